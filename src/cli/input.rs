@@ -43,6 +43,33 @@ pub fn check_not_empty(
     Err(Error::Empty(format!("no document was read: {why} (use --allow-empty if that is expected)")))
 }
 
+/// Reports what was not read, or not as it was stored: files and records that failed, were skipped, were repaired, and pages without a
+/// main text; and what was left out of the files.
+pub fn report_left_out(terminal: &Terminal, counts: [u64; 4], input: source::Counts) {
+    let [failed, skipped, repaired, fell_back] = counts;
+    let source::Counts { hidden, textless, excluded, same, .. } = input;
+    let skipped = skipped.saturating_sub(same);
+    let names = if same == 1 { "further name of a file left out" } else { "further names of files left out" };
+    let entries = if hidden == 1 { "hidden entry left out" } else { "hidden entries left out" };
+    let records = if textless == 1 { "record without text left out" } else { "records without text left out" };
+    let files = if excluded == 1 { "file left out by globs" } else { "files left out by globs" };
+    let left_out = [
+        (failed, "failed"),
+        (skipped, "skipped"),
+        (same, names),
+        (hidden, entries),
+        (excluded, files),
+        (textless, records),
+        (repaired, "repaired"),
+        (fell_back, FELL_BACK),
+    ];
+    let left_out = left_out.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n)));
+    let left_out: Vec<_> = left_out.collect();
+    if !left_out.is_empty() {
+        terminal.line(&left_out.join(", "));
+    }
+}
+
 /// Warns of globs that match no file.
 pub fn warn_of_globs(terminal: &Terminal, paths: &[&[PathBuf]], options: &source::ReadOptions) {
     for (name, glob) in source::Input::new(paths.concat(), options.clone()).unmatched_globs() {

@@ -24,6 +24,7 @@ mod mark;
 mod method;
 mod numbers;
 mod outputs;
+mod passages;
 mod plan;
 mod plot;
 mod preparation;
@@ -72,6 +73,7 @@ pub fn run_line(line: &[OsString]) -> u8 {
         Some(("index", given)) => index::run(&arguments::index::Arguments::new(given)),
         Some(("clean", given)) => clean::run(&arguments::clean::Arguments::new(given)),
         Some(("check", given)) => check::run(&check::arguments::Arguments::new(given)),
+        Some(("passages", given)) => passages::run(&arguments::passages::Arguments::new(given)),
         Some(("compare", given)) => compare::run(&arguments::compare::Arguments::new(given)),
         Some(("eval", given)) => eval::run(&arguments::eval::Arguments::new(given)),
         Some(("plan", given)) => plan::run(&arguments::plan::Arguments::new(given)),
@@ -156,6 +158,7 @@ const COMMANDS: &[(&str, MakeCommand)] = &[
     ("index", arguments::index::command),
     ("clean", arguments::clean::command),
     ("check", check::arguments::command),
+    ("passages", arguments::passages::command),
     ("compare", arguments::compare::command),
     ("eval", arguments::eval::command),
     ("plan", arguments::plan::command),
@@ -196,6 +199,7 @@ fn program(commands: &[(&str, MakeCommand)]) -> Command {
              crawler | dedup filter --index seen.idx    new documents of a stream\n  \
              dedup clean shards/ --output clean/        a corpus without near-duplicates\n  \
              dedup check docs/                          copied pages and passages in documentation\n  \
+             dedup passages ./corpus --exact            passages that repeat in a corpus\n  \
              dedup plan --threshold 0.9                 what the options find and cost",
         )
         .subcommand_required(true)

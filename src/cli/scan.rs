@@ -511,7 +511,7 @@ fn summarise(
     found += &format!(": {}", results.into_iter().flatten().collect::<Vec<_>>().join("; "));
     terminal.line(&found);
     if documents == 0 {
-        return left_out(terminal, report, input);
+        return left_out(terminal, &report.counts, input);
     }
     terminal.line(&terminal::what_ran(report, &request.tokens));
     let seconds = started.elapsed().as_secs_f64();
@@ -535,33 +535,13 @@ fn summarise(
     if !bounded.is_empty() {
         terminal.line(&format!("because of --memory, {}", bounded.join(", and ")));
     }
-    left_out(terminal, report, input);
+    left_out(terminal, &report.counts, input);
 }
 
 /// Reports what was not read, or not as it was stored.
-fn left_out(terminal: &Terminal, report: &Report, input: source::Counts) {
-    let Counts { repaired, skipped, failed, fell_back, .. } = report.counts;
-    let source::Counts { hidden, textless, excluded, .. } = input;
-    let skipped = skipped.saturating_sub(input.same);
-    let names = if input.same == 1 { "further name of a file left out" } else { "further names of files left out" };
-    let entries = if hidden == 1 { "hidden entry left out" } else { "hidden entries left out" };
-    let records = if textless == 1 { "record without text left out" } else { "records without text left out" };
-    let files = if excluded == 1 { "file left out by globs" } else { "files left out by globs" };
-    let left_out = [
-        (failed, "failed"),
-        (skipped, "skipped"),
-        (input.same, names),
-        (hidden, entries),
-        (excluded, files),
-        (textless, records),
-        (repaired, "repaired"),
-        (fell_back, input::FELL_BACK),
-    ];
-    let left_out: Vec<_> =
-        left_out.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n))).collect();
-    if !left_out.is_empty() {
-        terminal.line(&left_out.join(", "));
-    }
+fn left_out(terminal: &Terminal, counts: &Counts, input: source::Counts) {
+    let &Counts { failed, skipped, repaired, fell_back, .. } = counts;
+    input::report_left_out(terminal, [failed, skipped, repaired, fell_back], input);
 }
 
 /// What ran, for statistics.

@@ -46,6 +46,7 @@ chapters! {
     cleaning: "Write a corpus again without its near-duplicates",
     filtering: "Pass only new documents of a stream, across restarts and crashes",
     checking: "Fail a build when documentation contains copies",
+    repeats: "Find the passages that repeat in a corpus, and where",
     comparing: "Two documents: what each algorithm says, and what they share",
     algorithms: "How each algorithm works, its parameters and its sources",
     tokens: "How text is split into tokens, and how tokens are prepared",

@@ -20,16 +20,19 @@
 //!
 //! Both trees are read from sorted lists and the lengths of the common prefixes of neighbours (Abouelhoda, Kurtz &
 //! Ohlebusch, *Replacing suffix trees with enhanced suffix arrays*, J. Discrete Algorithms 2004). What follows two
-//! places is compared by hashes from anchor to anchor, with steps that double, and at the end by tokens: of two texts that are equal, the
-//! anchors are.
+//! places is compared by hashes from anchor to anchor, with steps that double: of two texts that are equal, the anchors are. After the last
+//! anchor in common, it is compared as the places of that k-gram are, which were sorted before by the tokens around them. So tokens are
+//! read once for each place.
 
-use super::selected_by_windows;
-use crate::hash::shingle_hashes;
+use super::order;
+use super::stored::Stored;
+use super::text::{BYTES_BESIDE, Builder, LAST, Selector, Slot, Text};
+use crate::error::Error;
+use crate::postings::Buffer;
 use rayon::prelude::*;
-use std::cmp::Ordering;
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
 use std::ops::Range;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// A string of tokens that stands at several places of a collection, and can be extended at neither end at all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +60,7 @@ pub struct Place {
 ///
 /// Cost: a hash for each token; a comparison of some [`window`](super::winnow) for each place of a k-gram that repeats, and for those
 /// at which something begins to repeat one of logarithmic cost with some of the others. A text that repeats itself with a short period
-/// has as many repeats as tokens. Memory: 8 bytes for each token, and some 60 for each selected one.
+/// has as many repeats as tokens. Memory: 8 bytes for each token, and some 100 for each selected one.
 ///
 /// ```
 /// use neardups::passages::{Place, repeats};
@@ -70,333 +73,484 @@ pub struct Place {
 /// assert_eq!((found[1].tokens, &found[1].places), (3, &places(&[(0, 1), (1, 1), (2, 0)])));
 /// ```
 pub fn repeats(documents: &[&[u64]], shortest: usize, most_places: usize) -> Vec<Repeat> {
-    let shortest = shortest.max(1);
-    // A gram is long enough that few repeat by chance, and short enough that few are selected.
-    repeats_by(documents, shortest, shortest.div_ceil(2).min(MAX_GRAM), most_places)
+    let found = repeats_by(documents, Selector::new(shortest, false), most_places, u64::MAX);
+    found.expect("memory is not bounded, and there is no file")
 }
 
-/// The maximum length of the k-grams.
-const MAX_GRAM: usize = 32;
-
-/// [`repeats`] with grams of this length, at most that of the shortest.
-fn repeats_by(documents: &[&[u64]], shortest: usize, gram: usize, most_places: usize) -> Vec<Repeat> {
-    let text = Text::new(documents, shortest, gram);
-    let mut by_gram: Vec<u32> = (0..text.anchors.len() as u32).collect();
-    by_gram.par_sort_unstable_by_key(|&anchor| (text.anchors[anchor as usize].gram, anchor));
-    let groups: Vec<&[u32]> = by_gram
-        .chunk_by(|&a, &b| text.anchors[a as usize].gram == text.anchors[b as usize].gram)
-        .filter(|group| group.len() > 1)
-        .collect();
-    let mut found: Vec<Repeat> =
-        groups.par_iter().flat_map_iter(|group| Group::new(&text, group).repeats(most_places)).collect();
-    found.par_sort_unstable_by(|a, b| (a.places.first(), b.tokens).cmp(&(b.places.first(), a.tokens)));
-    found
+/// [`repeats`] with these anchors, in this memory.
+fn repeats_by(documents: &[&[u64]], selector: Selector, most_places: usize, memory: u64) -> Result<Vec<Repeat>, Error> {
+    let select = |document: &&[u64]| {
+        let mut selected = Vec::new();
+        selector.select(0, 0, document, &mut Vec::new(), &mut selected);
+        selected
+    };
+    let selected: Vec<Vec<u64>> = documents.par_iter().map(select).collect();
+    let mut builder = Builder::new(selector, memory, None);
+    for (document, mut selected) in documents.iter().zip(selected) {
+        builder.add(&[document.len() as u64], document, &mut selected, false)?;
+    }
+    let mut text = builder.finish()?;
+    order::sort(&mut text, memory)?;
+    let options = FindOptions { most_places, ..FindOptions::default() };
+    let found = find(&text, &options, memory, None)?;
+    let mut repeats = Vec::new();
+    found.for_each(0..found.len(), |repeat| {
+        let place = |&at: &u64| {
+            let document = text.number_at(at);
+            Place { document, token: (at - text.starts[document]) as usize }
+        };
+        let places = repeat.places.iter().map(place).collect();
+        repeats.push(Repeat { tokens: repeat.tokens as usize, count: repeat.count as usize, places });
+        Ok(())
+    })?;
+    Ok(repeats)
 }
 
-/// A k-gram that windows of a document select.
-struct Anchor {
-    document: u32,
-    /// Its token, in all documents together.
-    at: usize,
-    /// The least and the greatest number of tokens between the start of a window that selects it and itself.
-    offsets: Range<usize>,
-    gram: u64,
-    /// The hash of the document up to it.
-    before: u64,
+/// Which repeats are found.
+pub(super) struct FindOptions {
+    /// The minimum size, where tokens that count half do.
+    pub min_size: u64,
+    /// The maximum number of places of each that are kept.
+    pub most_places: usize,
+    /// The number of anchors of a reference, which come first: then only repeats are found that stand in it and elsewhere.
+    pub references: Option<u32>,
+    /// The maximum number of repeats with the same first place that overlap themselves.
+    pub most_overlapping: usize,
 }
 
-/// Documents, prepared to be compared.
-struct Text {
-    tokens: Vec<u64>,
-    /// Where each document begins, and the end of the last one.
-    starts: Vec<usize>,
-    /// Those whose k-grams are selected more than once, in the order of the text.
-    anchors: Vec<Anchor>,
-    powers: Powers,
-    shortest: usize,
-    /// The number of k-grams in a window.
-    window: usize,
+impl Default for FindOptions {
+    fn default() -> Self {
+        FindOptions { min_size: 0, most_places: usize::MAX, references: None, most_overlapping: usize::MAX }
+    }
 }
 
-impl Text {
-    fn new(documents: &[&[u64]], shortest: usize, gram: usize) -> Self {
-        let (mut tokens, mut starts) = (Vec::new(), vec![0]);
-        for document in documents {
-            tokens.extend_from_slice(document);
-            starts.push(tokens.len());
+/// The repeats that were found, in memory or in a file.
+pub(super) struct Found {
+    words: Stored,
+    /// In their order.
+    index: Vec<Entry>,
+    /// The number of repeats that were left out, because there are too many with their first place.
+    pub left_out: u64,
+    /// The maximum number of repeats.
+    most: u64,
+    /// What ended the search.
+    error: Option<Error>,
+}
+
+/// Where a repeat is.
+#[derive(Clone, Copy)]
+struct Entry {
+    /// Its first token.
+    first: u64,
+    /// Where its words begin.
+    at: u64,
+    tokens: u32,
+    /// The number of places that are kept.
+    places: u32,
+}
+
+/// A repeat that was found.
+pub(super) struct FoundRepeat<'a> {
+    /// Its length.
+    pub tokens: u64,
+    /// The same, where tokens that count half do.
+    pub size: u64,
+    /// The number of its places.
+    pub count: u64,
+    /// The first tokens of the first of them, in all documents together.
+    pub places: &'a [u64],
+}
+
+/// The words of a repeat before its places: its size, and its count.
+const HEAD: usize = 2;
+
+impl Found {
+    /// Their number.
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// The number of places of one of them that are kept.
+    pub fn places(&self, repeat: usize) -> u64 {
+        u64::from(self.index[repeat].places)
+    }
+
+    /// The bytes in a file.
+    pub fn bytes_spilled(&self) -> u64 {
+        self.words.bytes_spilled()
+    }
+
+    /// Calls `each` with some of them, in their order: by their first places, longer ones first.
+    ///
+    /// # Errors
+    /// Those of `each`, or the temporary file cannot be read.
+    pub fn for_each(
+        &self,
+        range: Range<usize>,
+        mut each: impl FnMut(FoundRepeat<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut buffer = Buffer::default();
+        for &Entry { at, tokens, places, .. } in &self.index[range] {
+            let words = self.words.read(at..at + HEAD as u64 + u64::from(places), &mut buffer)?;
+            let (head, places) = words.split_at(HEAD);
+            each(FoundRepeat { tokens: u64::from(tokens), size: head[0], count: head[1], places })?;
         }
-        let window = shortest - gram + 1;
-        let select = |number: usize| {
-            let document = documents[number];
-            let mut grams = Vec::new();
-            if document.len() >= shortest {
-                shingle_hashes(document, gram, &mut grams);
+        Ok(())
+    }
+
+    fn add(&mut self, words: &[u64], index: &[Entry], left_out: u64) -> Result<(), Error> {
+        let start = self.words.len();
+        if (self.index.len() + index.len()) as u64 > self.most {
+            let message = "the passages do not fit `memory`: allow more, or ask for more words";
+            return Err(Error::Full(format!("{message} ({} found)", self.index.len() + index.len())));
+        }
+        self.words.append(words)?;
+        self.index.extend(index.iter().map(|entry| Entry { at: start + entry.at, ..*entry }));
+        self.left_out += left_out;
+        Ok(())
+    }
+}
+
+/// Collects the repeats of one group. What it gathers of places goes up the tree of what follows them.
+trait Collect {
+    type Gathered;
+
+    /// What is gathered of one place.
+    fn of_place(&self, anchor: u32) -> Self::Gathered;
+
+    /// What is gathered of the places of both.
+    fn join(&self, gathered: &mut Self::Gathered, other: Self::Gathered);
+
+    /// Takes a repeat, with what was gathered of its places. Of repeats that stand in one another, the longer one comes first.
+    fn repeat(&mut self, text: &Text, repeat: &Repeated, gathered: &mut Self::Gathered);
+}
+
+/// A repeat that is found: from `depth` tokens before its anchors on.
+struct Repeated {
+    depth: u64,
+    tokens: u64,
+    size: u64,
+    count: u64,
+}
+
+impl Repeated {
+    /// Where it begins that has this anchor.
+    fn start(&self, text: &Text, anchor: u32) -> u64 {
+        text.anchors[anchor as usize].at - self.depth
+    }
+}
+
+/// The repeats that one thread found, until they are added to the others.
+struct Outbox<'a> {
+    options: &'a FindOptions,
+    found: &'a Mutex<Found>,
+    words: Vec<u64>,
+    index: Vec<Entry>,
+    left_out: u64,
+    buffer: Buffer,
+}
+
+/// The number of words after which they are.
+const AT_ONCE: usize = 1 << 16;
+
+/// The first places of a repeat.
+struct First {
+    /// Ascending.
+    anchors: Vec<u32>,
+    /// The number of repeats so far that have the same first place, and overlap themselves.
+    overlapping: usize,
+}
+
+impl Collect for Outbox<'_> {
+    type Gathered = First;
+
+    fn of_place(&self, anchor: u32) -> First {
+        First { anchors: vec![anchor], overlapping: 0 }
+    }
+
+    fn join(&self, first: &mut First, mut other: First) {
+        if other.anchors[0] < first.anchors[0] {
+            std::mem::swap(first, &mut other);
+        }
+        // The second one shows whether the repeat overlaps itself.
+        let most = self.options.most_places.max(2);
+        match &other.anchors[..] {
+            &[anchor] => first.anchors.insert(first.anchors.partition_point(|&own| own < anchor), anchor),
+            others => {
+                first.anchors.extend_from_slice(others);
+                // Two sorted runs, which this finds.
+                first.anchors.sort();
             }
-            anchors(&grams, window, number as u32, starts[number])
-        };
-        let mut all: Vec<Anchor> = (0..documents.len()).into_par_iter().flat_map_iter(select).collect();
-        let mut grams: Vec<u64> = all.iter().map(|anchor| anchor.gram).collect();
-        grams.par_sort_unstable();
-        let repeated: Vec<u64> = grams.chunk_by(|a, b| a == b).filter(|run| run.len() > 1).map(|run| run[0]).collect();
-        all.retain(|anchor| repeated.binary_search(&anchor.gram).is_ok());
-        let mut text = Text { tokens, starts, anchors: all, powers: Powers::new(random_base()), shortest, window };
-        text.hash();
-        text
-    }
-
-    /// Computes the hashes up to the anchors.
-    fn hash(&mut self) {
-        let (base, Text { tokens, starts, anchors, .. }) = (self.powers.base(), self);
-        anchors.par_chunk_by_mut(|a, b| a.document == b.document).for_each(|anchors| {
-            let (mut at, mut hash) = (starts[anchors[0].document as usize], 0);
-            for anchor in anchors {
-                hash = tokens[at..anchor.at]
-                    .iter()
-                    .fold(hash, |hash, &token| modular::add(modular::times(hash, base), token));
-                (at, anchor.before) = (anchor.at, hash);
-            }
-        });
-    }
-
-    fn document(&self, anchor: &Anchor) -> Range<usize> {
-        let number = anchor.document as usize;
-        self.starts[number]..self.starts[number + 1]
-    }
-
-    /// What precedes an anchor in its document, up to the tokens of a window.
-    fn left(&self, anchor: u32) -> &[u64] {
-        let anchor = &self.anchors[anchor as usize];
-        let first = self.document(anchor).start.max(anchor.at.saturating_sub(self.window));
-        &self.tokens[first..anchor.at]
-    }
-
-    /// The order of what precedes two anchors, read from its end, and the length of what is common.
-    fn compare_left(&self, a: u32, b: u32) -> (Ordering, usize) {
-        let (a, b) = (self.left(a), self.left(b));
-        let common = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
-        (a.iter().rev().nth(common).cmp(&b.iter().rev().nth(common)), common)
-    }
-
-    /// The order of what follows from two anchors on, and the length of what is common.
-    fn compare_right(&self, a: u32, b: u32) -> (Ordering, usize) {
-        let common = self.common_right(a as usize, b as usize);
-        let at = |anchor: u32| {
-            let anchor = &self.anchors[anchor as usize];
-            let end = self.document(anchor).end;
-            Some(anchor.at + common).filter(|&at| at < end).map(|at| self.tokens[at])
-        };
-        (at(a).cmp(&at(b)), common)
-    }
-
-    /// The number of equal tokens from two anchors on.
-    fn common_right(&self, a: usize, b: usize) -> usize {
-        let (first, second) = (&self.anchors[a], &self.anchors[b]);
-        let is_equal = |steps: usize| {
-            let (Some(x), Some(y)) = (self.anchors.get(a + steps), self.anchors.get(b + steps)) else { return false };
-            let length = x.at - first.at;
-            x.document == first.document
-                && y.document == second.document
-                && y.at - second.at == length
-                && self.powers.between(first.before, x.before, length)
-                    == self.powers.between(second.before, y.before, length)
-        };
-        // What is equal at some anchors is so at all before them, but for the last ones.
-        let (mut equal, mut step) = (0, 1);
-        while is_equal(equal + step) {
-            equal += step;
-            step *= 2;
         }
-        while step > 1 {
-            step /= 2;
-            equal += if is_equal(equal + step) { step } else { 0 };
-        }
-        let common = self.anchors[a + equal].at - first.at;
-        let rest = |anchor: &Anchor| &self.tokens[anchor.at + common..self.document(anchor).end];
-        common + rest(first).iter().zip(rest(second)).take_while(|(x, y)| x == y).count()
-    }
-}
-
-/// The anchors of a document, from its k-grams.
-fn anchors(grams: &[u64], window: usize, document: u32, start: usize) -> Vec<Anchor> {
-    let mut anchors = Vec::new();
-    if grams.len() < window {
-        return anchors;
-    }
-    let mut selected: Vec<(usize, usize)> = Vec::new();
-    selected_by_windows(grams, window, |at, first| selected.push((at, first)));
-    let after_last = grams.len() - window + 1;
-    for (number, &(at, first)) in selected.iter().enumerate() {
-        let last = selected.get(number + 1).map_or(after_last, |next| next.1) - 1;
-        let offsets = at - last..at - first + 1;
-        anchors.push(Anchor { document, at: start + at, offsets, gram: grams[at], before: 0 });
-    }
-    anchors
-}
-
-/// The places of one k-gram.
-struct Group<'t> {
-    text: &'t Text,
-    /// Sorted by what precedes them.
-    members: Vec<u32>,
-    /// The common length of what precedes each and the next one.
-    common: Vec<usize>,
-}
-
-impl<'t> Group<'t> {
-    fn new(text: &'t Text, group: &[u32]) -> Self {
-        let mut members = group.to_vec();
-        members.sort_unstable_by(|&a, &b| text.compare_left(a, b).0.then(a.cmp(&b)));
-        let common = members.windows(2).map(|pair| text.compare_left(pair[0], pair[1]).1).collect();
-        Group { text, members, common }
+        first.anchors.truncate(most);
     }
 
-    /// The repeats whose first window selects this k-gram.
-    fn repeats(&self, most_places: usize) -> Vec<Repeat> {
-        let mut found = Vec::new();
-        let mut branch = Vec::new();
-        intervals(&self.common, |depth, range| {
-            // No window reaches further.
-            if depth >= self.text.window {
+    fn repeat(&mut self, text: &Text, repeat: &Repeated, first: &mut First) {
+        let &Repeated { tokens, size, count, .. } = repeat;
+        let start = |anchor| repeat.start(text, anchor);
+        if start(first.anchors[1]) - start(first.anchors[0]) < tokens {
+            first.overlapping += 1;
+            if first.overlapping > self.options.most_overlapping {
+                self.left_out += 1;
                 return;
             }
-            branch.clear();
-            let mut number = 0u32;
-            for at in range.clone() {
-                number += u32::from(at > range.start && self.common[at - 1] == depth);
-                if self.text.anchors[self.members[at] as usize].offsets.contains(&depth) {
-                    branch.push((self.members[at], number));
-                }
-            }
-            let is_branching = branch.first().is_some_and(|first| branch.iter().any(|other| other.1 != first.1));
-            if is_branching {
-                self.follow(depth, &mut branch, most_places, &mut found);
-            }
+        }
+        let places = &first.anchors[..first.anchors.len().min(self.options.most_places)];
+        self.index.push(Entry {
+            first: start(first.anchors[0]),
+            at: self.words.len() as u64,
+            tokens: tokens as u32,
+            places: places.len() as u32,
         });
-        found
+        self.words.extend([size, count]);
+        self.words.extend(places.iter().map(|&anchor| start(anchor)));
+    }
+}
+
+impl Outbox<'_> {
+    fn flush(&mut self) {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = found.add(&self.words, &self.index, self.left_out) {
+            found.error.get_or_insert(error);
+        }
+        self.words.clear();
+        self.index.clear();
+        self.left_out = 0;
+    }
+}
+
+impl Drop for Outbox<'_> {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+/// Finds the repeats of a text whose groups are [sorted](order::sort). What does not fit a part of this memory goes to a file.
+///
+/// # Errors
+/// A temporary file cannot be read or written, or there are too many repeats for the memory.
+pub(super) fn find(text: &Text, options: &FindOptions, memory: u64, folder: Option<&Path>) -> Result<Found, Error> {
+    let words = Stored::new("passages", memory / 4, folder);
+    let most = (memory / 4).saturating_add(BYTES_BESIDE) / size_of::<Entry>() as u64;
+    let found = Mutex::new(Found { words, index: Vec::new(), left_out: 0, most, error: None });
+    let outbox = || Outbox {
+        options,
+        found: &found,
+        words: Vec::new(),
+        index: Vec::new(),
+        left_out: 0,
+        buffer: Buffer::default(),
+    };
+    groups(text).try_for_each_init(outbox, |outbox, slots| {
+        let mut buffer = std::mem::take(&mut outbox.buffer);
+        Search { text, options, collect: &mut *outbox, buffer: &mut buffer }.group(slots)?;
+        outbox.buffer = buffer;
+        if outbox.words.len() >= AT_ONCE {
+            outbox.flush();
+        }
+        Ok::<(), Error>(())
+    })?;
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(error) = found.error.take() {
+        return Err(error);
+    }
+    // A place has one repeat of each length.
+    found.index.par_sort_unstable_by_key(|entry| (entry.first, std::cmp::Reverse(entry.tokens)));
+    Ok(found)
+}
+
+/// Collects the places that stand in a repeat, each with the longest one that begins a number of tokens before it.
+struct Covering {
+    references: u32,
+    ranges: Vec<(u64, u64)>,
+}
+
+impl Collect for Covering {
+    type Gathered = Vec<u32>;
+
+    fn of_place(&self, anchor: u32) -> Vec<u32> {
+        if anchor < self.references { Vec::new() } else { vec![anchor] }
+    }
+
+    fn join(&self, anchors: &mut Vec<u32>, mut other: Vec<u32>) {
+        if anchors.len() < other.len() {
+            std::mem::swap(anchors, &mut other);
+        }
+        anchors.extend(other);
+    }
+
+    fn repeat(&mut self, text: &Text, repeat: &Repeated, anchors: &mut Vec<u32>) {
+        self.ranges.extend(anchors.drain(..).map(|anchor| (repeat.start(text, anchor), repeat.tokens)));
+    }
+}
+
+/// The tokens that stand in repeats: ranges of tokens in all documents together, ascending, those that touch joined unless they are in
+/// different documents. Those of a [reference](FindOptions::references) are left out.
+///
+/// # Errors
+/// A temporary file cannot be read.
+pub(super) fn covered(text: &Text, options: &FindOptions) -> Result<Vec<Range<u64>>, Error> {
+    let found = Mutex::new(Vec::new());
+    groups(text).try_for_each(|slots| {
+        let mut collect = Covering { references: options.references.unwrap_or(0), ranges: Vec::new() };
+        Search { text, options, collect: &mut collect, buffer: &mut Buffer::default() }.group(slots)?;
+        // What was found at one anchor overlaps: it is kept once.
+        collect.ranges.sort_unstable();
+        collect.ranges.dedup_by(|next, last| {
+            // They end within their document.
+            let joins = next.0 < last.0 + last.1;
+            last.1 = if joins { last.1.max(next.0 + next.1 - last.0) } else { last.1 };
+            joins
+        });
+        found.lock().unwrap_or_else(PoisonError::into_inner).append(&mut collect.ranges);
+        Ok::<(), Error>(())
+    })?;
+    let mut found: Vec<(u64, u64)> = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.par_sort_unstable();
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    let (mut document, mut end_of_document) = (0, 0);
+    for (start, tokens) in found {
+        let is_of_last = start < end_of_document;
+        while start >= end_of_document {
+            document += 1;
+            end_of_document = text.starts[document];
+        }
+        match ranges.last_mut() {
+            Some(last) if is_of_last && start <= last.end => last.end = last.end.max(start + tokens),
+            _ => ranges.push(start..start + tokens),
+        }
+    }
+    Ok(ranges)
+}
+
+/// The slots of each k-gram.
+fn groups(text: &Text) -> impl ParallelIterator<Item = &[Slot]> {
+    text.slots.par_chunk_by(|slot, _| slot.right_common != LAST)
+}
+
+/// The search for the repeats whose first window selects one k-gram.
+struct Search<'s, C> {
+    text: &'s Text,
+    options: &'s FindOptions,
+    collect: &'s mut C,
+    buffer: &'s mut Buffer,
+}
+
+impl<C: Collect> Search<'_, C> {
+    fn group(&mut self, slots: &[Slot]) -> Result<(), Error> {
+        let (text, mut branch) = (self.text, Vec::new());
+        let mut result = Ok(());
+        tree(
+            slots.len(),
+            |at| u64::from(slots[at].left_common),
+            |_| (),
+            |_, ()| (),
+            |depth, range, ()| {
+                // No window reaches further.
+                if depth >= text.window() as u64 || result.is_err() {
+                    return;
+                }
+                branch.clear();
+                let mut number = 0u32;
+                for at in range.clone() {
+                    number += u32::from(at > range.start && u64::from(slots[at - 1].left_common) == depth);
+                    let [first, last] = text.anchors[slots[at].left as usize].offsets;
+                    if (u64::from(first)..=u64::from(last)).contains(&depth) {
+                        branch.push((slots[at].left, number));
+                    }
+                }
+                let is_branching = branch.first().is_some_and(|first| branch.iter().any(|other| other.1 != first.1));
+                if is_branching {
+                    result = self.follow(depth, &mut branch);
+                }
+            },
+        );
+        result
     }
 
     /// The repeats that begin `depth` tokens before these places. Each has the number of its branch to the left.
-    fn follow(&self, depth: usize, places: &mut [(u32, u32)], most_places: usize, found: &mut Vec<Repeat>) {
-        let text = self.text;
-        places.sort_unstable_by(|a, b| text.compare_right(a.0, b.0).0.then(a.0.cmp(&b.0)));
-        let common: Vec<usize> = places.windows(2).map(|pair| text.compare_right(pair[0].0, pair[1].0).1).collect();
-        // The number of changes of the branch up to each place.
-        let mut changes = vec![0u32];
-        changes.extend(places.windows(2).scan(0, |changes, pair| {
-            *changes += u32::from(pair[0].1 != pair[1].1);
-            Some(*changes)
-        }));
-        intervals(&common, |length, range| {
-            let is_maximal = changes[range.start] != changes[range.end - 1];
-            if is_maximal && depth + length >= text.shortest {
-                let mut anchors: Vec<u32> = places[range.clone()].iter().map(|place| place.0).collect();
-                let kept = most_places.min(anchors.len());
-                if 0 < kept && kept < anchors.len() {
-                    anchors.select_nth_unstable(kept - 1);
+    fn follow(&mut self, depth: u64, places: &mut [(u32, u32)]) -> Result<(), Error> {
+        let Search { text, options, collect, buffer } = self;
+        places.sort_unstable_by(|a, b| text.compare_right(a.0, b.0).then(a.0.cmp(&b.0)));
+        let common: Vec<u64> = places.windows(2).map(|pair| text.right_common(pair[0].0, pair[1].0)).collect();
+        let sum_up = |counts: &dyn Fn(usize) -> bool| {
+            let sums = (0..places.len()).scan(0u32, |sum, at| {
+                *sum += u32::from(counts(at));
+                Some(*sum)
+            });
+            sums.collect::<Vec<u32>>()
+        };
+        // The number of changes of the branch up to each place, and of places in the reference.
+        let changes = sum_up(&|at| at > 0 && places[at - 1].1 != places[at].1);
+        let references = options.references.map(|bound| sum_up(&|at| places[at].0 < bound));
+        let is_on_both_sides = |range: &Range<usize>| {
+            references.as_ref().is_none_or(|sums| {
+                let before = range.start.checked_sub(1).map_or(0, |at| sums[at]);
+                let inside = (sums[range.end - 1] - before) as usize;
+                0 < inside && inside < range.len()
+            })
+        };
+        let (mut result, collect) = (Ok(()), std::cell::RefCell::new(&mut **collect));
+        tree(
+            places.len(),
+            |at| common[at],
+            |at| collect.borrow().of_place(places[at].0),
+            |gathered, other| collect.borrow().join(gathered, other),
+            |length, range, gathered| {
+                let is_maximal = changes[range.start] != changes[range.end - 1];
+                let tokens = depth + length;
+                if !is_maximal || tokens < text.shortest() || !is_on_both_sides(&range) || result.is_err() {
+                    return;
                 }
-                anchors.truncate(kept);
-                anchors.sort_unstable();
-                let place = |anchor: u32| {
-                    let anchor = &text.anchors[anchor as usize];
-                    Place { document: anchor.document as usize, token: anchor.at - depth - text.document(anchor).start }
-                };
-                let places = anchors.into_iter().map(place).collect();
-                found.push(Repeat { tokens: depth + length, count: range.len(), places });
-            }
-        });
+                match text.size(places[range.start].0, depth, length, buffer) {
+                    Ok(size) if size >= options.min_size => {
+                        let repeat = Repeated { depth, tokens, size, count: range.len() as u64 };
+                        collect.borrow_mut().repeat(text, &repeat, gathered);
+                    }
+                    Ok(_) => {}
+                    Err(error) => result = Err(error),
+                }
+            },
+        );
+        result
     }
 }
 
-/// Calls `each` with the depth and the range of every inner node of a tree of sorted strings, given the common length of each and
-/// the next one. Inner nodes come before those around them.
-fn intervals(common: &[usize], mut each: impl FnMut(usize, Range<usize>)) {
-    let mut open: Vec<(usize, usize)> = Vec::new();
-    for (at, &depth) in common.iter().enumerate() {
-        let mut start = at;
-        while let Some(&(inner, first)) = open.last().filter(|(inner, _)| *inner > depth) {
-            open.pop();
-            each(inner, first..at + 1);
-            start = first;
+/// Calls `each` with the depth and the range of every inner node of a tree of sorted strings, given their number and the common length of
+/// each and the next one, and with what is gathered of its strings. Inner nodes come before those around them.
+fn tree<G>(
+    strings: usize,
+    common: impl Fn(usize) -> u64,
+    of_string: impl Fn(usize) -> G,
+    join: impl Fn(&mut G, G),
+    mut each: impl FnMut(u64, Range<usize>, &mut G),
+) {
+    let mut open: Vec<(u64, usize, G)> = Vec::new();
+    for at in 0..strings {
+        let (mut gathered, mut start) = (of_string(at), at);
+        let depth = (at + 1 < strings).then(|| common(at));
+        while let Some((inner, first, mut inside)) = open.pop_if(|(inner, ..)| depth.is_none_or(|depth| *inner > depth))
+        {
+            join(&mut inside, gathered);
+            each(inner, first..at + 1, &mut inside);
+            (gathered, start) = (inside, first);
         }
-        if open.last().is_none_or(|&(outer, _)| outer < depth) {
-            open.push((depth, start));
+        match (depth, open.last_mut()) {
+            (Some(depth), Some((outer, _, outside))) if *outer == depth => join(outside, gathered),
+            (Some(depth), _) => open.push((depth, start, gathered)),
+            (None, _) => {}
         }
     }
-    while let Some((depth, first)) = open.pop() {
-        each(depth, first..common.len() + 1);
-    }
 }
 
-/// The base of the hashes of strings. It is another one in each call, so that no text is made for it: two strings of `n` tokens
-/// that differ have one hash for at most `n` of some 2⁶¹ bases.
-fn random_base() -> u64 {
-    // Not 0 or 1.
-    2 + RandomState::new().hash_one(0) % (modular::PRIME - 2)
-}
-
-/// Numbers modulo a prime: hashes of strings, as the values of polynomials (Karp & Rabin, IBM J. Res. Dev. 1987).
-mod modular {
-    /// A Mersenne prime.
-    pub const PRIME: u64 = (1 << 61) - 1;
-
-    /// The product of numbers below 2⁶¹.
-    pub const fn times(a: u64, b: u64) -> u64 {
-        let product = a as u128 * b as u128;
-        reduce((product as u64 & PRIME) + (product >> 61) as u64)
-    }
-
-    /// The sum of a number below the prime, and of any other.
-    pub const fn add(a: u64, b: u64) -> u64 {
-        reduce(a + reduce((b & PRIME) + (b >> 61)))
-    }
-
-    const fn reduce(a: u64) -> u64 {
-        if a >= PRIME { a - PRIME } else { a }
-    }
-}
-
-/// Powers of the base: of each digit of an exponent.
-struct Powers([[u64; 256]; 6]);
-
-impl Powers {
-    /// Those of a base.
-    fn new(mut base: u64) -> Self {
-        let mut powers = [[1; 256]; 6];
-        for digit in &mut powers {
-            for at in 1..256 {
-                digit[at] = modular::times(digit[at - 1], base);
-            }
-            base = modular::times(digit[255], base);
-        }
-        Powers(powers)
-    }
-
-    fn base(&self) -> u64 {
-        self.0[0][1]
-    }
-
-    /// The hash of a string of this length, from those of the text before it and of the text with it.
-    fn between(&self, before: u64, with: u64, length: usize) -> u64 {
-        let (mut power, mut rest) = (1, length);
-        for digit in &self.0 {
-            if rest & 255 > 0 {
-                power = modular::times(power, digit[rest & 255]);
-            }
-            rest >>= 8;
-        }
-        modular::add(with, modular::PRIME - modular::times(before, power))
-    }
-}
-
+/// The plain version.
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::hash::mix;
-    use proptest::prelude::*;
+pub(super) mod oracle {
+    use super::{Place, Repeat};
     use std::collections::BTreeMap;
 
     /// All repeats by their definition: of every string, all places.
-    fn by_definition(documents: &[&[u64]], shortest: usize) -> Vec<Repeat> {
+    pub fn by_definition(documents: &[&[u64]], shortest: usize) -> Vec<Repeat> {
         let mut all: BTreeMap<&[u64], Vec<Place>> = BTreeMap::new();
         for (number, document) in documents.iter().enumerate() {
             for start in 0..document.len() {
@@ -419,11 +573,24 @@ mod tests {
         repeats.sort_by(|a, b| (a.places[0], b.tokens).cmp(&(b.places[0], a.tokens)));
         repeats
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::oracle::by_definition;
+    use super::*;
+    use crate::hash::mix;
+    use proptest::prelude::*;
 
     fn check(documents: &[Vec<u64>], shortest: usize, gram: usize) -> Result<(), TestCaseError> {
         let documents: Vec<&[u64]> = documents.iter().map(Vec::as_slice).collect();
         let expected = by_definition(&documents, shortest);
-        prop_assert_eq!(&repeats_by(&documents, shortest, gram, usize::MAX), &expected, "{:?}", documents);
+        let by_gram = Selector::with_gram(shortest, gram, false);
+        // Without any memory, tokens and passages are in files.
+        for memory in [u64::MAX, 0] {
+            let found = repeats_by(&documents, by_gram.clone(), usize::MAX, memory).unwrap();
+            prop_assert_eq!(&found, &expected, "{:?}", documents);
+        }
         let mut found = repeats(&documents, shortest, 2);
         prop_assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter_mut().zip(expected) {

@@ -1,5 +1,6 @@
 //! Results as JSON lines: one tagged record per line, fields in a fixed order.
 
+mod passages;
 #[cfg(feature = "arrow")]
 pub mod table;
 
@@ -7,6 +8,7 @@ use crate::engine::{At, Cluster, Fingerprint, HostPair, Outcome, Pair, Portion, 
 use crate::error::Error;
 use crate::kernel::{Level, json::plain_prefix};
 use crate::run::ordered::{self, Room};
+pub use passages::PassageLines;
 use serde::Serialize;
 use serde_json::json;
 use std::io::{self, Write};
@@ -300,7 +302,7 @@ impl<W: Write> JsonLines<W> {
     }
 }
 
-fn write_line(out: &mut impl Write, record: &Record<'_>) -> Result<(), Error> {
+fn write_line(out: &mut impl Write, record: &impl Serialize) -> Result<(), Error> {
     serde_json::to_writer(&mut *out, record).map_err(|e| cannot_write(e.into()))?;
     out.write_all(b"\n").map_err(cannot_write)
 }

@@ -17,6 +17,7 @@
 //! | `review` | the page of `--report` shows what the records say, and nothing from documents controls it |
 //! | `crawl` | the scripts of `examples/crawl/` |
 //! | `compare` | positions of passages |
+//! | `passages` | passages that repeat: places, threads, memory |
 //! | `eval` | measures against a plain count |
 //! | `plan`, `stats` | the JSON objects that are not results |
 //! | `index_files` | damaged indexes, replacement, concurrent writers |
@@ -42,6 +43,7 @@ mod index_files;
 mod killed;
 mod moved;
 mod outputs;
+mod passages;
 mod plan;
 pub mod records;
 mod review;
@@ -116,6 +118,7 @@ cases!(
     no_jieba,
     output,
     parquet,
+    passages,
     paths,
     plan_data,
     plan_table,

@@ -60,6 +60,51 @@ pub struct Verdict {
     pub duplicate_of_at: Option<String>,
 }
 
+/// A record of `dedup passages`.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Repeated {
+    r#type: String,
+    id: u64,
+    pub words: u64,
+    pub count: u64,
+    pub places: Vec<RepeatedAt>,
+    pub text: String,
+}
+
+/// Where a passage stands.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RepeatedAt {
+    pub id: String,
+    pub start: usize,
+    pub end: usize,
+    line: usize,
+}
+
+impl Repeated {
+    fn check(&self) -> bool {
+        let are_places = self.places.iter().all(|place| place.start < place.end && place.line > 0);
+        self.id > 0 && self.words > 0 && self.count > 1 && are_places && self.places.len() as u64 <= self.count
+    }
+}
+
+/// A record of `dedup passages --emit spans`.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spans {
+    r#type: String,
+    pub id: String,
+    pub spans: Vec<[usize; 2]>,
+}
+
+impl Spans {
+    fn check(&self) -> bool {
+        let bytes: Vec<usize> = self.spans.iter().flatten().copied().collect();
+        !bytes.is_empty() && bytes.is_sorted_by(|a, b| a < b)
+    }
+}
+
 /// A record of `--emit fingerprints`.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -911,6 +956,8 @@ pub enum Record {
     Verdict(Verdict),
     Fingerprint(Fingerprint),
     Hosts(Hosts),
+    Repeated(Repeated),
+    Spans(Spans),
     Neighbours(Neighbours),
     Document(Document),
     Plan(Plan),
@@ -938,6 +985,8 @@ pub fn parse(line: &str) -> Record {
         "document" => Record::Document(checked(line, |document: &Document| document.time > 0)),
         "neighbours" => Record::Neighbours(checked(line, Neighbours::check)),
         "hosts" => Record::Hosts(checked(line, Hosts::check)),
+        "passage" => Record::Repeated(checked(line, Repeated::check)),
+        "spans" => Record::Spans(checked(line, Spans::check)),
         "eval" if line.contains(",\"refused\":") => Record::Refusal(checked(line, |_| true)),
         "eval" => Record::Eval(checked(line, Eval::check)),
         "point" | "best" => Record::Point(checked(line, SweepPoint::check)),
@@ -969,6 +1018,8 @@ all!(pairs, Pair);
 all!(clusters, Cluster);
 all!(verdicts, Verdict);
 all!(fingerprints, Fingerprint);
+all!(repeated, Repeated);
+all!(spans, Spans);
 all!(documents, Document);
 all!(hosts, Hosts);
 all!(neighbours, Neighbours);

@@ -395,11 +395,12 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    const COMMANDS: [&str; 16] = [
+    const COMMANDS: [&str; 17] = [
         "scan",
         "clean",
         "filter",
         "check",
+        "passages",
         "compare",
         "eval",
         "plan",

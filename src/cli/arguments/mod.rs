@@ -29,6 +29,7 @@ pub mod keywords;
 pub mod levels;
 pub mod lexicon;
 pub mod method;
+pub mod passages;
 pub mod plan;
 mod run;
 pub mod scan;

@@ -1,0 +1,241 @@
+//! `dedup passages`: finds the passages that repeat in a corpus.
+
+use super::arguments::passages::{Arguments, Emit};
+use super::input;
+use super::outputs::Outputs;
+use super::preparation::Tokenization;
+use super::scan::check_reference;
+use super::spelling::spelled;
+use super::standard_output::WholeLines;
+use super::stats::{Failure, INCOMPLETE, end_on_signals, with_stats, write_stats};
+use super::status::{Status, usage_error};
+use super::terminal::{Terminal, bytes, count, counted};
+use neardups::Error;
+use neardups::hash;
+use neardups::passages::{self, PassageCounts, PassageOptions};
+use neardups::report::PassageLines;
+use neardups::source::{self, Input, ReadOptions, Source};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// The resolved request.
+struct Request {
+    paths: Vec<PathBuf>,
+    against: Vec<PathBuf>,
+    source: ReadOptions,
+    tokens: Tokenization,
+    options: PassageOptions,
+    emit: Emit,
+    rejects: Option<PathBuf>,
+    allow_empty: bool,
+    quiet: bool,
+}
+
+impl Request {
+    fn resolve(arguments: &Arguments) -> Result<Self, Error> {
+        let Arguments { input, run, .. } = arguments;
+        if !arguments.exact {
+            return Err(usage_error("passages with edits are not found yet: add --exact for runs of the same words"));
+        }
+        let tokens = Tokenization::resolve(&arguments.tokens, None)?;
+        tokens.refuse_by_length("passages")?;
+        let defaults = PassageOptions::default();
+        let options = PassageOptions {
+            tokenizer: tokens.measure(),
+            seed: run.seed.map_or(defaults.seed, |seed| seed.value),
+            min_words: arguments.min_words as usize,
+            max_places: arguments.max_places as usize,
+            threads: run.threads,
+            memory: run.memory.map_or(defaults.memory, |memory| memory.value),
+            temp_dir: run.temp_dir.clone(),
+        };
+        Ok(Request {
+            paths: input::paths(&arguments.paths, &arguments.against)?,
+            against: arguments.against.clone(),
+            source: input::source_options(input, run.temp_dir.as_deref())?,
+            tokens,
+            options,
+            emit: arguments.emit,
+            rejects: input.rejects.clone(),
+            allow_empty: input.allow_empty,
+            quiet: run.quiet,
+        })
+    }
+}
+
+/// Finds the passages, writes them, and prints a summary.
+pub fn run(arguments: &Arguments) -> Result<Status, Error> {
+    let mut outputs = Outputs::new();
+    outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;
+    arguments.against.iter().try_for_each(|reference| outputs.reads(reference, "the reference"))?;
+    outputs.reads_stop_words(&arguments.tokens)?;
+    let stats = outputs.stats(arguments.stats.as_deref())?;
+    with_stats(stats, |stats_file| {
+        end_on_signals(stats_file.as_ref(), INCOMPLETE)?;
+        let started = Instant::now();
+        let request = Request::resolve(arguments)?;
+        check_reference(&request.against)?;
+        let mut input = Input::new(request.paths.clone(), request.source.clone());
+        // A file on both sides counts as a document, not as a reference.
+        let mut reference = (!request.against.is_empty())
+            .then(|| Input::new(request.against.clone(), request.source.clone()).without(input.files()));
+        let total = input.total_bytes().zip(reference.as_ref().map_or(Some(0), Source::total_bytes));
+        let rejects = outputs.rejects(request.rejects.as_deref())?;
+        let terminal = Terminal::new(request.quiet, total.map(|(a, b)| a + b)).with_rejects(rejects);
+        input::warn_of_globs(&terminal, &[&request.paths, &request.against], &request.source);
+        let result = search(&mut input, &mut reference, &request, &terminal);
+        terminal.done();
+        let (written, closed) = terminal.finish_rejects(result)?;
+        input.fields_never_found().iter().for_each(|warning| terminal.warning(&spelled(warning)));
+        let files = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
+        let PassageCounts { documents, failed, skipped, .. } = written.counts;
+        let failure = input::check_not_empty(request.allow_empty, documents, (failed, skipped), files.excluded).err();
+        if !closed {
+            summarise(&terminal, &request, &written, files, started);
+        }
+        write_stats(stats_file.take(), &stats_of(&request, &written, failure.as_ref(), started), failure.as_ref())?;
+        failure.map_or_else(|| Ok(Status::of_input(failed)), Err)
+    })
+}
+
+/// What was found and written.
+struct Written {
+    counts: PassageCounts,
+    /// Records.
+    records: u64,
+    /// Passages, unless only spans were looked for.
+    passages: Option<u64>,
+    left_out: u64,
+    /// Words in passages, if spans were looked for.
+    covered: Option<u64>,
+}
+
+/// Finds and writes. Whether the reader of the output closed it early is no error.
+fn search(
+    input: &mut Input,
+    reference: &mut Option<Input>,
+    request: &Request,
+    terminal: &Terminal,
+) -> Result<(Written, bool), Error> {
+    fn side(reference: &mut Option<Input>) -> Option<&mut dyn Source> {
+        reference.as_mut().map(|reference| reference as &mut dyn Source)
+    }
+    let mut out = PassageLines::new(WholeLines::new());
+    let mut records = 0;
+    let (mut written, result) = match request.emit {
+        Emit::Passages => {
+            let mut found = passages::find_passages(input, side(reference), &request.options, terminal)?;
+            let result = found.for_each(input, side(reference), terminal, |passage| {
+                records += 1;
+                out.passage(passage)
+            });
+            let (counts, left_out) = (found.counts().clone(), found.left_out());
+            let passages = Some(found.len() as u64);
+            (Written { counts, records: 0, passages, left_out, covered: None }, result)
+        }
+        Emit::Spans => {
+            let mut found = passages::find_spans(input, side(reference), &request.options, terminal)?;
+            let result = found.for_each(input, side(reference), terminal, |spans| {
+                records += 1;
+                out.spans(spans)
+            });
+            let (counts, covered) = (found.counts().clone(), Some(found.tokens()));
+            (Written { counts, records: 0, passages: None, left_out: 0, covered }, result)
+        }
+    };
+    written.records = records;
+    match result.and_then(|()| out.finish()) {
+        Err(error) if error.is_closed_pipe() => Ok((written, true)),
+        result => result.map(|()| (written, false)),
+    }
+}
+
+fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: source::Counts, started: Instant) {
+    let PassageCounts { documents, references, tokens, bytes: read, spilled, .. } = written.counts;
+    let mut found = counted(documents, "document");
+    if references > 0 {
+        found += &format!(" against {}", count(references));
+    }
+    let least = request.options.min_words as u64;
+    match (written.passages, written.covered) {
+        (Some(passages), _) => {
+            found += &format!(": {} of {} or more", counted(passages, "passage"), counted(least, "word"))
+        }
+        (None, covered) => {
+            let covered = covered.unwrap_or_default();
+            let share = 100.0 * covered as f64 / tokens.max(1) as f64;
+            found += &format!(
+                ": {} in passages of {} or more ({share:.1} % of {}), in {}",
+                counted(covered, "word"),
+                count(least),
+                count(tokens),
+                counted(written.records, "document")
+            );
+        }
+    }
+    terminal.line(&found);
+    if documents > 0 {
+        let seconds = started.elapsed().as_secs_f64();
+        let prepared = request.tokens.prepared.as_ref().map(|prepared| format!("; {prepared}")).unwrap_or_default();
+        terminal.line(&format!(
+            "{} on {} tokens{prepared}; {} in {seconds:.2} s ({}/s)",
+            counted(tokens, "word"),
+            request.tokens.name,
+            bytes(read as f64),
+            bytes(read as f64 / seconds.max(1e-9)),
+        ));
+        if written.left_out > 0 {
+            terminal.line(&format!(
+                "{} left out: their places overlap, and 10 longer ones begin at the same place",
+                counted(written.left_out, "passage")
+            ));
+        }
+        if spilled > 0 {
+            terminal.line(&format!("because of --memory, {} went to temporary files", bytes(spilled as f64)));
+        }
+    }
+    let PassageCounts { repaired, skipped, failed, fell_back, .. } = written.counts;
+    input::report_left_out(terminal, [failed, skipped, repaired, fell_back], files);
+}
+
+/// The one object of `--stats`.
+#[derive(Serialize)]
+struct Stats<'a> {
+    r#type: &'static str,
+    version: &'static str,
+    hash_version: u32,
+    tokenizer: &'a str,
+    seed: u64,
+    min_words: usize,
+    max_places: usize,
+    counts: &'a PassageCounts,
+    records: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passages: Option<u64>,
+    left_out: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    covered_words: Option<u64>,
+    seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Failure>,
+}
+
+fn stats_of<'a>(request: &'a Request, written: &'a Written, error: Option<&Error>, started: Instant) -> Stats<'a> {
+    Stats {
+        r#type: "stats",
+        version: env!("CARGO_PKG_VERSION"),
+        hash_version: hash::HASH_VERSION,
+        tokenizer: &request.tokens.name,
+        seed: request.options.seed,
+        min_words: request.options.min_words,
+        max_places: request.options.max_places,
+        counts: &written.counts,
+        records: written.records,
+        passages: written.passages,
+        left_out: written.left_out,
+        covered_words: written.covered,
+        seconds: started.elapsed().as_secs_f64(),
+        error: error.map(Failure::from),
+    }
+}

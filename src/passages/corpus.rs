@@ -1,0 +1,708 @@
+//! The passages that repeat in the documents of a source.
+//!
+//! ```text
+//! read     batches → tokens, anchors                             on all threads       (here, text.rs)
+//! order    the places of each k-gram, by what is around them                          (order.rs)
+//! search   repeats, or the ranges of tokens that are in one                           (repeats.rs)
+//! locate   tokens → bytes and lines of the texts, read again     in portions          (locate.rs)
+//! ```
+
+use super::cutting::{Cutting, PassageOptions, memory_of_reading, sequence_of};
+use super::locate::{Documents, Located, Locator, Sought};
+use super::order;
+use super::repeats::{self, FindOptions, Found};
+use super::stored::Stored;
+use super::text::{Builder, Selector, Text};
+use crate::error::Error;
+use crate::postings::Buffer;
+use crate::run::batches::{Numbered, Side, in_parallel};
+use crate::run::observer::{Observer, Stage};
+use crate::source::{Problem, Severity, Source};
+use crate::tokenizer::{TokenDetail, is_overlapping};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::ops::Range;
+
+/// What was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "report", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct PassageCounts {
+    /// Documents read, references not included.
+    pub documents: u64,
+    /// Documents of the reference, if there is one.
+    pub references: u64,
+    /// Tokens, those of references included.
+    pub tokens: u64,
+    /// Bytes of input as read; compressed input counts compressed.
+    pub bytes: u64,
+    /// Records or files whose text was not valid in its encoding and was read with replacements.
+    pub repaired: u64,
+    /// Files left out by rule.
+    pub skipped: u64,
+    /// Records or files that could not be read.
+    pub failed: u64,
+    /// Pages whose whole text was read because no main text was found.
+    pub fell_back: u64,
+    /// Bytes that went to temporary files.
+    pub spilled: u64,
+}
+
+impl PassageCounts {
+    fn problem(&mut self, problem: &Problem) {
+        match problem.severity {
+            Severity::FellBack => self.fell_back += 1,
+            Severity::Repaired => self.repaired += 1,
+            Severity::Skipped => self.skipped += 1,
+            Severity::Failed => self.failed += 1,
+        }
+    }
+}
+
+/// A passage that stands at several places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Passage<'a> {
+    /// Its number, from 1.
+    pub id: u64,
+    /// Its length in words; a Han or Kana character counts as half a word.
+    pub words: u64,
+    /// The number of its places.
+    pub count: u64,
+    /// The first of them, in input order.
+    pub places: Vec<PassagePlace<'a>>,
+    /// Its text at the first place.
+    pub text: &'a str,
+}
+
+/// Where a passage stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PassagePlace<'a> {
+    /// The id of the document.
+    pub id: &'a str,
+    /// The number of the document in input order, from 0; those of the reference come first.
+    pub document: usize,
+    /// Its bytes in the text of the document, as it was read.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// The line in the text that it begins on, from 1.
+    pub line: usize,
+}
+
+/// A document with what is repeated in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DocumentSpans<'a> {
+    /// The id of the document.
+    pub id: &'a str,
+    /// The number of the document in input order, from 0.
+    pub document: usize,
+    /// The bytes of its text that are in a passage, ascending; passages that overlap or touch are one range.
+    pub spans: Vec<Range<usize>>,
+}
+
+/// The passages of at least [`min_words`](PassageOptions::min_words) words that stand at two or more places of the documents of a source;
+/// with a `reference`, those that stand both in one of its documents and in one of `source`.
+///
+/// A passage is a run of tokens that can be extended at neither end at all of its places. So a paragraph that a hundred documents have is
+/// one passage, and if twenty of them also have the next paragraph, both together are another one. A run in a text that repeats itself,
+/// such that its places overlap, is reported with at most 10 lengths for one first place, the longest ones:
+/// [`Passages::left_out`] counts the others.
+///
+/// # Errors
+/// The tokenizer is refused, documents do not fit the memory, a temporary file cannot be written, or threads cannot be started. Problems
+/// with single documents are not errors: they go to the observer and the counts.
+///
+/// # Cost
+/// One reading of everything here, and at least another one in [`Passages::for_each`]. Time and memory grow linearly with the tokens,
+/// whatever repeats. Memory: 32 bytes and the id for each document, 8 for each selected k-gram (about one in 20 tokens), 44 for those that
+/// repeat; the rest goes to temporary files if it does not fit.
+pub fn find_passages(
+    source: &mut dyn Source,
+    reference: Option<&mut dyn Source>,
+    options: &PassageOptions,
+    observer: &dyn Observer,
+) -> Result<Passages, Error> {
+    let mut search = Search::read(source, reference, options, observer)?;
+    let find = &search.options;
+    let text = &search.text;
+    let (memory, folder) = (options.memory, options.temp_dir.as_deref());
+    let found = search.pool.install(|| repeats::find(text, find, memory, folder))?;
+    search.counts.spilled += found.bytes_spilled();
+    let Search { mut documents, text, counts, .. } = search;
+    documents.starts = text.starts;
+    Ok(Passages { found, documents, options: options.clone(), counts })
+}
+
+/// What of each document of a source is in a [passage](find_passages), at any of its places; with a `reference`, what stands in it too.
+///
+/// # Errors
+/// As for [`find_passages`].
+///
+/// # Cost
+/// As for [`find_passages`].
+pub fn find_spans(
+    source: &mut dyn Source,
+    reference: Option<&mut dyn Source>,
+    options: &PassageOptions,
+    observer: &dyn Observer,
+) -> Result<Spans, Error> {
+    let search = Search::read(source, reference, options, observer)?;
+    let ranges = search.pool.install(|| repeats::covered(&search.text, &search.options))?;
+    let Search { mut documents, text, counts, .. } = search;
+    documents.starts = text.starts;
+    Ok(Spans { ranges, documents, options: options.clone(), counts })
+}
+
+/// The maximum number of passages with the same first place that overlap themselves.
+const MOST_OVERLAPPING: usize = 10;
+
+/// Documents that were read, and whose groups are sorted.
+struct Search {
+    documents: Documents,
+    text: Text,
+    options: FindOptions,
+    counts: PassageCounts,
+    pool: ThreadPool,
+}
+
+impl Search {
+    fn read(
+        source: &mut dyn Source,
+        reference: Option<&mut dyn Source>,
+        options: &PassageOptions,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
+        let name = options.tokenizer.name();
+        if is_overlapping(&name) {
+            return Err(Error::Usage(format!(
+                "passages need tokens that do not overlap: `tokenizer` cannot be {name}"
+            )));
+        }
+        let pool = ThreadPoolBuilder::new().num_threads(options.threads).build().map_err(Error::no_threads)?;
+        let against = reference.is_some();
+        let mut sources = Side::both(source, reference);
+        sources.iter_mut().for_each(|side| side.source.keep_for_second_read());
+        observer.stage(Stage::Reading);
+        let (documents, builder, mut counts) = read(&mut sources, options, observer)?;
+        observer.stage(Stage::Grouping);
+        let text = pool.install(|| {
+            let mut text = builder.finish()?;
+            order::sort(&mut text, options.memory)?;
+            Ok::<Text, Error>(text)
+        })?;
+        check_stopped(observer)?;
+        observer.stage(Stage::Verifying);
+        counts.spilled = text.bytes_spilled();
+        let references = against.then(|| text.anchors.partition_point(|a| a.document < documents.references) as u32);
+        let find = FindOptions {
+            min_size: options.min_words as u64,
+            most_places: options.max_places,
+            references,
+            most_overlapping: MOST_OVERLAPPING,
+        };
+        Ok(Search { documents, text, options: find, counts, pool })
+    }
+}
+
+fn check_stopped(observer: &dyn Observer) -> Result<(), Error> {
+    if observer.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
+}
+
+/// What is made of a batch: arrays with an entry for each document, and their tokens and anchors.
+#[derive(Default)]
+struct Part {
+    reference: bool,
+    bytes: u64,
+    unpacked: u64,
+    lengths: Vec<u64>,
+    sequences: Vec<u64>,
+    ids: String,
+    id_ends: Vec<usize>,
+    tokens: Vec<u64>,
+    selected: Vec<u64>,
+    has_halves: bool,
+    problems: Vec<Problem>,
+    /// A document that is too large, which ends the run.
+    refused: Option<Error>,
+}
+
+/// Reads everything: the reference first.
+fn read(
+    sources: &mut [Side<'_>],
+    options: &PassageOptions,
+    observer: &dyn Observer,
+) -> Result<(Documents, Builder, PassageCounts), Error> {
+    let selector = Selector::new(options.min_words, true);
+    let mut builder = Builder::new(selector.clone(), options.memory, options.temp_dir.as_deref());
+    let (mut documents, mut counts) = (Documents::default(), PassageCounts::default());
+    let (signing, threads, room) = memory_of_reading(options);
+    in_parallel(
+        (threads, room),
+        sources,
+        |_| Ok(()),
+        || (Cutting::new(options, &signing), Vec::new()),
+        |(), numbered, (cutting, grams)| part(numbered, cutting, &selector, options.seed, grams),
+        |mut part: Part| {
+            if let Some(refused) = part.refused {
+                return Err(refused);
+            }
+            for problem in &part.problems {
+                counts.problem(problem);
+                observer.problem(problem);
+            }
+            counts.bytes += part.bytes;
+            counts.tokens += part.tokens.len() as u64;
+            let read = part.lengths.len() as u64;
+            *(if part.reference { &mut counts.references } else { &mut counts.documents }) += read;
+            observer.unpacked(part.unpacked);
+            observer.progress(part.bytes, read);
+            check_stopped(observer)?;
+            builder.add(&part.lengths, &part.tokens, &mut part.selected, part.has_halves)?;
+            documents.add(part.reference, &part.sequences, (&part.ids, &part.id_ends));
+            Ok(())
+        },
+    )?;
+    Ok((documents, builder, counts))
+}
+
+/// Turns a batch into a part.
+fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selector: &Selector, seed: u64, grams: &mut Vec<u64>) -> Part {
+    let Numbered { reference, batch, .. } = numbered;
+    let mut part = Part { reference, bytes: batch.bytes_read(), unpacked: batch.bytes_unpacked(), ..Part::default() };
+    batch.documents(&mut |document| match document {
+        Ok(document) => {
+            let Part { lengths, sequences, tokens, selected, has_halves, .. } = &mut part;
+            let (number, first) = (lengths.len() as u32, tokens.len() as u64);
+            let cut = cutting.cut(&document, TokenDetail::Hashes, tokens, |_, words, halves| {
+                lengths.push(words.len() as u64);
+                sequences.push(sequence_of(words, seed));
+                selector.select(number, first, words, grams, selected);
+                *has_halves |= halves;
+            });
+            match cut {
+                Ok(()) => {
+                    part.ids.push_str(&document.id);
+                    part.id_ends.push(part.ids.len());
+                }
+                Err(error) => part.refused = part.refused.take().or(Some(error)),
+            }
+        }
+        Err(problem) => part.problems.push(problem),
+    });
+    part
+}
+
+/// The passages of a source.
+pub struct Passages {
+    found: Found,
+    documents: Documents,
+    options: PassageOptions,
+    counts: PassageCounts,
+}
+
+/// What a place takes while it is located: sought and found, and its share of what is around it.
+const BYTES_A_PLACE: u64 = 48;
+
+impl Passages {
+    /// Their number.
+    pub fn len(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of passages that are not reported, because their places overlap and there are longer ones with the same first place.
+    pub fn left_out(&self) -> u64 {
+        self.found.left_out
+    }
+
+    /// What was read.
+    pub fn counts(&self) -> &PassageCounts {
+        &self.counts
+    }
+
+    /// Reads the sources again, which must be the same, and calls `each` with every passage: in the order of their first places, longer ones
+    /// first. The places of a document that has changed are missing, and passages that begin there: it is a problem, and counted.
+    ///
+    /// # Errors
+    /// Those of `each`, a source fails as a whole, or a temporary file cannot be written.
+    ///
+    /// # Cost
+    /// A reading for as many places as fit half of the memory, 48 bytes each. Only documents with places are cut into tokens.
+    pub fn for_each(
+        &mut self,
+        source: &mut dyn Source,
+        reference: Option<&mut dyn Source>,
+        observer: &dyn Observer,
+        mut each: impl FnMut(&Passage<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut sources = Side::both(source, reference);
+        let most_places = (self.options.memory / 2 / BYTES_A_PLACE).clamp(1 << 10, 1 << 30);
+        let mut first = 0;
+        while first < self.found.len() {
+            let (mut end, mut places) = (first, 0);
+            while end < self.found.len() && (end == first || places + self.found.places(end) <= most_places) {
+                places += self.found.places(end);
+                end += 1;
+            }
+            self.portion(first..end, &mut sources, observer, &mut each)?;
+            first = end;
+        }
+        Ok(())
+    }
+
+    /// Locates some passages, and passes them on.
+    fn portion(
+        &mut self,
+        range: Range<usize>,
+        sources: &mut [Side<'_>],
+        observer: &dyn Observer,
+        each: &mut impl FnMut(&Passage<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (mut sought, mut firsts) = (Vec::new(), Vec::new());
+        self.found.for_each(range.clone(), |repeat| {
+            firsts.push(sought.len() as u32);
+            let tokens = repeat.tokens as u32;
+            for &at in repeat.places {
+                sought.push(Sought { at, tokens, target: sought.len() as u32 });
+            }
+            Ok(())
+        })?;
+        let (mut located, mut places) = (vec![Located::default(); sought.len()], vec![None; firsts.len()]);
+        sought.sort_unstable_by_key(|sought| (sought.at, sought.target));
+        let mut texts = Stored::new("texts of passages", self.options.memory / 16, self.options.temp_dir.as_deref());
+        let locator = Locator { documents: &self.documents, options: &self.options, observer };
+        let with_text = |target| firsts.binary_search(&target).is_ok();
+        let problems = locator.locate(sources, &sought, with_text, |part| {
+            let mut text = part.texts.as_str();
+            for (target, place) in part.places {
+                located[target as usize] = place;
+                if let Ok(number) = firsts.binary_search(&target) {
+                    let (own, rest) = text.split_at((place.end - place.start) as usize);
+                    places[number] = Some(texts.len());
+                    texts.append(&words_of(own.as_bytes()))?;
+                    text = rest;
+                }
+            }
+            Ok(())
+        })?;
+        drop(sought);
+        problems.iter().for_each(|problem| self.counts.problem(problem));
+        self.counts.spilled += texts.bytes_spilled();
+        let (mut number, mut next, mut buffer, mut bytes) = (0, 0, Buffer::default(), Vec::new());
+        let (documents, id) = (&self.documents, range.start as u64 + 1);
+        self.found.for_each(range, |repeat| {
+            let kept = repeat.places.len();
+            let located = &located[next..next + kept];
+            (number, next) = (number + 1, next + kept);
+            // Without its text the passage is not reported: the document has changed.
+            let Some(at) = places[number - 1] else { return Ok(()) };
+            let length = (located[0].end - located[0].start) as usize;
+            let words = texts.read(at..at + length.div_ceil(8) as u64, &mut buffer)?;
+            bytes.clear();
+            bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+            let text = std::str::from_utf8(&bytes[..length]).expect("it was text");
+            let places = repeat.places.iter().zip(located).filter(|(_, located)| located.line > 0);
+            let places = places.map(|(&at, &Located { start, end, line })| {
+                let document = documents.number_at(at);
+                let id = documents.id(document);
+                let (start, end, line) = (start as usize, end as usize, line as usize);
+                PassagePlace { id, document: document as usize, start, end, line }
+            });
+            let (words, count) = (repeat.size, repeat.count);
+            each(&Passage { id: id + number as u64 - 1, words, count, places: places.collect(), text })
+        })
+    }
+}
+
+/// The bytes as words, of which the last is filled with zeros.
+fn words_of(bytes: &[u8]) -> Vec<u64> {
+    let word = |chunk: &[u8]| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u64::from_le_bytes(word)
+    };
+    bytes.chunks(8).map(word).collect()
+}
+
+/// What is repeated in the documents of a source.
+pub struct Spans {
+    ranges: Vec<Range<u64>>,
+    documents: Documents,
+    options: PassageOptions,
+    counts: PassageCounts,
+}
+
+impl Spans {
+    /// What was read.
+    pub fn counts(&self) -> &PassageCounts {
+        &self.counts
+    }
+
+    /// The number of tokens that are in a passage.
+    pub fn tokens(&self) -> u64 {
+        self.ranges.iter().map(|range| range.end - range.start).sum()
+    }
+
+    /// Reads the sources again, which must be the same, and calls `each` with every document that has something of a passage, in input
+    /// order. A document that has changed is missing: it is a problem, and counted.
+    ///
+    /// # Errors
+    /// Those of `each`, or a source fails as a whole.
+    ///
+    /// # Cost
+    /// One reading, in which only these documents are cut into tokens.
+    pub fn for_each(
+        &mut self,
+        source: &mut dyn Source,
+        reference: Option<&mut dyn Source>,
+        observer: &dyn Observer,
+        mut each: impl FnMut(&DocumentSpans<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut sources = Side::both(source, reference);
+        let documents = &self.documents;
+        let sought: Vec<Sought> = (0..)
+            .zip(&self.ranges)
+            .map(|(target, range)| Sought { at: range.start, tokens: (range.end - range.start) as u32, target })
+            .collect();
+        let locator = Locator { documents, options: &self.options, observer };
+        let ranges = &self.ranges;
+        let problems = locator.locate(
+            &mut sources,
+            &sought,
+            |_| false,
+            |part| {
+                let document = |target: u32| documents.number_at(ranges[target as usize].start);
+                let located: Vec<(u32, Range<usize>)> = part
+                    .places
+                    .iter()
+                    .map(|&(target, place)| (document(target), place.start as usize..place.end as usize))
+                    .collect();
+                located.chunk_by(|a, b| a.0 == b.0).try_for_each(|of_one| {
+                    let document = of_one[0].0;
+                    let spans = of_one.iter().map(|(_, span)| span.clone()).collect();
+                    each(&DocumentSpans { id: documents.id(document), document: document as usize, spans })
+                })
+            },
+        )?;
+        problems.iter().for_each(|problem| self.counts.problem(problem));
+        Ok(())
+    }
+}
+
+#[cfg(all(test, feature = "files"))]
+mod tests {
+    use super::*;
+    use crate::passages::repeats::oracle::by_definition;
+    use crate::source::{Input, ReadOptions};
+    use crate::tokenizer::{Tokenizer, Tokens, Word, stands_alone};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+    use std::fs;
+
+    /// A place: the document, its bytes, and the line.
+    type At = (usize, usize, usize, usize);
+
+    /// A passage: its words, its count, its places and its text.
+    type Row = (u64, u64, Vec<At>, String);
+
+    /// Of each document its bytes in passages.
+    type Ranges = BTreeMap<usize, Vec<Range<usize>>>;
+
+    /// The words of texts, as they are compared, and the tokens.
+    fn words(texts: &[String]) -> (Vec<Vec<u64>>, Vec<Tokens>) {
+        let cut = |text: &String| {
+            let mut tokens = Tokens::new(TokenDetail::Everything, 0);
+            Word.tokenize(text, &mut tokens);
+            let is_half = |token: &str| token.chars().count() == 1 && token.chars().all(stands_alone);
+            let word = |at: usize| tokens.hashes()[at] & !1 | u64::from(is_half(tokens.text(at)));
+            ((0..tokens.len()).map(word).collect(), tokens)
+        };
+        texts.iter().map(cut).unzip()
+    }
+
+    /// Passages and ranges by their definition.
+    fn expected(texts: &[String], references: usize, options: &PassageOptions) -> (Vec<Row>, Ranges) {
+        let (words, tokens) = words(texts);
+        let documents: Vec<&[u64]> = words.iter().map(Vec::as_slice).collect();
+        let (mut rows, mut ranges) = (Vec::new(), BTreeMap::<usize, Vec<(usize, usize)>>::new());
+        let mut overlapping = BTreeMap::new();
+        for repeat in by_definition(&documents, 1) {
+            let (first, second) = (repeat.places[0], repeat.places[1]);
+            let string = &documents[first.document][first.token..][..repeat.tokens];
+            let size = repeat.tokens as u64 - string.iter().map(|word| word & 1).sum::<u64>() / 2;
+            let of_reference = repeat.places.iter().filter(|place| place.document < references).count();
+            let is_on_both_sides = references == 0 || 0 < of_reference && of_reference < repeat.count;
+            if size < options.min_words as u64 || !is_on_both_sides {
+                continue;
+            }
+            for place in repeat.places.iter().filter(|place| place.document >= references) {
+                ranges.entry(place.document).or_default().push((place.token, place.token + repeat.tokens));
+            }
+            if first.document == second.document && second.token < first.token + repeat.tokens {
+                let count = overlapping.entry(first).or_insert(0);
+                *count += 1;
+                if *count > MOST_OVERLAPPING {
+                    continue;
+                }
+            }
+            let at = |place: &crate::passages::Place| {
+                let tokens = &tokens[place.document];
+                let (start, end) = (tokens.span(place.token).start, tokens.span(place.token + repeat.tokens - 1).end);
+                let line = texts[place.document][..start].matches('\n').count() + 1;
+                (place.document, start, end, line)
+            };
+            let places: Vec<At> = repeat.places.iter().take(options.max_places).map(at).collect();
+            let text = texts[first.document][places[0].1..places[0].2].to_string();
+            rows.push((size, repeat.count as u64, places, text));
+        }
+        let joined = ranges.into_iter().map(|(document, mut ranges)| {
+            ranges.sort_unstable();
+            let mut joined: Vec<(usize, usize)> = Vec::new();
+            for (start, end) in ranges {
+                match joined.last_mut() {
+                    Some(last) if start <= last.1 => last.1 = last.1.max(end),
+                    _ => joined.push((start, end)),
+                }
+            }
+            let bytes =
+                |(start, end): (usize, usize)| tokens[document].span(start).start..tokens[document].span(end - 1).end;
+            (document, joined.into_iter().map(bytes).collect())
+        });
+        (rows, joined.collect())
+    }
+
+    /// JSON lines, with some characters escaped.
+    fn json_lines(texts: &[String]) -> String {
+        let line = |text: &String| {
+            let quoted = serde_json::to_string(text).unwrap().replace('é', "\\u00e9").replace('😀', "\\ud83d\\ude00");
+            format!("{{\"text\":{quoted}}}\r\n")
+        };
+        texts.iter().map(line).collect()
+    }
+
+    /// What is found of texts that are read from JSON lines, of which the first are a reference.
+    fn found(texts: &[String], references: usize, options: &PassageOptions) -> (Vec<Row>, Ranges) {
+        let folder = tempfile::tempdir().unwrap();
+        let input = |name: &str, texts: &[String]| {
+            fs::write(folder.path().join(name), json_lines(texts)).unwrap();
+            Input::new(vec![folder.path().join(name)], ReadOptions::default())
+        };
+        let mut reference = (references > 0).then(|| input("reference.jsonl", &texts[..references]));
+        let mut source = input("source.jsonl", &texts[references..]);
+        let side = |reference: &mut Option<Input>| -> Option<Box<dyn Source>> {
+            reference.take().map(|input| Box::new(input) as Box<dyn Source>)
+        };
+        let mut reference = side(&mut reference);
+        let mut passages = find_passages(&mut source, as_source(&mut reference), options, &()).unwrap();
+        let mut rows = Vec::new();
+        passages
+            .for_each(&mut source, as_source(&mut reference), &(), |passage| {
+                assert_eq!(passage.id, rows.len() as u64 + 1);
+                let places = passage.places.iter().map(|place| (place.document, place.start, place.end, place.line));
+                rows.push((passage.words, passage.count, places.collect(), passage.text.to_string()));
+                Ok(())
+            })
+            .unwrap();
+        let mut spans = find_spans(&mut source, as_source(&mut reference), options, &()).unwrap();
+        let mut ranges = Ranges::new();
+        spans
+            .for_each(&mut source, as_source(&mut reference), &(), |of_one| {
+                assert!(ranges.insert(of_one.document, of_one.spans.clone()).is_none());
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!((passages.counts().failed, spans.counts().failed), (0, 0));
+        (rows, ranges)
+    }
+
+    fn as_source(reference: &mut Option<Box<dyn Source>>) -> Option<&mut dyn Source> {
+        match reference {
+            Some(source) => Some(&mut **source),
+            None => None,
+        }
+    }
+
+    /// Texts of few words, with copies of parts of others, and with periods.
+    fn texts() -> impl Strategy<Value = Vec<String>> {
+        let pieces = ["one ", "Two, ", "three\r\n", "caf\u{e9} ", "北", "京", "カ", "\u{1f600} ", "four\n\n", "x_1; "];
+        let random = (1..pieces.len(), prop::collection::vec(0usize..99, 0..40))
+            .prop_map(move |(kinds, all)| all.iter().map(|piece| pieces[piece % kinds]).collect::<String>());
+        let mixed = prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..40).prop_map(|all| all.concat());
+        let periodic = (0..pieces.len(), 1..4usize, 0..40usize).prop_map(move |(first, period, length)| {
+            (0..length).map(|at| pieces[(first + at % period) % pieces.len()]).collect::<String>()
+        });
+        let cuts = prop::collection::vec((any::<prop::sample::Index>(), 0usize..150, 0usize..150), 0..6);
+        let random = prop::collection::vec(prop_oneof![random, mixed, periodic], 1..6);
+        (random, cuts).prop_map(|(mut texts, cuts)| {
+            for (of, start, length) in cuts {
+                let text = &texts[of.index(texts.len())];
+                let start = text.floor_char_boundary(start.min(text.len()));
+                let end = text.floor_char_boundary((start + length).min(text.len()));
+                texts.push(format!("begin{start} {} end{length}", &text[start..end]));
+            }
+            texts
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(600))]
+        #[test]
+        fn exactly_the_maximal_passages(
+            texts in texts(),
+            min_words in prop_oneof![1usize..9, Just(20), Just(50)],
+            (references, max_places, threads) in (0usize..3, 1usize..5, 1usize..3),
+            memory in prop_oneof![Just(0u64), Just(1 << 30)],
+        ) {
+            let references = if references < texts.len() { references } else { 0 };
+            let options = PassageOptions { min_words, max_places, threads, memory, ..PassageOptions::default() };
+            let (rows, ranges) = expected(&texts, references, &options);
+            let found = found(&texts, references, &options);
+            prop_assert_eq!(&found.0, &rows);
+            prop_assert_eq!(found.1, ranges);
+        }
+    }
+
+    /// Texts that are many times alike, or repeat themselves: all found, in time that is not quadratic.
+    #[test]
+    fn hostile_texts() {
+        let page: String = (0..100).map(|n| format!("word{n} ")).collect();
+        let copies: Vec<String> = (0..5000).map(|n| format!("before{n} {page} after{n}")).collect();
+        let period = "a ".repeat(50_000);
+        let options = PassageOptions { max_places: 2, ..PassageOptions::default() };
+        let (rows, ranges) = found(&copies, 0, &options);
+        let [(100, 5000, places, text)] = &rows[..] else { panic!("{} passages", rows.len()) };
+        assert_eq!((places.len(), text.as_str(), ranges.len()), (2, page.trim_end(), 5000));
+
+        let (rows, ranges) = found(&[period], 0, &options);
+        let lengths: Vec<u64> = rows.iter().map(|row| row.0).collect();
+        assert_eq!(lengths, (0..10).map(|n| 49_999 - n).collect::<Vec<_>>());
+        assert_eq!(ranges[&0], vec![Range { start: 0, end: 99_999 }]);
+    }
+
+    /// The places of a document that changed are missing, and it is a problem.
+    #[test]
+    fn a_document_that_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        let copy: String = (0..60).map(|n| format!("word{n} ")).collect();
+        let texts = [copy.clone(), copy.clone(), copy.clone()];
+        fs::write(&path, json_lines(&texts)).unwrap();
+        let mut source = Input::new(vec![path.clone()], ReadOptions::default());
+        let mut passages = find_passages(&mut source, None, &PassageOptions::default(), &()).unwrap();
+        fs::write(&path, json_lines(&[texts[0].clone(), texts[1].replace("word7", "other"), texts[2].clone()]))
+            .unwrap();
+        let mut places = Vec::new();
+        let each = |passage: &Passage<'_>| {
+            places.extend(passage.places.iter().map(|place| place.document));
+            Ok(())
+        };
+        passages.for_each(&mut source, None, &(), each).unwrap();
+        assert_eq!((places, passages.counts().failed), (vec![0, 2], 1));
+    }
+}

@@ -1,0 +1,128 @@
+//! Options, and the cutting of documents into words: the same in every reading.
+
+use crate::error::Error;
+use crate::hash::sequence_hash;
+use crate::run::ordered::{Room, workers};
+use crate::run::sign::{Budget, Scratch, SigningMemory, bytes_a_byte};
+use crate::source::Document;
+use crate::tokenizer::{TokenDetail, Tokenizer, Tokens, Word, stands_alone};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Options of the search for passages. Only the tokenizer, the seed and the two bounds can change what is found.
+#[derive(Clone)]
+pub struct PassageOptions {
+    /// What texts are cut with. It must not make tokens that overlap.
+    pub tokenizer: Arc<dyn Tokenizer>,
+    /// Seeds every hash.
+    pub seed: u64,
+    /// Minimum length of a passage, in words; a Han or Kana character counts as half a word.
+    pub min_words: usize,
+    /// The maximum number of places of each passage that are reported.
+    pub max_places: usize,
+    /// Worker threads; 0 means one a core.
+    pub threads: usize,
+    /// Memory for what is kept of the documents, in bytes. Tokens, and passages and their texts, go to temporary files if they do not
+    /// fit.
+    pub memory: u64,
+    /// The folder of the temporary files; `None` is the system's.
+    pub temp_dir: Option<PathBuf>,
+}
+
+/// 50 words, 100 places, 1 GiB.
+impl Default for PassageOptions {
+    fn default() -> Self {
+        PassageOptions {
+            tokenizer: Arc::new(Word),
+            seed: 0,
+            min_words: 50,
+            max_places: 100,
+            threads: 0,
+            memory: 1 << 30,
+            temp_dir: None,
+        }
+    }
+}
+
+/// What the promise about the memory of the process allows for signing, for a long document alone, and for the batches between reading and
+/// taking, in addition to shares of the budget.
+const SIGNING_BYTES: u64 = 32 << 20;
+const ALONE_BYTES: u64 = 56 << 20;
+const ROOM_BYTES: u64 = 24 << 20;
+
+/// The memory that documents are cut in, and the room for batches.
+pub(super) fn memory_of_reading(options: &PassageOptions) -> (Arc<SigningMemory>, usize, Room) {
+    let threads = workers(options.threads);
+    let eighth = options.memory / 8;
+    let budget =
+        Budget { together: eighth + SIGNING_BYTES, alone: 3 * eighth + ALONE_BYTES, alone_a_byte: 2, later_a_token: 0 };
+    let room = Room { pieces: 6 * threads, bytes: options.memory / 16 + ROOM_BYTES };
+    (SigningMemory::new(budget, threads), threads, room)
+}
+
+/// The memory for cutting documents on one thread.
+pub(super) struct Cutting<'o> {
+    tokenizer: &'o dyn Tokenizer,
+    a_byte: u64,
+    scratch: Scratch,
+}
+
+impl<'o> Cutting<'o> {
+    pub fn new(options: &'o PassageOptions, memory: &Arc<SigningMemory>) -> Self {
+        let tokenizer = &*options.tokenizer;
+        let scratch = Scratch::new(options.seed, Arc::clone(memory));
+        Cutting { tokenizer, a_byte: bytes_a_byte(tokenizer), scratch }
+    }
+
+    /// Cuts a document, with at least this detail, and passes its tokens and their words to `each`: a word is the hash of a token, odd if
+    /// the token counts half.
+    ///
+    /// # Errors
+    /// It is longer than 4 GiB, or has too many tokens for the memory.
+    pub fn cut<T>(
+        &mut self,
+        document: &Document<'_>,
+        detail: TokenDetail,
+        words: &mut Vec<u64>,
+        each: impl FnOnce(&Tokens, &[u64], bool) -> T,
+    ) -> Result<T, Error> {
+        let place = &document.place;
+        if u32::try_from(document.text.len()).is_err() {
+            return Err(Error::Full(format!("{place}: this record has more than 4 GiB of text")));
+        }
+        let scratch = &mut *self.scratch.begin(&document.text, self.a_byte);
+        // Characters that count half have three bytes or more, of which the first is at least this one.
+        let may_have_halves = document.text.bytes().any(|byte| byte >= 0xE3);
+        let detail = match detail {
+            TokenDetail::Hashes if may_have_halves => TokenDetail::Texts,
+            detail => detail,
+        };
+        if scratch.tokens.detail() != detail {
+            scratch.tokens = Tokens::new(detail, scratch.tokens.seed());
+        }
+        let most = scratch.most_tokens(2 * size_of::<u64>() as u64);
+        let tokens = &mut scratch.tokens;
+        tokens.bound(most);
+        self.tokenizer.tokenize(&document.text, tokens);
+        if tokens.is_beyond_bound() {
+            let message = "this record has too many tokens to be compared within `memory`: allow more";
+            return Err(Error::Full(format!("{place}: {message}")));
+        }
+        let (start, mut halves) = (words.len(), 0);
+        words.extend(tokens.hashes().iter().map(|hash| hash & !1));
+        if may_have_halves {
+            for (at, word) in words[start..].iter_mut().enumerate() {
+                let mut characters = tokens.text(at).chars();
+                let is_half = characters.next().is_some_and(stands_alone) && characters.next().is_none();
+                *word |= u64::from(is_half);
+                halves += u64::from(is_half);
+            }
+        }
+        Ok(each(tokens, &words[start..], halves > 0))
+    }
+}
+
+/// Identifies the tokens of a document.
+pub(super) fn sequence_of(words: &[u64], seed: u64) -> u64 {
+    sequence_hash(words, seed) as u64
+}
