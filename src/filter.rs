@@ -300,14 +300,15 @@ impl Filter<'_> {
         let decided = thread::scope(|scope| {
             let (feeder, mut batches) = ordered::feed(Room { pieces: IN_FLIGHT * threads, bytes: ROOM });
             let (pass, source) = (batches.pass(), &mut *source);
-            scope.spawn(move || {
+            let read = move || {
                 feeder.run(|feeder| {
                     source.read(&mut |batch| {
                         let weight = BYTES_A_BYTE * batch.bytes_held();
                         if is_stopped() { ControlFlow::Break(()) } else { feeder.give(batch, weight) }
                     });
                 });
-            });
+            };
+            thread::Builder::new().spawn_scoped(scope, read).map_err(Error::no_threads)?;
             ordered::map_fed(threads, pass, || batches.next(), worker, take)
         });
         let decided = decided.and_then(|()| source.failure().map_or(Ok(()), Err));

@@ -1,6 +1,7 @@
 //! Work without the lock of the interpreter: on a thread of its own, while the calling one shows progress and waits for Ctrl-C.
 
-use super::refusal::{caught, rejection};
+use super::refusal::{caught, exception, rejection};
+use crate::Error;
 use crate::engine::{Observer, Stage};
 use crate::source::{Problem, Severity};
 use pyo3::prelude::*;
@@ -106,10 +107,12 @@ pub fn run<T: Send + 'static>(
     // Only this thread waits; the lock makes that known to the compiler.
     let result = Mutex::new(result);
     let watched = Arc::clone(&watch);
-    thread::Builder::new().name("neardups".into()).stack_size(8 << 20).spawn(move || {
+    let builder = thread::Builder::new().name("neardups".into()).stack_size(8 << 20);
+    let spawned = builder.spawn(move || {
         // The caller may have stopped waiting.
         _ = done.send(caught(|| work(&watched)));
-    })?;
+    });
+    spawned.map_err(|error| exception(&Error::no_threads(error)))?;
     let started = Instant::now();
     loop {
         match wait(py, &result, INTERVAL) {
