@@ -97,7 +97,9 @@ impl Opened {
     /// The type of their ids in results.
     pub fn ids(&self) -> Ids {
         match self {
-            Opened::Table(table) if !table.has_ids() || table.has_integer_ids() => Ids::Integers,
+            Opened::Table(table) if !table.has_ids() => Ids::Integers,
+            Opened::Table(table) if table.has_unsigned_ids() => Ids::Unsigned,
+            Opened::Table(table) if table.has_integer_ids() => Ids::Integers,
             _ => Ids::Strings,
         }
     }

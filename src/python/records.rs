@@ -2,7 +2,7 @@
 
 use crate::report::table::Records as Table;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_pyarrow::IntoPyArrow;
 use arrow_schema::DataType;
@@ -64,6 +64,7 @@ fn value<'py>(py: Python<'py>, column: &dyn Array, row: usize) -> PyResult<Bound
     Ok(match column.data_type() {
         DataType::Utf8 => column.as_string::<i32>().value(row).into_pyobject(py)?.into_any(),
         DataType::Int64 => column.as_primitive::<Int64Type>().value(row).into_pyobject(py)?.into_any(),
+        DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).into_pyobject(py)?.into_any(),
         DataType::Float64 => column.as_primitive::<Float64Type>().value(row).into_pyobject(py)?.into_any(),
         DataType::Boolean => column.as_boolean().value(row).into_pyobject(py)?.to_owned().into_any(),
         _ => {

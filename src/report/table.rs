@@ -5,7 +5,7 @@
 use super::NO_FEATURES;
 use crate::engine::{At, Cluster, Fingerprint, Hosts, Kept, Outcome, Report, Verdict};
 use arrow_array::builder::{
-    ArrayBuilder, BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder, make_builder,
+    ArrayBuilder, BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder, UInt64Builder, make_builder,
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -14,8 +14,10 @@ use std::sync::Arc;
 /// The type of ids in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ids {
-    /// `Int64`: positions, or ids that are integers. Ids beyond it are null.
+    /// `Int64`: positions, or ids that are integers. Others are null.
     Integers,
+    /// `UInt64`: ids that are integers without a sign. Others are null.
+    Unsigned,
     /// `Utf8`.
     Strings,
 }
@@ -58,6 +60,7 @@ impl Writer {
     fn new(ids: Ids, columns: &[(&str, Kind)]) -> Self {
         let id = match ids {
             Ids::Integers => DataType::Int64,
+            Ids::Unsigned => DataType::UInt64,
             Ids::Strings => DataType::Utf8,
         };
         let list = |item: DataType| DataType::List(Arc::new(Field::new("item", item, true)));
@@ -117,6 +120,7 @@ impl Writer {
     fn id(&mut self, id: Option<&str>) {
         match self.ids {
             Ids::Integers => self.column::<Int64Builder>().append_option(id.and_then(|id| id.parse().ok())),
+            Ids::Unsigned => self.column::<UInt64Builder>().append_option(id.and_then(|id| id.parse().ok())),
             Ids::Strings => self.text(id),
         }
     }
@@ -149,6 +153,9 @@ impl Writer {
     fn ids(&mut self, ids: &[&str]) {
         match self.ids {
             Ids::Integers => self.list(Some(|list: &mut Int64Builder| {
+                ids.iter().for_each(|id| list.append_option(id.parse().ok()));
+            })),
+            Ids::Unsigned => self.list(Some(|list: &mut UInt64Builder| {
                 ids.iter().for_each(|id| list.append_option(id.parse().ok()));
             })),
             Ids::Strings => self.list(Some(|list: &mut StringBuilder| ids.iter().for_each(|id| list.append_value(id)))),

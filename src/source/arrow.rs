@@ -19,6 +19,7 @@ use super::fields::null_column;
 use super::{FieldPath, RankBy, ReadOptions};
 use crate::error::Error;
 use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::DataType;
 use nested::{Texts, column};
 use std::sync::Arc;
 use values::Values;
@@ -159,6 +160,11 @@ impl Columns {
             Some(ids @ Values::Number(_)) => (0..rows).all(|row| ids.integer(row).is_some()),
             _ => false,
         }
+    }
+
+    /// Whether ids are integers that may be greater than those with a sign.
+    pub fn has_unsigned_ids(&self) -> bool {
+        matches!(&self.id, Some(Values::Number(array)) if *array.data_type() == DataType::UInt64)
     }
 
     /// The bytes of the texts in a row.

@@ -32,6 +32,7 @@ pub struct ArrowTable {
     batches: Vec<(Arc<Columns>, u64, usize)>,
     missing: Vec<String>,
     has_ids: bool,
+    has_unsigned_ids: bool,
     first_id: u64,
     max_record: usize,
     pages: Option<PageText>,
@@ -51,10 +52,12 @@ impl ArrowTable {
     ) -> Result<Self, Error> {
         let empty = RecordBatch::new_empty(SchemaRef::new(schema.clone()));
         let wanted = Wanted::new(&empty, options)?;
+        // What is wrong with a schema shows without any rows.
+        let columns = wanted.columns(&empty)?;
         let mut table = ArrowTable {
             batches: Vec::new(),
-            // What is wrong with a schema shows without any rows.
-            has_ids: wanted.columns(&empty)?.has_ids(),
+            has_ids: columns.has_ids(),
+            has_unsigned_ids: columns.has_unsigned_ids(),
             first_id: 0,
             missing: wanted.missing.iter().map(|path| path.name().to_string()).collect(),
             max_record: options.max_record,
@@ -82,6 +85,11 @@ impl ArrowTable {
     /// Whether ids are integers, without nulls.
     pub fn has_integer_ids(&self) -> bool {
         self.has_ids && self.batches.iter().all(|(columns, _, rows)| columns.has_integer_ids(*rows))
+    }
+
+    /// Whether ids are integers of 64 bits without a sign, which may be greater than any with one; without nulls.
+    pub fn has_unsigned_ids(&self) -> bool {
+        self.has_unsigned_ids && self.has_integer_ids()
     }
 
     /// The number of rows.

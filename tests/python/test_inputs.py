@@ -84,6 +84,20 @@ def test_ids_have_the_type_of_their_column():
     assert neardups.scan(arrow(id=[7, 7, 7])).to_pylist()[0]["b_at"] == "row:2"
 
 
+def test_great_ids_without_a_sign():
+    pyarrow = pytest.importorskip("pyarrow")
+    great = [2**64 - 1, 1, 2**63]
+    table = arrow(id=pyarrow.array(great, pyarrow.uint64()))
+    [pair] = neardups.scan(table).to_pylist()
+    assert (pair["a"], pair["b"]) == (great[0], great[2])
+    [cluster] = neardups.clusters(table).to_pylist()
+    assert (cluster["members"], cluster["keep"]) == ([great[0], great[2]], [great[0]])
+    for found in (neardups.scan(table, emit="verdicts"), neardups.fingerprints(table)):
+        assert found["id"].to_pylist() == great and found.schema.field("id").type == pyarrow.uint64()
+    [pair] = neardups.scan(table.slice(2), against=table.slice(0, 1)).to_pylist()
+    assert (pair["a"], pair["b"]) == (great[0], great[2])
+
+
 def test_polars():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"text": TEXTS, "n": [1, 2, 3]})
