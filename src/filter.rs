@@ -200,7 +200,11 @@ pub struct Filter<'a> {
     threads: usize,
     stop: Option<&'a AtomicBool>,
     observer: &'a dyn Observer,
+    unnamed: Option<&'a Unnamed>,
 }
+
+/// Whether a document at a place has no id of its own, but only this: then what stands before its number in the index.
+pub(crate) type Unnamed = dyn Fn(&Place, &str) -> Option<&'static str>;
 
 impl fmt::Debug for Filter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -211,7 +215,7 @@ impl fmt::Debug for Filter<'_> {
 impl<'a> Filter<'a> {
     /// A filter by this index and the defaults: all cores, and a no-op observer.
     pub fn new(index: &'a mut Index) -> Self {
-        Filter { index, threads: 0, stop: None, observer: &() }
+        Filter { index, threads: 0, stop: None, observer: &(), unnamed: None }
     }
 
     /// Makes signatures on this many threads; 0 means one per core. One more thread decides.
@@ -229,13 +233,19 @@ impl<'a> Filter<'a> {
         Filter { observer, ..self }
     }
 
+    /// Remembers those [documents](Self::documents) under their numbers that have no id of their own.
+    #[cfg(feature = "python")]
+    pub(crate) fn unnamed(self, unnamed: &'a Unnamed) -> Self {
+        Filter { unnamed: Some(unnamed), ..self }
+    }
+
     /// Filters a stream. Ends at the end of the input, at the first error, or when it is [stopped](Self::stop). Documents
     /// that passed are then in the index, and their records have left.
     ///
     /// # Errors
     /// The input ends prematurely, the index cannot be written or is full, or the sink returns an error.
     pub fn run<R: io::Read + Send + 'static>(self, input: Live<R>, sink: &mut dyn Sink) -> Result<Counts, Error> {
-        let Filter { index, threads, stop, observer } = self;
+        let Filter { index, threads, stop, observer, .. } = self;
         let mut parts = signed(input, index, workers(threads)).map_err(Error::no_threads)?;
         let mut stream = Stream { index, observer, sink, counts: Counts::default(), held: 0, since: Instant::now() };
         let is_stopped = || stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
@@ -263,7 +273,7 @@ impl Filter<'_> {
         source: &mut dyn Source,
         each: &mut dyn FnMut(&Place, Decided<'_>) -> Result<(), Error>,
     ) -> Result<Counts, Error> {
-        let Filter { index, threads, stop, observer } = self;
+        let Filter { index, threads, stop, observer, unnamed } = self;
         observer.stage(Stage::Reading);
         let threads = workers(threads);
         let memory = SigningMemory::new(budget(index), threads);
@@ -277,10 +287,16 @@ impl Filter<'_> {
         let is_stopped = || stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         let take = |part: SignedBatch| {
             let before = counts.documents;
+            if is_stopped() {
+                return Ok(());
+            }
             for (place, content) in part.records {
                 match content {
                     Outcome::Document(id, signature) => {
-                        let decision = index.decide(&id, &signature, now)?;
+                        let decision = match unnamed.and_then(|prefix_of| prefix_of(&place, &id)) {
+                            Some(prefix) => index.decide_unnamed(prefix, &signature, now)?,
+                            None => index.decide(&id, &signature, now)?,
+                        };
                         counts.count(&decision);
                         each(&place, Decided::Document(&id, &decision))?;
                     }

@@ -250,13 +250,12 @@ pub fn answer(id: &str, decision: &Decision) -> String {
     }
 }
 
-/// The record of a document that could not be read, as JSON.
-pub fn unanswered(problem: &Problem, is_nearest: bool) -> String {
+/// The record of a document that could not be read, as JSON, with the message of the problem as the caller spells it.
+pub fn unanswered(problem: &Problem, message: &str, is_nearest: bool) -> String {
     let id = problem.id.clone().unwrap_or_else(|| problem.place.to_string());
-    let error = spelling::of_problem(problem);
     match is_nearest {
-        true => json(&Neighbours::unread(&id, Some(&error))),
-        false => json(&Verdict::unread(&id, true, &error)),
+        true => json(&Neighbours::unread(&id, Some(message))),
+        false => json(&Verdict::unread(&id, true, message)),
     }
 }
 
@@ -295,7 +294,7 @@ impl Sink for Answers {
     }
 
     fn rejected(&mut self, _record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {
-        self.add(unanswered(problem, self.is_nearest))
+        self.add(unanswered(problem, &spelling::of_problem(problem), self.is_nearest))
     }
 
     fn release(&mut self, _counts: &Counts, _index: &Index) -> Result<(), Error> {

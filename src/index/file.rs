@@ -9,11 +9,15 @@
 //! that are no longer made, and no texts to recompute them from.
 
 use crate::error::{Error, IndexFault};
+#[cfg(feature = "clean")]
+use crate::postings::read_at;
 use crate::replace::{Links, open_regular, remove_stale};
 use serde_core::de::IgnoredAny;
 use serde_json::Value;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek};
+#[cfg(feature = "clean")]
+use std::io::{SeekFrom, Write};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -143,4 +147,35 @@ pub(super) fn cannot_move(folder: &Path, error: io::Error) -> Error {
 /// Whether an error is that tables on the disk have changed, which can be rebuilt.
 pub(super) fn are_tables_damaged(error: &Error) -> bool {
     matches!(error, Error::Io { error, .. } if error.kind() == io::ErrorKind::InvalidData)
+}
+
+/// The number of bytes that are copied or compared at once.
+#[cfg(feature = "clean")]
+pub(super) const PIECE: usize = 1 << 18;
+/// The number of bytes that are written before they must be on the disk.
+#[cfg(feature = "clean")]
+const SYNCED_AFTER: u64 = 1 << 26;
+
+/// Appends frames that are kept in another file, whose places go from `start` to `end`, to the disk. The file has those before `at`,
+/// and perhaps what an interrupted run left of a frame.
+#[cfg(feature = "clean")]
+pub(super) fn append(file: &mut File, aside: &File, (start, end): (u64, u64), mut at: u64) -> io::Result<()> {
+    if at < end {
+        file.set_len(at)?;
+        file.seek(SeekFrom::Start(at))?;
+    }
+    let (mut piece, mut unsynced) = (vec![0; PIECE], 0);
+    while at < end {
+        let count = PIECE.min((end - at) as usize);
+        read_at(aside, &mut piece[..count], at - start)?;
+        file.write_all(&piece[..count])?;
+        at += count as u64;
+        unsynced += count as u64;
+        if unsynced >= SYNCED_AFTER {
+            // A power failure may leave parts of what is not on the disk, in any order.
+            file.sync_data()?;
+            unsynced = 0;
+        }
+    }
+    file.sync_all()
 }

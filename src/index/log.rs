@@ -2,6 +2,8 @@
 
 use super::checkpoint::Mark;
 use super::entry::{REMOVED, Reads, Record, SYNCED};
+#[cfg(feature = "python")]
+use super::file::append;
 use super::file::{damaged, fault, file_header, is_still_at, is_unfinished, lock, sync_folder};
 use super::frame::{MAX_RECORD, checked, digest_after, frame_head, length_of};
 use super::repeat::Past;
@@ -38,10 +40,21 @@ pub(super) struct Log {
     reads: Reads,
     /// Where what is added is written instead of the file.
     aside: Option<Aside>,
+    /// What a log in memory can be restored from.
+    #[cfg(feature = "python")]
+    retained: Option<Retained>,
+}
+
+/// The bytes of a log in memory that were dropped, between two places.
+#[cfg(feature = "python")]
+struct Retained {
+    from: u64,
+    until: u64,
+    bytes: Vec<u8>,
 }
 
 /// A file with what a log will have after its end.
-#[cfg_attr(not(feature = "clean"), expect(dead_code, reason = "only cleaning has one"))]
+#[cfg_attr(not(feature = "clean"), expect(dead_code, reason = "only cleaning and calls of Python have one"))]
 pub(super) struct Aside {
     pub file: File,
     /// The end of the log: the place of the first byte of the file.
@@ -71,6 +84,8 @@ impl Log {
             digest: 0,
             reads: Reads::default(),
             aside: None,
+            #[cfg(feature = "python")]
+            retained: None,
         }
     }
 
@@ -157,6 +172,53 @@ impl Log {
         self.marked = if end.is_marked { end.at } else { 0 };
         (self.digest, self.has_marks) = (end.digest, end.has_marks);
         self.aside = Some(Aside { file, start: end.at, digest: end.digest });
+    }
+
+    /// Writes what follows to another file, which is empty, until it [lands](Self::land). Everything is on the disk.
+    #[cfg(feature = "python")]
+    pub fn go_aside(&mut self, file: File) {
+        self.aside = Some(Aside { file, start: self.written, digest: self.digest });
+    }
+
+    /// Appends what is in the other file, to the disk. After an error the file is as it was.
+    #[cfg(feature = "python")]
+    pub fn land(&mut self) -> Result<(), Error> {
+        self.retained = None;
+        self.commit(false)?;
+        let (Some((file, path)), Some(aside)) = (&mut self.file, &self.aside) else { return Ok(()) };
+        if !is_still_at(file, path) {
+            let message =
+                "was moved or replaced during this call, and nothing was added to it: put it back, and open it again";
+            return Err(fault(path, IndexFault::Locked, message));
+        }
+        if let Err(error) = append(file, &aside.file, (aside.start, self.written), aside.start) {
+            _ = file.set_len(aside.start).and_then(|()| file.sync_all());
+            return Err(Error::io(format!("cannot write the index {}", path.display()), error));
+        }
+        (self.aside, self.synced, self.is_due) = (None, self.written, false);
+        Ok(())
+    }
+
+    /// Keeps what is there of a log in memory, until it is [restored](Self::restore) or [lands](Self::land).
+    #[cfg(feature = "python")]
+    pub fn retain(&mut self) {
+        self.retained = Some(Retained { from: self.written, until: self.len(), bytes: Vec::new() });
+    }
+
+    /// Becomes what it was when that was kept. Returns the places of its records.
+    #[cfg(feature = "python")]
+    pub fn restore(&mut self) -> Vec<u64> {
+        if let Some(Retained { from, until, mut bytes }) = self.retained.take() {
+            self.pending.truncate(until.saturating_sub(self.written) as usize);
+            bytes.append(&mut self.pending);
+            (self.pending, self.written) = (bytes, from);
+        }
+        let (mut places, mut at) = (Vec::new(), 0);
+        while let Some(head) = self.pending[at..].first_chunk() {
+            places.push(self.written + at as u64);
+            at += 16 + u32::from_le_bytes(*head) as usize;
+        }
+        places
     }
 
     /// The place from which on what it has is in another file, if there is one.
@@ -367,7 +429,12 @@ impl Log {
     /// Frees everything before a place, if the log is in memory. It must not be read again.
     pub fn drop_before(&mut self, place: u64) {
         if self.file.is_none() {
-            self.pending.drain(..(place - self.written) as usize);
+            let dropped = self.pending.drain(..(place - self.written) as usize);
+            #[cfg(feature = "python")]
+            if let Some(Retained { until, bytes, .. }) = &mut self.retained {
+                bytes.extend(dropped.as_slice().iter().take(until.saturating_sub(self.written) as usize));
+            }
+            drop(dropped);
             self.pending.shrink_to(2 * self.pending.len());
             self.written = place;
         }

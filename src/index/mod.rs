@@ -26,6 +26,9 @@
 //! document may have been missed ([`Decision::Crowded`]). Tables of bits of fingerprints are chosen by the expected number
 //! of documents ([`Size`]). They are made of the fingerprints when the log is opened, so an index opens with any of them.
 //!
+//! Documents that come without an id are remembered under numbers (unnamed.rs). What a call of Python remembers, it
+//! remembers as a whole or not at all (transaction.rs).
+//!
 //! A run that forgets also logs its decisions, so that it can continue after an interruption as if there had been none
 //! (repeat.rs). A window of documents counts those that are in the index. Removed documents do not count, so that
 //! compacting changes nothing; expired ones count, as they did before they expired. Each document expires by its own
@@ -64,6 +67,9 @@ mod signature;
 mod staged;
 mod stored;
 mod tables;
+#[cfg(feature = "python")]
+mod transaction;
+mod unnamed;
 
 pub use checkpoint::tables_folder;
 pub use crowded::{MOST_OF_A_KEY, crowded_keys};
@@ -81,6 +87,8 @@ pub use signature::{Signature, Signer};
 #[cfg(feature = "clean")]
 pub(crate) use staged::{Addition, Made, Staged};
 pub use stored::Repair;
+#[cfg(feature = "python")]
+pub(crate) use unnamed::ROW;
 
 use crate::algorithm::{Algorithm, CompareOn, RunSummary, Spec};
 use crate::error::Error;
@@ -100,6 +108,7 @@ use reopen::{Beside, reopen};
 use repeat::{Past, Repetition, Tail};
 use search::{Bounds, Found, Ordered, Search};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
@@ -107,6 +116,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use tables::{State, Tables, disk_of, least_room};
+use unnamed::{Name, number_in};
 
 /// The index.
 pub struct Index {
@@ -147,6 +157,20 @@ pub struct Index {
     staged: Option<u32>,
     /// In that case, the places of those documents from before that came again.
     passed_again: BTreeSet<u64>,
+    /// The number of the next document without an id; `None` until there was one.
+    next_number: Option<u64>,
+    /// The state before a transaction, while there is one.
+    before: Option<Before>,
+}
+
+/// What a transaction that is rolled back restores, beside documents.
+#[cfg_attr(not(feature = "python"), expect(dead_code, reason = "only calls of Python are transactions"))]
+struct Before {
+    next_number: Option<u64>,
+    capped: u64,
+    summary: RunSummary,
+    /// Whether its tables were those of the whole log.
+    was_whole: bool,
 }
 
 /// The memory for a place in a set of them.
@@ -356,6 +380,8 @@ impl Index {
             is_stored: false,
             staged: None,
             passed_again: BTreeSet::new(),
+            next_number: None,
+            before: None,
         }
     }
 
@@ -477,10 +503,68 @@ impl Index {
     /// # Errors
     /// The log cannot be read or written, or a limit is reached.
     pub fn decide(&mut self, id: &str, signature: &Signature, now: u64) -> Result<Decision, Error> {
+        self.decide_on(Name::Id(id), signature, now)
+    }
+
+    /// [Decides](Self::decide) on a document without an id. If it is remembered, its id is its number in the index after
+    /// `prefix`, which is empty or `row:`.
+    ///
+    /// # Errors
+    /// Those of [`decide`](Self::decide).
+    pub(crate) fn decide_unnamed(
+        &mut self,
+        prefix: &'static str,
+        signature: &Signature,
+        now: u64,
+    ) -> Result<Decision, Error> {
+        self.decide_on(Name::Number(prefix), signature, now)
+    }
+
+    /// The id under which a document is remembered.
+    fn id_of<'n>(&mut self, name: Name<'n>) -> Result<Cow<'n, str>, Error> {
+        Ok(match name {
+            Name::Id(id) => id.into(),
+            Name::Number(prefix) => format!("{prefix}{}", self.number()?).into(),
+        })
+    }
+
+    /// The number of the next document without an id.
+    ///
+    /// Cost: the first time, the records of the latest documents are read, up to the last one that has a number.
+    fn number(&mut self) -> Result<u64, Error> {
+        if let Some(next) = self.next_number {
+            return Ok(next);
+        }
+        let mut next = 0;
+        for at in (0..self.tables.places.len()).rev() {
+            let record = self.log.read(self.tables.places[at])?;
+            if let Some(number) = number_in(&record.id) {
+                next = number + 1;
+                break;
+            }
+        }
+        self.next_number = Some(next);
+        Ok(next)
+    }
+
+    /// A document is remembered under this id. Later numbers are greater.
+    fn has_used(&mut self, id: &str) {
+        if let (Some(next), Some(number)) = (&mut self.next_number, number_in(id)) {
+            *next = (*next).max(number + 1);
+        }
+    }
+
+    /// Where documents are added, one without an id is known if another with its tokens is remembered.
+    fn decision_on_copy(&mut self, signature: &Signature) -> Result<Option<Decision>, Error> {
+        let is_known = self.mode == Mode::Add && !signature.featureless && self.search().has_copy(signature)?;
+        Ok(is_known.then_some(Decision::Known))
+    }
+
+    fn decide_on(&mut self, name: Name<'_>, signature: &Signature, now: u64) -> Result<Decision, Error> {
         let started = Instant::now();
-        let mut decision = self.decision(id, signature, now);
+        let mut decision = self.decision(name, signature, now);
         if decision.as_ref().is_err_and(are_tables_damaged) {
-            decision = self.restore().and_then(|()| self.decision(id, signature, now));
+            decision = self.restore().and_then(|()| self.decision(name, signature, now));
         }
         self.pace.add(started.elapsed());
         if decision.is_ok() {
@@ -489,15 +573,15 @@ impl Index {
         decision
     }
 
-    fn decision(&mut self, id: &str, signature: &Signature, now: u64) -> Result<Decision, Error> {
-        if let Some(decision) = self.repeated(id, signature)? {
+    fn decision(&mut self, name: Name<'_>, signature: &Signature, now: u64) -> Result<Decision, Error> {
+        if let Some(decision) = self.repeated(name, signature)? {
             return Ok(decision);
         }
         if let Mode::Nearest(wanted) = self.mode {
             return self.nearest(signature, wanted, now).map(Decision::Nearest);
         }
         self.forget(now)?;
-        if let Some(decision) = self.decision_on_known(id, signature)? {
+        if let Some(decision) = self.decision_on_known(name, signature)? {
             return Ok(decision);
         }
         let mut is_crowded = false;
@@ -507,13 +591,13 @@ impl Index {
             if let Some((document, similarity)) = best {
                 let place = self.tables.places[document as usize];
                 let of = self.log.read(place)?.id;
-                self.note(id, signature, Some(place));
+                self.note(name, signature, Some(place));
                 return Ok(Decision::Duplicate { of, similarity, is_capped: capped });
             }
             is_crowded = capped;
         }
         if !self.mode.only_reads() {
-            self.keep(id, signature, now)?;
+            self.keep(name, signature, now)?;
         }
         Ok(match signature.featureless {
             true => Decision::Featureless,
@@ -523,7 +607,8 @@ impl Index {
     }
 
     /// The decision on a document that is remembered with the same id and tokens, if it is.
-    fn decision_on_known(&mut self, id: &str, signature: &Signature) -> Result<Option<Decision>, Error> {
+    fn decision_on_known(&mut self, name: Name<'_>, signature: &Signature) -> Result<Option<Decision>, Error> {
+        let Name::Id(id) = name else { return self.decision_on_copy(signature) };
         // An added document never passed, and does not pass now. An index without a file does not outlive the run, so that
         // nothing is fed again: it is a copy.
         let only_adds = self.mode == Mode::Add;
@@ -531,7 +616,7 @@ impl Index {
             return Ok(None);
         }
         let Some(place) = self.search().known(id, signature, only_adds)? else { return Ok(None) };
-        if let Some(start) = self.log.aside_from() {
+        if let Some(start) = self.log.aside_from().filter(|_| self.staged.is_some()) {
             // What is kept aside is added as a whole or not at all, so that nothing is fed again within the run either.
             let is_own = place >= start;
             if signature.featureless {
@@ -542,7 +627,7 @@ impl Index {
                 return Ok(Some(Decision::Duplicate { of, similarity, is_capped: false }));
             }
         }
-        self.note(id, signature, None);
+        self.note(name, signature, None);
         Ok(Some(Decision::Known))
     }
 
@@ -588,7 +673,7 @@ impl Index {
     fn is_noting(&self) -> bool {
         let forgets = self.limits.window.is_some() || self.limits.expire.is_some();
         // What is kept aside is added as a whole, so nothing is decided again.
-        self.mode == Mode::Filter && self.log.is_stored() && self.staged.is_none() && forgets
+        self.mode == Mode::Filter && self.log.is_stored() && self.log.aside_from().is_none() && forgets
     }
 
     /// The maximum number of decisions of an interrupted run that are known.
@@ -606,17 +691,20 @@ impl Index {
         }
     }
 
-    fn note(&mut self, id: &str, signature: &Signature, original: Option<u64>) {
-        if self.is_noting() {
+    fn note(&mut self, name: Name<'_>, signature: &Signature, original: Option<u64>) {
+        if let Name::Id(id) = name
+            && self.is_noting()
+        {
             self.begin_notes();
             self.log.note(Past { name: repeat::name(id, signature.sequence), original });
         }
     }
 
     /// The decision on a document before an interruption, if it is fed again.
-    fn repeated(&mut self, id: &str, signature: &Signature) -> Result<Option<Decision>, Error> {
+    fn repeated(&mut self, name: Name<'_>, signature: &Signature) -> Result<Option<Decision>, Error> {
         let Some(repetition) = &mut self.repetition else { return Ok(None) };
-        let past = repetition.next(repeat::name(id, signature.sequence));
+        // One without an id is never fed again.
+        let past = if let Name::Id(id) = name { repetition.next(repeat::name(id, signature.sequence)) } else { None };
         if past.is_none() || repetition.is_over() {
             self.repetition = None;
         }
@@ -636,7 +724,7 @@ impl Index {
         }
     }
 
-    fn keep(&mut self, id: &str, signature: &Signature, now: u64) -> Result<(), Error> {
+    fn keep(&mut self, name: Name<'_>, signature: &Signature, now: u64) -> Result<(), Error> {
         if self.renewal.is_some() && self.check_limits().is_err() {
             // The old tables are freed.
             self.end_renewal(now)?;
@@ -647,8 +735,10 @@ impl Index {
         }
         self.entering().make_room(signature.tags.len())?;
         self.begin_notes();
-        let record = Record::new(id, signature, now, self.mode == Mode::Add, &*self.algorithm);
+        let id = self.id_of(name)?;
+        let record = Record::new(&id, signature, now, self.mode == Mode::Add, &*self.algorithm);
         let place = self.log.append(&record)?;
+        self.has_used(&id);
         self.entering().enter(place, &record)?;
         self.forget(now)?;
         self.log.bound_pending()?;
@@ -689,7 +779,7 @@ impl Index {
     fn end(&mut self, is_complete: bool) -> Result<(), Error> {
         match self.mode {
             Mode::Query | Mode::Nearest(_) => Ok(()),
-            Mode::Filter | Mode::Add if self.staged.is_some() => self.log.commit(false),
+            Mode::Filter | Mode::Add if self.staged.is_some() || self.before.is_some() => self.log.commit(false),
             Mode::Filter | Mode::Add => {
                 // All decided records have left, unless decisions in the log have not been repeated yet.
                 if is_complete && self.is_noting() && self.is_noted && self.repetition.is_none() {

@@ -172,6 +172,12 @@ impl Remembered {
             && (self.window.is_some() || !self.expired.contains_key(&document))
     }
 
+    /// The last time of the clock.
+    #[cfg(feature = "python")]
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
     /// For new tables, without documents.
     pub fn successor(&self) -> Self {
         Remembered { window: self.window, expire: self.expire, now: self.now, ..Remembered::default() }

@@ -147,6 +147,34 @@ impl Search<'_> {
         Ok(known)
     }
 
+    /// Whether a remembered document has the same tokens, and features.
+    pub fn has_copy(&mut self, signature: &Signature) -> Result<bool, Error> {
+        self.candidates.clear();
+        match &self.tables.copies {
+            Some(copies) => {
+                let (tag, candidates) = (copy_tag(&signature.evidence), &mut *self.candidates);
+                let counted = |document| self.remembered.has(document);
+                copies.find(tag, MOST_OF_A_KEY, counted, |document| candidates.push(document)).map_err(cannot_read)?;
+            }
+            None => _ = self.find_candidates(signature)?,
+        }
+        for at in 0..self.candidates.len() {
+            let document = self.candidates[at];
+            let may_be_equal = match self.algorithm.compare_on() {
+                CompareOn::Fingerprints => self.tables.fingerprint(document) == signature.evidence,
+                _ => {
+                    let (size, own) = self.tables.outlines.get(document).map_err(cannot_read)?;
+                    (size, own) == (signature.evidence.len() as u32, signature.parities)
+                }
+            };
+            let place = self.tables.places[document as usize];
+            if may_be_equal && self.log.read(place)?.sequence == signature.sequence {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Finds the documents that share a key, ascending; or the nearest within the distance alone, if that takes less time.
     /// Returns whether some were left out, because too many share a key.
     fn find_candidates(&mut self, signature: &Signature) -> Result<bool, Error> {

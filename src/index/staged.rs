@@ -10,7 +10,7 @@
 //! a hash of its header and of all frames up to that place. What follows must be a beginning of what is appended, or all of
 //! it and more.
 
-use super::file::{fault, is_still_at, lock};
+use super::file::{PIECE, append, fault, is_still_at, lock};
 use super::header::{SEED, seed_of, stored};
 use super::log::Log;
 use super::plan::Plan;
@@ -20,7 +20,7 @@ use crate::hash::combine;
 use crate::postings::read_at;
 use serde_json::{Map, Value};
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -159,33 +159,9 @@ impl Staged {
 
     fn copy(&mut self) -> io::Result<()> {
         let Addition { start, end, .. } = self.addition;
-        if self.at < end {
-            // What an interrupted run left of a frame.
-            self.file.set_len(self.at)?;
-            self.file.seek(SeekFrom::Start(self.at))?;
-        }
-        let (mut piece, mut unsynced) = (vec![0; PIECE], 0);
-        while self.at < end {
-            let count = PIECE.min((end - self.at) as usize);
-            read_at(&self.aside, &mut piece[..count], self.at - start)?;
-            self.file.write_all(&piece[..count])?;
-            self.at += count as u64;
-            unsynced += count as u64;
-            if unsynced >= SYNCED_AFTER {
-                // A power failure may leave parts of what is not on the disk, in any order.
-                self.file.sync_data()?;
-                unsynced = 0;
-            }
-        }
-        self.file.sync_all()
+        append(&mut self.file, &self.aside, (start, end), self.at)
     }
 }
-
-/// The number of bytes that are copied or compared at once.
-const PIECE: usize = 1 << 18;
-
-/// The number of bytes that are written before they must be on the disk.
-const SYNCED_AFTER: u64 = 1 << 26;
 
 /// Whether so many bytes are equal from these places on.
 fn is_equal((a, from): (&File, u64), (b, start): (&File, u64), bytes: u64) -> io::Result<bool> {

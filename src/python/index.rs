@@ -1,14 +1,16 @@
 //! An index of documents, in a file or in memory.
 
-use super::input::Given as Documents;
-use super::refusal::{exception, refused, warning};
+use super::input::{Given as Documents, Opened};
+use super::refusal::{self, exception, refused, warning};
 use super::scan::{Value, given};
 use super::worker::{self, Watch};
 use crate::Error;
 use crate::cli::call::{self, Indexing};
+use crate::engine::Observer;
 use crate::filter::{Decided, Filter};
 use crate::index::{self, IndexOptions, Mode, Wanted};
-use crate::source::Severity;
+use crate::report::table::Ids;
+use crate::source::{Problem, Severity};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::BTreeSet;
@@ -24,18 +26,25 @@ pub struct Index {
 struct Shared {
     path: Option<PathBuf>,
     settings: Indexing,
-    /// One caller at a time; `None` once it is closed.
-    index: Mutex<Option<index::Index>>,
+    /// One caller at a time.
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// `None` if it is closed, or has to be opened again.
+    index: Option<index::Index>,
+    is_closed: bool,
 }
 
 impl Shared {
-    /// The index; closed after a panic, which may have left it in the middle of a change.
-    fn lock(&self) -> MutexGuard<'_, Option<index::Index>> {
-        self.index.lock().unwrap_or_else(|poisoned| {
-            self.index.clear_poison();
-            let mut index = poisoned.into_inner();
-            *index = None;
-            index
+    /// The state. A panic may have left the index in the middle of a change: it is opened again if it is in a file, and otherwise closed.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| {
+            self.state.clear_poison();
+            let mut state = poisoned.into_inner();
+            *state = State { index: None, is_closed: state.is_closed || self.path.is_none() };
+            state
         })
     }
 
@@ -49,19 +58,54 @@ impl Shared {
             }
         }
     }
+
+    /// Works on the index, without what a call that was not completed remembered.
+    fn with<T>(&self, work: impl FnOnce(&mut index::Index) -> Result<T, Error>) -> Result<T, Error> {
+        let mut state = self.lock();
+        if state.is_closed {
+            return Err(closed());
+        }
+        self.roll_back(&mut state)?;
+        if state.index.is_none() {
+            state.index = Some(self.open()?);
+        }
+        work(state.index.as_mut().expect("it was opened"))
+    }
+
+    /// Forgets what a call that was not completed remembered.
+    fn roll_back(&self, state: &mut State) -> Result<(), Error> {
+        let Some(index) = state.index.as_mut().filter(|index| index.is_in_transaction()) else { return Ok(()) };
+        if self.path.is_none() {
+            return index.roll_back();
+        }
+        let next = index.next_number()?;
+        self.reopen(state, next, || ())
+    }
+
+    /// Opens it again, after work on the file, which has one writer at a time. If that fails, it is tried at the next use.
+    fn reopen<T>(&self, state: &mut State, next_number: u64, work: impl FnOnce() -> T) -> Result<T, Error> {
+        state.index = None;
+        let result = work();
+        let mut index = self.open()?;
+        index.number_from(next_number);
+        state.index = Some(index);
+        Ok(result)
+    }
+
+    /// Begins to remember what a call gives.
+    fn begin(&self, index: &mut index::Index) -> Result<(), Error> {
+        let temp_dir = self.settings.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
+        index.begin_transaction(|| tempfile::tempfile_in(temp_dir))
+    }
 }
 
 /// What a run of documents through an index gives.
 struct Answers {
     lines: String,
     added: u64,
-    /// The id of the first document, if positions are ids.
-    first_id: Option<u64>,
+    ids: Ids,
     warnings: Vec<String>,
 }
-
-/// The first id of documents that are not remembered, and have none. An id of a remembered one would mean that it is the same document.
-const QUERIES: u64 = 1 << 62;
 
 #[pymethods]
 impl Index {
@@ -69,14 +113,13 @@ impl Index {
     fn new(py: Python<'_>, path: Option<PathBuf>, keywords: Vec<(String, Value)>) -> PyResult<Self> {
         let given = given(keywords);
         let settings = call::index(&given, path.as_deref()).map_err(refused)?;
-        let shared = Arc::new(Shared { path, settings, index: Mutex::new(None) });
-        let opened = py.detach(|| shared.open()).map_err(|error| exception(&error))?;
-        *shared.lock() = Some(opened);
+        let shared = Arc::new(Shared { path, settings, state: Mutex::default() });
+        py.detach(|| shared.with(|_| Ok(()))).map_err(|error| exception(&error))?;
         Ok(Index { shared })
     }
 
     /// Runs documents through the index: `add`, `filter` or `query`, with `wanted` for the most similar. Returns the records as JSON
-    /// lines, the number of new documents, the first id if positions are ids, and warnings.
+    /// lines, the number of new documents, the type of their ids, and warnings. What it remembers is forgotten unless `keep` follows.
     fn run(
         &self,
         py: Python<'_>,
@@ -84,7 +127,7 @@ impl Index {
         documents: Documents,
         wanted: Option<(usize, bool)>,
         show: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<(String, u64, Option<u64>, Vec<String>)> {
+    ) -> PyResult<(String, u64, &'static str, Vec<String>)> {
         let mode = match (mode, wanted) {
             ("add", _) => Mode::Add,
             ("filter", _) => Mode::Filter,
@@ -95,32 +138,37 @@ impl Index {
         let opened = documents.open(&self.shared.settings.source, false)?;
         let shared = Arc::clone(&self.shared);
         let work = move |watch: &Watch| {
-            let mut index = shared.lock();
-            let index = index.as_mut().ok_or_else(closed)?;
-            index.set_mode(mode);
-            let first_id = if mode.only_reads() { QUERIES } else { index.len() };
-            let (mut opened, are_positions) = opened.with_ids_from(first_id);
-            let (is_nearest, mut lines) = (matches!(mode, Mode::Nearest(_)), String::new());
-            let filter = Filter::new(index).threads(shared.settings.threads).stop(watch.stop()).observer(watch);
-            let counts = filter.documents(opened.source(), &mut |_, decided| {
-                let line = match decided {
-                    Decided::Problem(problem) if problem.severity != Severity::Failed => return Ok(()),
-                    Decided::Problem(problem) => call::unanswered(problem, is_nearest),
-                    Decided::Document(id, decision) => call::answer(id, decision),
-                };
-                if mode != Mode::Add {
-                    lines += &line;
-                    lines.push('\n');
-                }
-                Ok(())
-            })?;
-            let warnings = index.warnings().into_iter().chain(watch.problems()).collect();
-            let added = counts.fresh + counts.featureless + counts.crowded;
-            Ok(Answers { lines, added, first_id: are_positions.then_some(first_id), warnings })
+            let answers = shared.with(|index| shared.answers(index, mode, opened, watch));
+            if answers.is_err() || watch.is_stopped() {
+                shared.roll_back(&mut shared.lock())?;
+            }
+            answers
         };
         let answers = worker::run(py, show.as_ref(), work)?.map_err(|error| exception(&error))?;
         let warnings = answers.warnings.iter().map(|message| warning(message));
-        Ok((answers.lines, answers.added, answers.first_id, warnings.collect()))
+        let ids = match answers.ids {
+            Ids::Integers => "int64",
+            Ids::Unsigned => "uint64",
+            Ids::Strings => "string",
+        };
+        Ok((answers.lines, answers.added, ids, warnings.collect()))
+    }
+
+    /// Remembers what the last call of `run` gave, which nothing may come between.
+    fn keep(&self, py: Python<'_>) -> PyResult<()> {
+        py.check_signals()?;
+        let kept = py.detach(|| {
+            let mut state = self.shared.lock();
+            let Some(index) = state.index.as_mut().filter(|index| index.is_in_transaction()) else {
+                return Err(Error::Usage("nothing is to be remembered: the index was used otherwise".into()));
+            };
+            let kept = index.end_transaction();
+            if kept.is_err() {
+                self.shared.roll_back(&mut state)?;
+            }
+            kept
+        });
+        kept.map_err(|error| exception(&error))
     }
 
     /// Forgets the documents with these ids, and returns those that no document has.
@@ -131,12 +179,9 @@ impl Index {
             ));
         };
         let removed = py.detach(|| {
-            let mut index = self.shared.lock();
-            // There is one writer at a time.
-            drop(index.take().ok_or_else(closed)?);
-            let removed = index::remove(path, ids);
-            *index = Some(self.shared.open()?);
-            removed
+            // A number is not used again.
+            let next = self.shared.with(index::Index::next_number)?;
+            self.shared.reopen(&mut self.shared.lock(), next, || index::remove(path, ids))?
         });
         let removed = removed.map_err(|error| exception(&error))?;
         Ok((removed.documents, removed.unknown.into_iter().collect()))
@@ -144,19 +189,57 @@ impl Index {
 
     /// The algorithm, and the seed of the hashes.
     fn algorithm(&self, py: Python<'_>) -> PyResult<String> {
-        let name = py.detach(|| self.shared.lock().as_ref().map(|index| index.spec().algorithm.to_string()));
-        name.ok_or_else(|| exception(&closed()))
+        let name = py.detach(|| self.shared.with(|index| Ok(index.spec().algorithm.to_string())));
+        name.map_err(|error| exception(&error))
     }
 
     /// The number of documents that it remembers.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        let length = py.detach(|| self.shared.lock().as_ref().map(index::Index::len));
-        length.map(|length| length as usize).ok_or_else(|| exception(&closed()))
+        let length = py.detach(|| self.shared.with(|index| Ok(index.len() as usize)));
+        length.map_err(|error| exception(&error))
     }
 
     /// Ends the use of the file.
     fn close(&self, py: Python<'_>) {
-        py.detach(|| drop(self.shared.lock().take()));
+        py.detach(|| *self.shared.lock() = State { index: None, is_closed: true });
+    }
+}
+
+impl Shared {
+    /// Runs documents through the index.
+    fn answers(
+        &self,
+        index: &mut index::Index,
+        mode: Mode,
+        mut opened: Opened,
+        watch: &Watch,
+    ) -> Result<Answers, Error> {
+        index.set_mode(mode);
+        if !mode.only_reads() {
+            self.begin(index)?;
+        }
+        let (is_nearest, mut lines) = (matches!(mode, Mode::Nearest(_)), String::new());
+        let (ids, unnamed, are_positions) = (opened.ids(), opened.unnamed(), opened.are_positions());
+        let filter = Filter::new(index).threads(self.settings.threads).stop(watch.stop()).observer(watch);
+        let counts = filter.unnamed(&*unnamed).documents(opened.source(), &mut |place, decided| {
+            let line = match decided {
+                Decided::Problem(problem) if problem.severity != Severity::Failed => return Ok(()),
+                Decided::Problem(problem) => {
+                    let position = place.line.filter(|_| are_positions).map(|row| row.to_string());
+                    let named = Problem { id: position.or_else(|| problem.id.clone()), ..problem.clone() };
+                    call::unanswered(&named, &refusal::problem(problem), is_nearest)
+                }
+                Decided::Document(id, decision) => call::answer(id, decision),
+            };
+            if mode != Mode::Add {
+                lines += &line;
+                lines.push('\n');
+            }
+            Ok(())
+        })?;
+        let warnings = index.warnings().into_iter().chain(watch.problems()).collect();
+        let added = counts.fresh;
+        Ok(Answers { lines, added, ids, warnings })
     }
 }
 

@@ -2,6 +2,8 @@
 
 use super::refusal::exception;
 use crate::cli::call::Documents;
+use crate::filter::Unnamed;
+use crate::index::ROW;
 use crate::report::table::Ids;
 use crate::source::{ArrowTable, Input, ReadOptions, Source};
 use arrow_array::builder::LargeStringBuilder;
@@ -86,12 +88,19 @@ impl Opened {
         }
     }
 
-    /// The same with other ids, from this number on, where positions are ids; and whether they are.
-    pub fn with_ids_from(self, first_id: u64) -> (Self, bool) {
+    /// What stands before the number in an index of documents that have no id of their own, given the place of one and what is its id
+    /// otherwise.
+    pub fn unnamed(&self) -> Box<Unnamed> {
         match self {
-            Opened::Table(table) if !table.has_ids() => (Opened::Table(table.with_ids_from(first_id)), true),
-            other => (other, false),
+            Opened::Files(_) => Box::new(|_, _| None),
+            Opened::Table(table) if !table.has_ids() => Box::new(|_, _| Some("")),
+            Opened::Table(_) => Box::new(|place, id| place.names(id).then_some(ROW)),
         }
+    }
+
+    /// Whether their ids in results are positions.
+    pub fn are_positions(&self) -> bool {
+        matches!(self, Opened::Table(table) if !table.has_ids())
     }
 
     /// The type of their ids in results.

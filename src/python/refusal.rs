@@ -2,6 +2,7 @@
 
 use crate::cli::call::{self, Misuse, Refused};
 use crate::cli::learn_options;
+use crate::source::Problem;
 use crate::{Error, ErrorKind};
 use pyo3::exceptions::{
     PyBlockingIOError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
@@ -41,6 +42,11 @@ pub fn warning(message: &str) -> String {
 pub fn rejection(message: &str) -> String {
     learn_options();
     spelled(&call::rejection(message))
+}
+
+/// The message of a problem with a record.
+pub fn problem(problem: &Problem) -> String {
+    if problem.kind.is_rejection() { rejection(&problem.message) } else { problem.message.clone() }
 }
 
 /// The exception for a call that is refused.

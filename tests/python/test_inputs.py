@@ -92,10 +92,17 @@ def test_great_ids_without_a_sign():
     assert (pair["a"], pair["b"]) == (great[0], great[2])
     [cluster] = neardups.clusters(table).to_pylist()
     assert (cluster["members"], cluster["keep"]) == ([great[0], great[2]], [great[0]])
-    for found in (neardups.scan(table, emit="verdicts"), neardups.fingerprints(table)):
+    for found in (neardups.scan(table, emit="verdicts"), neardups.fingerprints(table), neardups.Index().filter(table)):
         assert found["id"].to_pylist() == great and found.schema.field("id").type == pyarrow.uint64()
     [pair] = neardups.scan(table.slice(2), against=table.slice(0, 1)).to_pylist()
     assert (pair["a"], pair["b"]) == (great[0], great[2])
+
+
+def test_integer_ids_stay_integers_in_an_index():
+    index = neardups.Index()
+    verdicts = index.filter(arrow(id=[7, -8, 9])).to_pylist()
+    assert [(v["id"], v["duplicate_of"]) for v in verdicts] == [(7, None), (-8, None), (9, "7")]
+    assert [n["id"] for n in index.query(arrow(id=[1, 2, 3]), top=1).to_pylist()] == [1, 2, 3]
 
 
 def test_polars():

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import pytest
 from conftest import ROOT, dedup
@@ -100,6 +101,176 @@ def test_an_index_on_disk(tmp_path):
             assert index.remove("x") == 0
     with pytest.raises(ValueError, match="algo|made with"):
         neardups.Index(path, algo="simhash")
+
+
+A, B, C, D = ("a b c d e f g h i j k", "one two three four five six seven", "in a hole in the ground there lived", "call me ishmael some years ago")
+
+
+@pytest.fixture(params=["memory", "file"])
+def reopened(request, tmp_path):
+    """An index, and what it is after it was closed and opened again; in memory the same one."""
+
+    class Reopened:
+        def __init__(self, **options):
+            self.options, self.path = options, tmp_path / "seen.idx" if request.param == "file" else None
+            self.index = neardups.Index(self.path, **options)
+
+        def again(self):
+            if self.path is not None:
+                self.index.close()
+                self.index = neardups.Index(self.path, **self.options)
+            return self.index
+
+    return Reopened
+
+
+def keeps(verdicts):
+    return [verdict["keep"] for verdict in verdicts]
+
+
+def found(index, text):
+    """The id under which a text is remembered."""
+    [verdict] = index.query([text])
+    assert not verdict["keep"], verdict
+    return verdict["duplicate_of"]
+
+
+def test_texts_that_come_again_are_near_duplicates(reopened):
+    seen = reopened()
+    assert keeps(seen.index.filter([A, A, B])) == [True, False, True]
+    assert keeps(seen.index.filter([B])) == [False]
+    assert keeps(seen.again().filter([B, C, A, C])) == [False, True, False, False]
+    assert [verdict["id"] for verdict in seen.again().filter([C, D])] == [0, 1]
+    assert [found(seen.index, text) for text in (A, B, C, D)] == ["0", "1", "2", "3"]
+
+
+def test_numbers_are_not_used_twice(reopened):
+    words = [f"{number} is a number between {number - 1} and {number + 1}" for number in range(3000)]
+    seen = reopened(window=5)
+    for start in range(0, 3000, 500):
+        assert seen.again().add(words[start : start + 500]) == 500
+    assert [found(seen.index, text) for text in words[-5:]] == [str(number) for number in range(2995, 3000)]
+    assert len(seen.index) == 5
+
+
+def test_numbers_of_removed_documents(tmp_path):
+    with neardups.Index(tmp_path / "seen.idx") as index:
+        index.add([A, B, C])
+        assert index.remove(["1", "2"]) == 2 and len(index) == 1
+        assert keeps(index.filter([A, D])) == [False, True]
+        assert found(index, D) == "3"
+        assert keeps(index.filter([B])) == [True] and found(index, B) == "4"
+
+
+def test_texts_that_are_added_again(reopened):
+    seen = reopened()
+    assert seen.index.add([A, A, B]) == 2
+    assert seen.again().add([B]) == 0 and len(seen.index) == 2
+    assert seen.index.add(["", "..."]) == 2, "nothing is known of texts without words"
+
+
+@pytest.mark.parametrize("algo", ["simhash", "projection"])
+def test_texts_are_added_once_with_each_algorithm(reopened, algo):
+    texts = [f"the {a} is a {b} of the {c} and to the {d}" for a, b, c, d in zip(WORDS, WORDS[1:], WORDS[2:], WORDS[3:])]
+    seen = reopened(algo=algo)
+    assert seen.index.add(texts * 2) == len(texts) and seen.again().add(texts) == 0
+
+
+def test_ids_that_are_null(reopened):
+    pyarrow = pytest.importorskip("pyarrow")
+    table = lambda ids, texts: pyarrow.table({"id": pyarrow.array(ids, pyarrow.string()), "text": texts})
+    seen = reopened()
+    first = seen.index.filter(table(["x", None, None], [A, B, B])).to_pylist()
+    assert [(v["id"], v["keep"]) for v in first] == [("x", True), ("row:1", True), ("row:2", False)]
+    second = seen.again().filter(table(["y", None, None], [C, B, D])).to_pylist()
+    assert [(v["id"], v["keep"], v["duplicate_of"]) for v in second] == [("y", True, None), ("row:1", False, "row:0"), ("row:2", True, None)]
+    assert [found(seen.index, text) for text in (A, B, C, D)] == ["x", "row:0", "y", "row:1"]
+
+
+def test_ids_that_come_again_are_the_same_documents(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"id": [7, 8], "text": [A, A]})
+    for again in range(2):
+        with neardups.Index(tmp_path / "seen.idx") as index:
+            verdicts = index.filter(table).to_pylist()
+        assert [(v["id"], v["keep"]) for v in verdicts] == [(7, True), (8, False)], "as after a crash"
+
+
+def test_numbers_come_after_the_ids_that_are_there(reopened):
+    pyarrow = pytest.importorskip("pyarrow")
+    seen = reopened()
+    seen.index.add([A])
+    seen.index.add(pyarrow.table({"id": [17], "text": [B]}))
+    assert seen.again().add([C]) == 1 and found(seen.index, C) == "18"
+
+
+def test_a_call_that_fails_remembers_nothing(reopened):
+    texts = many(20)
+    seen = reopened(max_docs=10)
+    assert seen.index.add([A]) == 1
+    for _ in range(2):
+        with pytest.raises(MemoryError, match="at most 10 documents"):
+            seen.index.filter(texts)
+        assert len(seen.index) == 1
+    expected = keeps(neardups.Index().filter(texts[:5]))
+    assert keeps(seen.index.filter([A, *texts[:5]])) == [False, *expected]
+    assert found(seen.again(), texts[0]) == "1", "numbers are not lost"
+
+
+def test_a_call_that_fails_brings_the_window_back(reopened):
+    texts, seen, expected = many(4000), reopened(window=20), neardups.Index(window=20)
+    queries = lambda index: [verdict["keep"] for verdict in index.query(texts[:60])]
+    for start in range(0, 60, 30):
+        seen.index.add(texts[start : start + 30])
+        expected.add(texts[start : start + 30])
+        with warnings.catch_warnings():
+            # The warning of the text that is missing is raised after all work is done. Tables have been replaced by then.
+            warnings.simplefilter("error")
+            with pytest.raises(neardups.NeardupsWarning):
+                seen.index.add([*texts[100:], None])
+        assert len(seen.index) == 20 and queries(seen.index) == queries(expected)
+    assert queries(seen.again()) == queries(expected) and False in queries(expected)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+@pytest.mark.parametrize("where", ["None", "sys.argv[1]"])
+def test_control_c_of_a_filter_loses_no_document(tmp_path, where):
+    program = (
+        "import os, signal, sys, threading, time, neardups\n"
+        f"index = neardups.Index({where}, threads=1)\n"
+        "words = [f'word{i % 977}' for i in range(2000)]\n"
+        "texts = [' '.join(words[i * 37 % 977 :][:300]) + str(i) for i in range(6000)]\n"
+        "index.add(['to be or not to be that is the question'])\n"
+        "threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "try:\n    index.filter(texts); print('too fast')\n"
+        "except KeyboardInterrupt:\n    print('interrupted')\n"
+        "print(len(index), sum(v['keep'] for v in index.filter(texts[:500])) == sum(v['keep'] for v in neardups.Index().filter(texts[:500])))\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program, tmp_path / "seen.idx"], capture_output=True, check=True, text=True)
+    assert ran.stdout.splitlines() == ["interrupted", "1 True"], ran.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs a user without other processes")
+def test_threads_that_cannot_be_started():
+    program = (
+        "import os, resource, neardups, neardups._input\n"
+        "index = neardups.Index()\n"
+        "os.setuid(54321)\n"
+        "for limit in (1, 2):\n"
+        "    resource.setrlimit(resource.RLIMIT_NPROC, (limit, 9))\n"
+        "    try:\n        index.filter(['a b c d'])\n"
+        "    except MemoryError as error:\n        print(error)\n"
+        "resource.setrlimit(resource.RLIMIT_NPROC, (9, 9))\n"
+        "print(index.filter(['a b c d'])[0]['keep'])\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    *errors, kept = ran.stdout.splitlines()
+    assert len(errors) == 2 and all(error.startswith("cannot start threads: ") for error in errors) and kept == "True"
+
+
+def test_messages_of_records_name_parameters():
+    [verdict] = neardups.Index(max_record="10").query([A])
+    assert verdict == {"id": 0, "keep": True, "error": "record longer than 10 bytes (allow more with `max_record`)"}
 
 
 def test_other_threads_run_meanwhile():

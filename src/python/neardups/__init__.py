@@ -22,6 +22,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 import warnings
 from typing import Any, Iterable, Optional
 
@@ -182,7 +183,13 @@ class Index:
     `path` is a file, which is made if it does not exist; without it the index is in memory. Options are those of
     `dedup index add`. Several threads may use an index: they take turns. One process may write to a file at a time.
 
-    Documents without ids are remembered by their number in the index: `"0"`, `"1"`, and so on over all calls.
+    Documents without ids are remembered under their numbers in the index: the first is `"0"`, the next `"1"`, and so on over all
+    calls, also when a file is opened again. What they say of a document is about its text alone: the same text again is a
+    near-duplicate for `filter`, and there already for `add`. A document with an id that comes again with the same text is the
+    same document, as after a crash, and passes `filter` again.
+
+    What `add` and `filter` remember, they remember when they return. After an exception, also of Ctrl-C, nothing of the call is
+    remembered, and the same documents can be passed again.
 
     >>> import neardups
     >>> index = neardups.Index(threshold=0.8)
@@ -197,29 +204,37 @@ class Index:
     def __init__(self, path: "Optional[os.PathLike[str] | str]" = None, **options: Any) -> None:
         self._path = None if path is None else os.fspath(path)
         self._index = _native.Index(self._path, _input.keywords(options))
+        # What a call remembers is not certain before its records are made.
+        self._lock = threading.RLock()
 
     def _run(
         self, mode: str, documents: Any, progress: Optional[bool], wanted: "Optional[tuple[int, bool]]" = None
     ) -> tuple[Any, int]:
         source = _input.Source(documents)
-        shown = _input.progress(progress)
-        try:
-            lines, added, first, messages = self._index.run(mode, source.pair, wanted, shown)
-        finally:
-            if shown is not None:
-                shown.close()
-        _warn(messages)
-        records = [json.loads(line) for line in lines.split("\n") if line]
-        for record in records:
-            del record["type"]
-            if first is not None:
-                record["id"] = int(record["id"]) - first
-        if source.is_list or mode == "add":
-            return records, added
-        return _input.other("pyarrow").Table.from_pylist(records, schema=_answers(wanted is not None, first is not None)), added
+        with self._lock:
+            shown = _input.progress(progress)
+            try:
+                lines, added, ids, messages = self._index.run(mode, source.pair, wanted, shown)
+            finally:
+                if shown is not None:
+                    shown.close()
+            records = [json.loads(line) for line in lines.split("\n") if line]
+            for record in records:
+                del record["type"]
+                if ids != "string":
+                    record["id"] = _integer(record["id"])
+            if not source.is_list and mode != "add":
+                schema = _answers(wanted is not None, ids)
+                records = _input.other("pyarrow").Table.from_pylist(records, schema=schema)
+            _warn(messages)
+            if mode != "query":
+                # The last step: who gets no records has to pass the documents again.
+                self._index.keep()
+        return records, added
 
     def add(self, documents: Any, *, progress: Optional[bool] = None) -> int:
-        """Remembers documents without a decision, except those that it has already. Returns the number of new ones."""
+        """Remembers documents without a decision, except those that it has already: with the same id and text, or, without an id,
+        with the same text. Returns the number of new ones."""
         return self._run("add", documents, progress)[1]
 
     def filter(self, documents: Any, *, progress: Optional[bool] = None) -> Any:
@@ -247,14 +262,16 @@ class Index:
         """Forgets all documents with these ids, in an index in a file. Returns their number."""
         if isinstance(ids, str):
             ids = [ids]
-        removed, unknown = self._index.remove(set(ids))
+        with self._lock:
+            removed, unknown = self._index.remove(set(ids))
         if unknown:
             _warn([f"no document has the id {', '.join(map(repr, unknown))}"])
         return int(removed)
 
     def close(self) -> None:
         """Ends the use of the file. Nothing else can be called afterwards."""
-        self._index.close()
+        with self._lock:
+            self._index.close()
 
     def __enter__(self) -> "Index":
         return self
@@ -263,20 +280,30 @@ class Index:
         self.close()
 
     def __len__(self) -> int:
-        return len(self._index)
+        with self._lock:
+            return len(self._index)
 
     def __repr__(self) -> str:
         place = "in memory" if self._path is None else f"in {self._path!r}"
         try:
-            return f"<neardups.Index {place}: {len(self):,} documents, {self._index.algorithm()}>"
+            with self._lock:
+                return f"<neardups.Index {place}: {len(self):,} documents, {self._index.algorithm()}>"
         except ValueError:
             return f"<neardups.Index {place}: closed>"
 
 
-def _answers(nearest: bool, positions: bool) -> Any:
+def _integer(text: str) -> Optional[int]:
+    """An id that is an integer; `None` for the place of a record whose id was not read."""
+    try:
+        return int(text)
+    except ValueError:
+        return None
+
+
+def _answers(nearest: bool, ids: str) -> Any:
     pyarrow = _input.other("pyarrow")
     text, number = pyarrow.string(), pyarrow.float64()
-    own = pyarrow.int64() if positions else text
+    own = getattr(pyarrow, ids)()
     if nearest:
         neighbour = pyarrow.struct({"id": text, "similarity": number, "distance": pyarrow.int64()})
         fields = {"id": own, "neighbours": pyarrow.list_(neighbour), "note": text, "error": text, "capped": pyarrow.bool_()}
