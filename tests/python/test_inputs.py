@@ -105,6 +105,16 @@ def test_integer_ids_stay_integers_in_an_index():
     assert [n["id"] for n in index.query(arrow(id=[1, 2, 3]), top=1).to_pylist()] == [1, 2, 3]
 
 
+def test_dictionaries_are_refused():
+    import types
+
+    for documents in ({"a": TEXTS[0], "b": TEXTS[0]}, types.MappingProxyType({"a": "b"})):
+        for call in (neardups.scan, neardups.keep, neardups.Index().filter):
+            with pytest.raises(TypeError, match="give its values as a list"):
+                call(documents)
+    assert neardups.keep({"a": TEXTS[0], "b": TEXTS[2]}.values()) == TEXTS[:1]
+
+
 def test_polars():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"text": TEXTS, "n": [1, 2, 3]})

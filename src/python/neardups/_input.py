@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Mapping
 from decimal import Decimal
 from numbers import Real
 from typing import Any, Optional
@@ -96,6 +97,11 @@ def _native(documents: Any) -> tuple[str, Any]:
         if documents and all(isinstance(path, os.PathLike) for path in documents):
             return "files", documents
         return "texts", documents
+    if isinstance(documents, Mapping):
+        raise TypeError(
+            f"documents cannot be of type {type(documents).__name__}: give its values as a list, which are then named by their positions, "
+            "or a table with the columns `id` and `text`"
+        )
     module = type(documents).__module__.partition(".")[0]
     if module == "polars":
         return _polars(documents)
