@@ -216,6 +216,14 @@ def test_partitions_without_rows(spark, tmp_path):
 def test_a_source_that_changes_between_passes_is_reported(spark, tmp_path):
     own = corpus_of(tmp_path, texts(3, families=10), files=1)
     work = tmp_path / "work"
+    [file] = own.folder.iterdir()
+
+    def write():
+        # Of the same size for texts of the same sizes.
+        pq.write_table(pa.Table.from_pylist(own.rows), file, compression="none", use_dictionary=False, write_statistics=False)
+
+    write()
+    listed = file.stat()
     before = dedup(spark.read.parquet(str(own.folder)), id="id", order=ORDER, work=str(work), shingle=3, threshold=0.6)
     pairs = {(r["a"], r["b"]) for r in before.pairs.collect()}
     similar = [r for r in before.pairs.collect() if r["similarity"] < 1]
@@ -226,9 +234,12 @@ def test_a_source_that_changes_between_passes_is_reported(spark, tmp_path):
             shutil.rmtree(stage)
     for row in own.rows:
         if row["id"] == changed:
-            row["text"] += " and more"
-    [file] = own.folder.iterdir()
-    pq.write_table(pa.Table.from_pylist(own.rows), file)
+            first, rest = row["text"].split(" ", 1)
+            row["text"] = "z" * len(first) + " " + rest
+    # Without a trace in the list of files.
+    write()
+    os.utime(file, ns=(listed.st_atime_ns, listed.st_mtime_ns))
+    assert file.stat().st_size == listed.st_size
     after = dedup(spark.read.parquet(str(own.folder)), id="id", order=ORDER, work=str(work), shingle=3, threshold=0.6)
     number = next(row["n"] for row in own.rows if row["id"] == changed)
     assert after.report["changed"] == [number]
@@ -340,6 +351,58 @@ def test_another_choice_uses_the_pairs_that_are_there(spark, corpus, tmp_path):
     assert not {"signs", "met", "edges"} & set(last.report["seconds"])
     expected = {r["id"] for r in corpus.scan("verdicts", "--keep", "last") if r["keep"]}
     assert {r["id"] for r in last.kept.collect()} == expected
+
+
+def test_other_rows_need_another_folder(spark, tmp_path):
+    own = corpus_of(tmp_path, texts(9, families=5))
+    read = lambda: spark.read.parquet(str(own.folder))
+    runs = {"files": (read, ORDER), "rows": (lambda: read().repartition(3), "n")}
+    for name, (frame, order) in runs.items():
+        dedup(frame(), id="id", order=order, work=str(tmp_path / name)).report
+        assert not dedup(frame(), id="id", order=order, work=str(tmp_path / name)).report["seconds"], "nothing is done again"
+    refused = lambda: pytest.raises(ValueError, match="`work` has another run, with `documents` .* and not ")
+    for name, (frame, order) in runs.items():
+        with refused():
+            dedup(frame().where("n != 7"), id="id", order=order, work=str(tmp_path / name))
+        with refused():
+            dedup(frame().limit(0), id="id", order=order or "n", work=str(tmp_path / name))
+    rows = [{"id": "new", "text": own.rows[0]["text"], "n": 100_000}]
+    pq.write_table(pa.Table.from_pylist(rows), own.folder / "a file that sorts first.parquet")
+    for name, (frame, order) in runs.items():
+        with refused():
+            dedup(frame(), id="id", order=order, work=str(tmp_path / name))
+    with pytest.raises(ValueError, match="`work` has another run, with `against` .* and not "):
+        work, found = str(tmp_path / "against"), spark.createDataFrame([("x", "a b c d", 1)], "id string, text string, n long")
+        dedup(found, order="n", against=found, work=work)
+        dedup(found, order="n", against=found.withColumn("text", F.lit("a b c")), work=work)
+
+
+def test_another_crowd_needs_another_folder(spark, tmp_path):
+    frame = spark.createDataFrame([("a b c d", 1), ("a b c d", 2)], "text string, n long")
+    dedup(frame, order="n", work=str(tmp_path / "work"), pairs=False, crowd=4)
+    with pytest.raises(ValueError, match="`work` has another run, with `crowd` 4 and not 100"):
+        dedup(frame, order="n", work=str(tmp_path / "work"), pairs=False, crowd=100)
+
+
+def test_columns_with_dots_in_their_names(spark, corpus, tmp_path):
+    frame = spark.read.parquet(str(corpus.folder))
+    for old, new in {"id": "the.id", "text": "the.text", "n": "a `quoted` n"}.items():
+        frame = frame.withColumnRenamed(old, new)
+    order = ORDER and "a `quoted` n"
+    found = dedup(frame.withColumn("a.b", F.lit(1)), text="the.text", id="the.id", order=order, work=str(tmp_path / "work"))
+    expected = {r["id"] for r in corpus.scan("verdicts") if r["keep"]}
+    assert found.kept.columns == ["the.id", "the.text", "a `quoted` n", "a.b"]
+    assert {r["the.id"] for r in found.kept.collect()} == expected
+
+
+def test_a_folder_that_cannot_be_read_is_left_alone(spark, corpus, tmp_path):
+    frame = spark.read.parquet(str(corpus.folder))
+    note = tmp_path / "work" / "plan.note" / "part.parquet"
+    note.parent.mkdir(parents=True)
+    note.write_bytes(b"of another program")
+    with pytest.raises(Exception, match="(?i)parquet"):
+        dedup(frame, id="id", order=ORDER, work=str(tmp_path / "work"))
+    assert note.read_bytes() == b"of another program"
 
 
 def test_nothing(spark, tmp_path):
@@ -458,9 +521,9 @@ def test_a_corpus(spark, given_corpus, tmp_path, number):
     if row["shuffled"]:
         frame, order = frame.orderBy(F.xxhash64(F.lit(number), "id")).repartition(6), "n"
     options = {"order": order, "partitions": row["partitions"], "hot": row["hot"], **row["method"]}
-    told = []
+    counts = []
     for keep in row["keeps"]:
         found, pairs = check(spark, given_corpus, frame, tmp_path / "work", keep=keep, **options)
-        told.append(f"{keep} {len(given_corpus.rows) - found.report['removed']}")
+        counts.append(f"{keep} {len(given_corpus.rows) - found.report['removed']}")
     levels = ", ".join(f"{name} {row[name]}" for name in FACTORS)
-    print(f"\n{row['method']}, {levels}: {len(pairs)} pairs; kept {', '.join(told)}: no difference")
+    print(f"\n{row['method']}, {levels}: {len(pairs)} pairs; kept {', '.join(counts)}: no difference")

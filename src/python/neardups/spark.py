@@ -13,9 +13,12 @@ Needs Spark 3.5 or later, or an engine that speaks Spark Connect, and this packa
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import time
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
+from urllib.parse import unquote
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -120,8 +123,11 @@ class _Stages:
         """A note that was written; `None` if there is none, or it was not written to its end."""
         try:
             rows = self.spark.read.schema("note string").parquet(f"{self.work}/{name}.note").collect()
-        except Exception:  # Whatever an engine raises for a file that is not there.
-            return None
+        except Exception as error:
+            # Another run may be there that cannot be read now.
+            if _is_missing(error):
+                return None
+            raise
         return rows[0]["note"] if rows else None
 
     def write_note(self, name: str, note: str) -> None:
@@ -151,11 +157,29 @@ class _Stages:
         return value
 
 
+def _digest(rows: Iterable[Sequence[Any]]) -> str:
+    return hashlib.sha256(json.dumps(list(rows)).encode()).hexdigest()[:32]
+
+
 def _difference(one: Dict[str, Any], other: Dict[str, Any]) -> str:
     for name in sorted({*one, *other}):
         if one.get(name) != other.get(name):
             return f"`{name}` {one.get(name)!r} and not {other.get(name)!r}"
     return "other arguments"
+
+
+#: What engines say of a path that is not there.
+_MISSING = re.compile(r"PATH_NOT_FOUND|(path|file|directory)\b.* does not exist|no such file or directory|no files found", re.IGNORECASE)
+
+
+def _is_missing(error: BaseException) -> bool:
+    """Whether an engine failed to read a path because nothing is there."""
+    return _MISSING.search(str(error)) is not None
+
+
+def _column(frame: DataFrame, name: str) -> Any:
+    """The column of this name, or the field of a struct that it leads to."""
+    return F.col("`" + name.replace("`", "``") + "`" if name in frame.columns else name)
 
 
 def _sorts(spark: SparkSession) -> bool:
@@ -228,29 +252,32 @@ class _Run:
         self.spark, self.keep, self.settings = spark, keep, settings
         self.keywords = _input.keywords(options)
         self.text, self.id, self.order = names
-        self.input, self.reference = frame, against
+        self.reference = against
+        self.counts: List[_Counts] = []
+        # Values out of range fail before anything is written.
+        self.planned(0, guess=True)
+        self.numbered_input, documents = self.numbered(frame, 0)
+        docs, references = self.texts(self.numbered_input), None
+        if against is not None:
+            self.numbered_reference, references = self.numbered(against, _REFERENCE)
+            docs = docs.unionByName(self.texts(self.numbered_reference))
+        self.docs = docs
         plan = {
             "version": _native.__version__,
             "text": self.text,
             "id": self.id,
             "order": self.order,
-            "against": against is not None,
+            "documents": documents,
+            "against": references,
             "pairs": settings["pairs"],
             "options": dict(self.keywords),
             "hot": settings["hot"],
             "memory": settings["memory"],
+            # A round of one number is none of another.
+            "crowd": None if settings["pairs"] else settings["crowd"],
         }
-        self.counts: List[_Counts] = []
-        # Values out of range fail before anything is written.
-        self.planned(0, guess=True)
         self.stages = _Stages(spark, work, plan)
         self.sorts = _sorts(spark) if settings["sorts"] is None else settings["sorts"]
-        self.numbered_input = self.numbered(frame, 0)
-        docs = self.numbered_input.select(F.col(_DOC).alias("doc"), F.col(self.text).alias("text"))
-        if against is not None:
-            other = self.numbered(against, _REFERENCE)
-            docs = docs.unionByName(other.select(F.col(_DOC).alias("doc"), F.col(self.text).alias("text")))
-        self.docs = docs
         self.plan = ""
         self.found()
 
@@ -279,29 +306,47 @@ class _Run:
 
     # Documents
 
-    def numbered(self, frame: DataFrame, base: int) -> DataFrame:
-        """The rows with their numbers in one more column, in the order of the input."""
+    def texts(self, numbered: DataFrame) -> DataFrame:
+        return numbered.select(F.col(_DOC).alias("doc"), _column(numbered, self.text).alias("text"))
+
+    def numbered(self, frame: DataFrame, base: int) -> Tuple[DataFrame, Dict[str, Any]]:
+        """The rows with their numbers in one more column, in the order of the input; and what identifies the input: stages of a run are
+        those of these rows with these numbers."""
         if self.order is not None:
-            return frame.withColumn(_DOC, F.col(self.order).cast("long") + F.lit(base))
+            numbered = frame.withColumn(_DOC, _column(frame, self.order).cast("long") + F.lit(base))
+            return numbered, self.counted_rows(self.texts(numbered))
         try:
             located = frame.withColumn("__path", F.col("_metadata.file_path")).withColumn(
                 "__row", F.col("_metadata.row_index")
             )
-            paths = [row["__path"] for row in located.select("__path").distinct().collect()]
+            read = located.select(
+                "__path",
+                "__row",
+                F.col("_metadata.file_size").alias("__size"),
+                F.col("_metadata.file_modification_time").cast("double").alias("__time"),
+            )
+            # Those of rows, because a condition may leave some out.
+            read = read.groupBy("__path", "__size", "__time").agg(F.count("*").alias("rows"), F.sum("__row").alias("numbers"))
+            found = sorted((row for row in read.collect()), key=lambda row: unquote(row["__path"]).encode())
         except Exception as error:
             raise ValueError(
                 "the rows of this data frame have no place in files: name a column of different integers as `order`, "
                 "ascending in the order of the documents"
             ) from error
-        from urllib.parse import unquote
-
-        ranks = sorted(paths, key=lambda path: unquote(path).encode())
-        if not ranks:
-            return located.withColumn(_DOC, F.lit(0).cast("long")).drop("__path", "__row")
-        files = self.spark.createDataFrame([(path, rank) for rank, path in enumerate(ranks)], "__path string, __file long")
+        files = {"files": len(found), "rows": sum(row["rows"] for row in found), "digest": _digest(map(list, found))}
+        if not found:
+            return located.withColumn(_DOC, F.lit(0).cast("long")).drop("__path", "__row"), files
+        paths = list(dict.fromkeys(row["__path"] for row in found))
+        ranks = self.spark.createDataFrame([(path, rank) for rank, path in enumerate(paths)], "__path string, __file long")
         number = (F.col("__file") * F.lit(1 << _ROW_BITS)) + F.col("__row") + F.lit(base)
-        located = located.join(F.broadcast(files), "__path").withColumn(_DOC, number)
-        return located.drop("__path", "__row", "__file")
+        located = located.join(F.broadcast(ranks), "__path").withColumn(_DOC, number)
+        return located.drop("__path", "__row", "__file"), files
+
+    def counted_rows(self, docs: DataFrame) -> Dict[str, Any]:
+        """What identifies rows without places in files: their number, and a sum of hashes of their numbers and texts."""
+        hashed = F.pmod(F.xxhash64("doc", "text"), F.lit(1 << 31))
+        rows = docs.agg(F.count("*").alias("rows"), F.sum(hashed).alias("hashes")).collect()[0]
+        return {"rows": rows["rows"], "digest": rows["hashes"] or 0}
 
     def check_numbers(self) -> bool:
         """Numbers that repeat would hide documents."""
@@ -637,18 +682,18 @@ class _Run:
 
     def kept(self) -> DataFrame:
         rows = self.numbered_input.join(self.removed().select(F.col("doc").alias(_DOC)), _DOC, "left_anti")
-        return rows.select(*self.input.columns)
+        return rows.drop(_DOC)
 
     # Results
 
     def ids(self) -> Optional[DataFrame]:
         if self.id is None:
             return None
-        ids = self.numbered_input.select(F.col(_DOC).alias("doc"), F.col(self.id).alias("id"))
-        if self.reference is not None:
-            other = self.numbered(self.reference, _REFERENCE)
-            ids = ids.unionByName(other.select(F.col(_DOC).alias("doc"), F.col(self.id).alias("id")))
-        return ids
+        sides = [self.numbered_input] if self.reference is None else [self.numbered_input, self.numbered_reference]
+        own, *others = [side.select(F.col(_DOC).alias("doc"), _column(side, self.id).alias("id")) for side in sides]
+        for other in others:
+            own = own.unionByName(other)
+        return own
 
     def with_ids(self, rows: DataFrame, columns: Dict[str, str]) -> DataFrame:
         """The rows with ids in the place of numbers, under new names. Without a column of ids, the numbers of documents are their ids."""
@@ -795,7 +840,9 @@ def dedup(
     then come from Parquet files, without an operation that forgets them.
 
     `work` is a folder of its own that all workers read and write. Each stage is written there once: the same call after a failure goes on where it
-    stopped. A call with another `keep` uses the stages up to all pairs; any other call needs another folder.
+    stopped. A call with another `keep` uses the stages up to all pairs; any other call, or one with other rows, needs another folder. Rows
+    are the same if their files have the same sizes and times, or, with `order`, if they have the same numbers and texts, which are read
+    once more for that.
 
     With `pairs=False`, only `kept` and `removed` are found. Documents of which very many share a key are then compared with those that are
     kept, and not with each other: a page with 50,000 near-copies has more than a thousand million pairs.
@@ -807,10 +854,11 @@ def dedup(
     `tokenizer="char:5"`. What they need
     counted over the whole collection, such as `drop_common`, is counted by Spark.
 
-    Of these, results do not depend: `hot`, the documents under one key from which on they are searched by rare features (0: never);
-    `partitions` of a shuffle; `memory` in bytes, for one document and for those under one hot key; `sorts`, whether the engine sorts rows
-    before they reach a worker, which is found out by default; `edges`, the most that one task decides on; `block`, the documents of a cluster
-    that are verified together; `crowd`, the documents under one key that are very many with `pairs=False`.
+    The other parameters are about how the work is cut, and results do not depend on them: `hot` is the number of documents under one key
+    from which on they are searched by rare features (0: never); `partitions`, that of a shuffle; `memory`, the bytes for one document and
+    for those under one hot key; `sorts` says whether the engine sorts rows before they reach a worker, which is found out by default;
+    `edges` is the most that one task decides on; `block`, the most documents of a cluster that are verified together; `crowd`, the number of
+    documents under one key from which on they are very many with `pairs=False`. A folder goes with one `hot`, `memory` and `crowd`.
 
     Raises `ValueError` for arguments that are refused, before anything is written where possible.
     """
