@@ -127,7 +127,7 @@ impl Step {
         Ok(self.work(py, steps::Step::take)?.map(PyArrowType))
     }
 
-    /// Tells it that there are no more batches.
+    /// Ends the input: there are no more batches.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
         self.work(py, |step| {
             step.finish();

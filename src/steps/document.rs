@@ -62,7 +62,7 @@ impl Outlines {
     /// Adds one, as [`write`] made it.
     ///
     /// # Errors
-    /// It is none.
+    /// The row is not an outline of this kind.
     pub fn push(&mut self, outlines: &Lists, row: usize) -> Result<(), Error> {
         let outline = outlines.get(row);
         match (self, outline) {
