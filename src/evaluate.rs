@@ -16,6 +16,22 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
+/// Fields of pairs in other files of labels, where they say whether the two are near-duplicates.
+const LIKE_LABELS: [&str; 12] = [
+    "class",
+    "dup",
+    "duplicate",
+    "gold",
+    "is_duplicate",
+    "is_match",
+    "label",
+    "labels",
+    "match",
+    "positive",
+    "same",
+    "target",
+];
+
 /// The maximum number of pairs that labels may represent. Each takes 8 bytes while in use.
 const MOST_PAIRS: u64 = 100_000_000;
 
@@ -31,7 +47,8 @@ pub struct Labels {
 impl Labels {
     /// Reads labels, one JSON object per line, from a source that makes each line a document. A line is a pair
     /// `{"a":ID,"b":ID}`, a cluster `{"cluster":[ID,…]}` (or `{"members":[ID,…]}`, as `dedup scan --emit clusters`
-    /// writes it), or a document with the name of its cluster `{"id":ID,"cluster":NAME}`. Other fields are ignored. Ids
+    /// writes it), or a document with the name of its cluster `{"id":ID,"cluster":NAME}`. Other fields are ignored,
+    /// except that a pair with a field such as `label` or `duplicate` is refused: it may say that they are not. Ids
     /// are strings, or numbers as they are written.
     ///
     /// # Errors
@@ -57,6 +74,11 @@ impl Labels {
             Some((place, message)) => Err(Error::Label { place: place.to_string(), message }),
             None => Ok(reading.labels),
         }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
     }
 
     /// The labelled pairs, by the numbers of the documents.
@@ -135,6 +157,12 @@ impl Reading {
                 groups[group].push(id);
             }
         } else if let (Some(a), Some(b)) = (field("a"), field("b")) {
+            if let Some(name) = LIKE_LABELS.iter().find(|name| fields.contains_key(**name)) {
+                return Err(format!(
+                    "the field '{name}' looks like a label, which is not read: every pair in this file is one of near-duplicates; \
+                     leave out the others, and the field"
+                ));
+            }
             let pair = [self.number(a, place)?, self.number(b, place)?];
             if pair[0] == pair[1] {
                 return Err(format!("a pair of '{}' with itself", self.labels.ids[pair[0] as usize].0));
@@ -723,6 +751,16 @@ mod tests {
 
     fn resolved(lines: &[&str]) -> Vec<(u32, u32)> {
         labels(lines).unwrap().resolve(&numbered("a b c d 7 1.50")).unwrap().iter().collect()
+    }
+
+    #[test]
+    fn pairs_with_labels_of_their_own_are_refused() {
+        for field in ["label", "duplicate", "match"] {
+            let line = format!(r#"{{"a":"a","b":"b","{field}":0}}"#);
+            let error = labels(&[r#"{"a":"a","b":"c","similarity":0.9}"#, &line]).unwrap_err();
+            assert!(error.starts_with(&format!("truth:2: the field '{field}' looks like a label")), "{error}");
+        }
+        assert!(labels(&[]).unwrap().is_empty() && !labels(&[r#"{"id":"a","cluster":null}"#]).unwrap().is_empty());
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! continues with what was decided. What is added belongs to one state of the index, and adding it twice is adding it once;
 //! so nothing is forgotten or remembered twice, and no document is compared with itself.
 
-use super::decider::{Decider, Decisions};
+use super::decider::{Decider, Decisions, Sides};
 use super::decisions::{self, Condition, Files, Found, OfFile, Partner, Removed};
 use super::folder::{Folder, IndexRecord, Request, State, cannot_write};
 use super::inputs::Inputs;
@@ -112,7 +112,7 @@ impl<'a> Stream<'a> {
             let decided = decide(filter, &mut input, inputs, how, (&mut *list, &mut fields))?;
             fields.check(&self.options.engine)?;
             are_unnamed = fields.unnamed > 0;
-            check_read(self.options, decided.1.documents, decided.1.failed).map(|()| decided)
+            check_read(self.options, decided.1.documents, (decided.1.failed, 0), &input.counts()).map(|()| decided)
         };
         let (files, counts, removed_bytes) = match folder {
             None => run(&mut List::new(None, Path::new(""))).map(|(files, counts)| (files, counts, 0))?,
@@ -143,7 +143,8 @@ impl<'a> Stream<'a> {
         };
         let (after, scan) = (index.len(), stream_record(&decided));
         self.remembered = Remembered { before, after, decided: Some(decided), without_checkpoint: None };
-        Ok(Decisions { files, removed_bytes, scan, failed: counts.failed, report: None, index: None, replaced: None })
+        let (failed, read) = (counts.failed, input.counts());
+        Ok(Decisions { files, removed_bytes, scan, failed, read, report: None, index: None, replaced: None })
     }
 }
 
@@ -167,7 +168,7 @@ impl Decider for Stream<'_> {
         Ok(request)
     }
 
-    fn decide(&mut self, input: Input, inputs: &Inputs, folder: Option<&Folder>) -> Result<Decisions, Error> {
+    fn decide(&mut self, (input, _): Sides, inputs: &Inputs, folder: Option<&Folder>) -> Result<Decisions, Error> {
         let ByIndex { path, plan, .. } = self.by;
         let is_new = folder.is_some() && !path.exists();
         let (mut index, repair) = self.open(folder)?;

@@ -1,6 +1,6 @@
 //! A scan of everything decides.
 
-use super::decider::{Decider, Decisions};
+use super::decider::{Decider, Decisions, Sides};
 use super::decisions;
 use super::folder::{Folder, Request};
 use super::inputs::Inputs;
@@ -9,7 +9,6 @@ use super::scan::{request, scan, scan_record};
 use crate::algorithm::AlgorithmFactory;
 use crate::engine::{At, KeptOutcome, Observer, Verdict};
 use crate::error::Error;
-use crate::source::Input;
 use std::io::{BufWriter, Write};
 use std::time::Instant;
 
@@ -26,9 +25,9 @@ impl Decider for Scanning<'_> {
         request(self.factory, self.options)
     }
 
-    fn decide(&mut self, input: Input, inputs: &Inputs, folder: Option<&Folder>) -> Result<Decisions, Error> {
+    fn decide(&mut self, sides: Sides, inputs: &Inputs, folder: Option<&Folder>) -> Result<Decisions, Error> {
         let started = Instant::now();
-        let (outcome, conditions) = scan(input, self.factory, self.options, self.observer)?;
+        let (outcome, conditions, read) = scan(sides, self.factory, self.options, self.observer)?;
         (self.review)(&outcome)?;
         let (kept, on_error, names) = (outcome.kept(), self.options.on_error, inputs.names());
         let (files, removed_bytes) = match folder {
@@ -48,6 +47,6 @@ impl Decider for Scanning<'_> {
         };
         let report = outcome.report().clone();
         let (failed, scan) = (report.counts.failed, scan_record(&report, started.elapsed().as_secs_f64()));
-        Ok(Decisions { files, removed_bytes, scan, failed, report: Some(report), index: None, replaced: None })
+        Ok(Decisions { files, removed_bytes, scan, failed, read, report: Some(report), index: None, replaced: None })
     }
 }

@@ -6,10 +6,13 @@ use super::inputs::Inputs;
 use super::request::Remembered;
 use crate::engine::Report;
 use crate::error::Error;
-use crate::source::Input;
+use crate::source::{self, Input};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
+
+/// The input, and the reference if there is one.
+pub(super) type Sides = (Input, Option<Input>);
 
 /// What decides which records are left out.
 pub(super) trait Decider {
@@ -25,7 +28,7 @@ pub(super) trait Decider {
     fn request(&self) -> Result<Request, Error>;
 
     /// Decides on everything; with a folder, lists what is left out in it.
-    fn decide(&mut self, input: Input, inputs: &Inputs, folder: Option<&Folder>) -> Result<Decisions, Error>;
+    fn decide(&mut self, sides: Sides, inputs: &Inputs, folder: Option<&Folder>) -> Result<Decisions, Error>;
 
     /// Continues with what an earlier run decided, before files are written.
     fn continue_with(&mut self, _state: &State, _folder: &Folder) -> Result<(), Error> {
@@ -57,6 +60,8 @@ pub(super) struct Decisions {
     pub scan: Box<RawValue>,
     /// The number of files and records that could not be read.
     pub failed: u64,
+    /// What was counted of both sides.
+    pub read: source::Counts,
     pub report: Option<Report>,
     pub index: Option<IndexRecord>,
     /// A row of the request that is known only now.

@@ -1,4 +1,4 @@
-//! What becomes of each record, by the verdicts on all of them; the file `removed.jsonl`.
+//! What happens to each record, by the verdicts on all of them; the file `removed.jsonl`.
 
 use super::inputs::Inputs;
 use super::request::OnError;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// What becomes of the records of a file.
+/// What happens to the records of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct OfFile {
     /// The records that are left out, ascending.
@@ -105,7 +105,7 @@ struct Place {
     same_file: Option<String>,
 }
 
-/// What becomes of each file, in the order of the input. Passes each record that is left out to a function, with the number
+/// What happens to each file, in the order of the input. Passes each record that is left out to a function, with the number
 /// of its file.
 ///
 /// # Errors
@@ -145,7 +145,7 @@ pub(super) enum Found {
     Skipped,
 }
 
-/// What becomes of each file, while its records are decided on.
+/// What happens to each file, while its records are decided on.
 pub(super) struct Files<'a> {
     numbers: HashMap<&'a str, usize>,
     pub files: Vec<OfFile>,
@@ -163,7 +163,10 @@ impl<'a> Files<'a> {
         let number = *self.numbers.get(at.path)?;
         let counts = &mut self.files[number].counts;
         counts.failed += u64::from(matches!(found, Found::Failed));
-        counts.records += u64::from(!matches!(found, Found::Skipped));
+        // How many records an unreadable file has is not known.
+        let is_unknown =
+            matches!(found, Found::Failed) && counts.condition == Condition::Unreadable && at.line.is_none();
+        counts.records += u64::from(!matches!(found, Found::Skipped) && !is_unknown);
         let is_removed = match found {
             Found::Document { keep } => !keep,
             Found::Failed => self.on_error == OnError::Drop,
@@ -255,7 +258,7 @@ impl OfFile {
     }
 }
 
-/// What becomes of each file, by what an earlier run wrote.
+/// What happens to each file, by what an earlier run wrote.
 ///
 /// # Errors
 /// The lines cannot be read, or are not those of these files.

@@ -1,5 +1,7 @@
 //! Files that are not kept move to a folder, and back.
 
+use super::Scanned;
+use super::decider::Sides;
 use super::decisions::{self, Conditions, OfFile};
 use super::folder::{Folder, Found, Request, State, Stay, records};
 use super::inputs::{File, Inputs};
@@ -15,7 +17,7 @@ use crate::error::Error;
 use crate::replace::{rename_new, sync_folder};
 use crate::run::observer::Stage;
 use crate::source::rest::{OnDisk, format};
-use crate::source::{Format, Input, Problem, ProblemKind, Severity, Source, display_path};
+use crate::source::{self, Format, Input, Problem, ProblemKind, Severity, Source, display_path};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -49,26 +51,26 @@ pub fn move_duplicates(
     options: &CleanOptions,
     observer: &dyn Observer,
 ) -> Result<Cleaned, Error> {
-    let input = Input::new(paths.to_vec(), options.source.clone());
-    let inputs = Inputs::new(input.listing()?);
+    let sides = Input::sides(paths.to_vec(), options.against.clone(), options.source.clone());
+    let inputs = Inputs::new(sides.0.listing()?);
     if let Some(output) = output {
         inputs.refuse_output(paths, output)?;
         inputs.refuse_output(&options.against, output)?;
     }
     refuse_records(&inputs, options, TO_MOVE)?;
     let Some(output) = output else {
-        let decided = decide(input, &inputs, factory, options, observer)?;
+        let decided = decide(sides, &inputs, factory, options, observer)?;
         let (moves, stay) = decided.movable(&inputs)?;
         stay.iter().for_each(|problem| observer.problem(problem));
         let counts = Cleaned::of(decided.files.iter().map(|file| file.counts), decided.report.counts.failed);
         let (files_written, stayed) = (moves.len() as u64, stay.len() as u64);
-        return Ok(Cleaned { report: Some(decided.report), files_written, stayed, ..counts });
+        return Ok(Cleaned { report: Some(decided.report), read: decided.read, files_written, stayed, ..counts });
     };
     let request = request_to_move(paths, factory, options)?;
     let folder = Folder::open(output)?;
     let before = read_manifest(&folder)?.unwrap_or_default();
     let moved: BTreeSet<String> = before.iter().map(|(line, _)| line.file.clone()).collect();
-    let (state, lines, report) = match folder.find(&request, &records(&inputs), Some(&moved))? {
+    let (state, lines, scanned) = match folder.find(&request, &records(&inputs), Some(&moved))? {
         Found::Complete(counts) => {
             folder.finish();
             let files = inputs.files.len() as u64;
@@ -78,12 +80,12 @@ pub fn move_duplicates(
         // They were taken out of the folder, for good or for a moment.
         Found::New if !before.iter().all(|(line, _)| Mover::is_back(line)) => return Err(folder.not_all_back()),
         Found::New => {
-            let planned = plan(input, &inputs, request, &folder, (factory, options, observer));
-            let (state, lines, report) = planned.inspect_err(|_| folder.give_up())?;
-            (state, lines, Some(report))
+            let planned = plan(sides, &inputs, request, &folder, (factory, options, observer));
+            let (state, lines, scanned) = planned.inspect_err(|_| folder.give_up())?;
+            (state, lines, Some(scanned))
         }
     };
-    carry_out(&folder, &inputs, (state, lines, report), observer)
+    carry_out(&folder, &inputs, (state, lines, scanned), observer)
 }
 
 /// The files that [`move_duplicates`] would move, in the order of the input. With a `reference`, documents are compared with
@@ -109,7 +111,7 @@ pub fn duplicate_files(
     let report = outcome.report().clone();
     let decide = || {
         decisions::check_failed(options.on_error, report.counts.failed)?;
-        let decided = Decided::new(&outcome, &watch.conditions(), &inputs)?;
+        let decided = Decided::new(&outcome, &watch.conditions(), &inputs, source::Counts::default())?;
         let (moves, stay) = movable(&inputs, &decided.duplicates);
         stay.iter().for_each(|problem| observer.problem(problem));
         Ok(moves.into_iter().map(|(file, _)| file.path.clone()).collect())
@@ -121,12 +123,19 @@ pub fn duplicate_files(
 /// What a scan decided.
 struct Decided {
     report: Report,
+    /// What was counted of both sides.
+    read: source::Counts,
     files: Vec<OfFile>,
     duplicates: Vec<Duplicate>,
 }
 
 impl Decided {
-    fn new(outcome: &KeptOutcome, conditions: &Conditions, inputs: &Inputs) -> Result<Self, Error> {
+    fn new(
+        outcome: &KeptOutcome,
+        conditions: &Conditions,
+        inputs: &Inputs,
+        read: source::Counts,
+    ) -> Result<Self, Error> {
         let mut duplicates = Vec::new();
         let mut record = None;
         let names = inputs.names();
@@ -141,7 +150,7 @@ impl Decided {
         let files = decided.map_err(|error| Error::output("nothing", error))?;
         match record {
             Some(file) => Err(has_records(&inputs.files[file], None, TO_MOVE)),
-            None => Ok(Decided { report: outcome.report().clone(), files, duplicates }),
+            None => Ok(Decided { report: outcome.report().clone(), read, files, duplicates }),
         }
     }
 
@@ -154,14 +163,14 @@ impl Decided {
 }
 
 fn decide(
-    input: Input,
+    sides: Sides,
     inputs: &Inputs,
     factory: &dyn AlgorithmFactory,
     options: &CleanOptions,
     observer: &dyn Observer,
 ) -> Result<Decided, Error> {
-    let (outcome, conditions) = scan(input, factory, options, observer)?;
-    Decided::new(&outcome, &conditions, inputs)
+    let (outcome, conditions, read) = scan(sides, factory, options, observer)?;
+    Decided::new(&outcome, &conditions, inputs, read)
 }
 
 /// Refuses files of many records before they are scanned.
@@ -206,15 +215,15 @@ fn read_manifest(folder: &Folder) -> Result<Option<Vec<Written>>, Error> {
 
 /// Decides what moves, and writes it down.
 fn plan(
-    input: Input,
+    sides: Sides,
     inputs: &Inputs,
     request: Request,
     folder: &Folder,
     (factory, options, observer): (&dyn AlgorithmFactory, &CleanOptions, &dyn Observer),
-) -> Result<(State, Vec<Written>, Report), Error> {
+) -> Result<(State, Vec<Written>, Scanned), Error> {
     let started = Instant::now();
     let references = references(options)?;
-    let decided = decide(input, inputs, factory, options, observer)?;
+    let decided = decide(sides, inputs, factory, options, observer)?;
     observer.stage(Stage::Writing);
     let (moves, mut stay) = decided.movable(inputs)?;
     let (lines, changed) = manifest::lines(&moves, inputs, &references);
@@ -235,7 +244,7 @@ fn plan(
         scan: scan_record(&decided.report, started.elapsed().as_secs_f64()),
     };
     folder.write_durably("state.json", &json(&state))?;
-    Ok((state, lines, decided.report))
+    Ok((state, lines, (Some(decided.report), decided.read)))
 }
 
 fn write_manifest(folder: &Folder, lines: &[Written]) -> Result<(), Error> {
@@ -247,13 +256,14 @@ fn write_manifest(folder: &Folder, lines: &[Written]) -> Result<(), Error> {
 fn carry_out(
     folder: &Folder,
     inputs: &Inputs,
-    (mut state, mut lines, report): (State, Vec<Written>, Option<Report>),
+    (mut state, mut lines, scanned): (State, Vec<Written>, Option<Scanned>),
     observer: &dyn Observer,
 ) -> Result<Cleaned, Error> {
     let started = Instant::now();
     let stay = state.stay.unwrap_or_default();
+    let (report, read) = scanned.unwrap_or_default();
     let mut cleaned =
-        Cleaned { report, stayed: stay.files, ..Cleaned::of(state.counts.iter().copied(), state.failed()) };
+        Cleaned { report, read, stayed: stay.files, ..Cleaned::of(state.counts.iter().copied(), state.failed()) };
     cleaned.failed += stay.failed;
     let mut mover = Mover::new(folder.root());
     let (is_first, all, mut stayed) = (cleaned.report.is_some(), lines.len(), Vec::new());

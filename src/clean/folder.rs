@@ -3,7 +3,7 @@
 //! | file in `_dedup` | content |
 //! |---|---|
 //! | `removed.jsonl` | a line for each record that is left out |
-//! | `state.json` | while files are written: the request, the inputs, what becomes of each |
+//! | `state.json` | while files are written: the request, the inputs, what happens to each |
 //! | `done` | while files are written: a line for each that is done, its number and its length |
 //! | `remembered` | until an index remembers what is kept: what is added to it |
 //! | `summary.json` | at the end |
@@ -48,7 +48,7 @@ pub(super) struct State {
     pub scan: Box<RawValue>,
 }
 
-/// What becomes of an index that decided.
+/// What happens to an index that decided.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct IndexRecord {
     /// Its path as given.
@@ -136,7 +136,7 @@ pub(super) struct Folder {
 pub(super) enum Found {
     /// Nothing.
     New,
-    /// Some files; what becomes of all is decided.
+    /// Some files; what happens to all is decided.
     Decided(State),
     /// All files; the counts of the run that wrote them.
     Complete(Box<Cleaned>),
@@ -150,15 +150,7 @@ impl Folder {
     pub fn open(root: &Path) -> Result<Self, Error> {
         let (root, own) = (root.to_path_buf(), root.join(OWN));
         let cannot = |error| cannot_write(&root, error);
-        refuse_links(&own)?;
-        if !own.is_dir() {
-            match fs::read_dir(&root).map(|mut entries| entries.next().is_some()) {
-                Ok(true) => return Err(not_ours(&root)),
-                Ok(false) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(cannot(error)),
-            }
-        }
+        Folder::check(&root)?;
         let absent = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
         let mut created: Vec<PathBuf> = own.ancestors().take_while(absent).map(Path::to_path_buf).collect();
         created.reverse();
@@ -174,6 +166,24 @@ impl Folder {
             }
         }
         Ok(Folder { root, own, _lock: lock, created })
+    }
+
+    /// Checks that a folder is empty, or that there is none, or that a run has begun to write to it.
+    ///
+    /// # Errors
+    /// It holds other things, or cannot be read.
+    pub fn check(root: &Path) -> Result<(), Error> {
+        let own = root.join(OWN);
+        refuse_links(&own)?;
+        if own.is_dir() {
+            return Ok(());
+        }
+        match fs::read_dir(root).map(|mut entries| entries.next().is_some()) {
+            Ok(true) => Err(not_ours(root)),
+            Ok(false) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(cannot_write(root, error)),
+        }
     }
 
     /// Opens a folder of an earlier run.
@@ -275,7 +285,7 @@ impl Folder {
         let names = old.0.keys().chain(new.0.keys());
         if let Some(name) = names.filter(|name| old.0.get(*name) != new.0.get(*name)).min() {
             let shown = |request: &Request| request.get(name).map_or("nothing".to_string(), Value::to_string);
-            let other = format!("with another {name}: {} there, {} now", shown(old.0), shown(new.0));
+            let other = format!("with {}: {} there, {} now", another(name), shown(old.0), shown(new.0));
             return refuse(format!("is the output of a run {other}"), other);
         }
         if old.1 == new.1 {
@@ -518,6 +528,16 @@ fn refuse_links(own: &Path) -> Result<(), Error> {
 
 fn open_to_read(path: &Path) -> io::Result<File> {
     open_regular(path, File::options().read(true), Links::Refused)
+}
+
+/// Another value of a row of the request, in words.
+fn another(name: &str) -> String {
+    match name {
+        "against" => "another reference".into(),
+        "include" | "exclude" | "prefer" => format!("other globs to {name}"),
+        "text fields" => format!("other {name}"),
+        name => format!("another {name}"),
+    }
 }
 
 fn not_ours(root: &Path) -> Error {

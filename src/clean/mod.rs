@@ -47,10 +47,10 @@ pub use stream::write_kept;
 use crate::algorithm::AlgorithmFactory;
 use crate::engine::{KeptOutcome, Observer, Report};
 use crate::error::Error;
-use crate::source::Input;
+use crate::source::{self, Input};
 use by_index::Stream;
 use by_scan::Scanning;
-use decider::{Decider, Decisions};
+use decider::{Decider, Decisions, Sides};
 use decisions::OfFile;
 use folder::Found::{Complete, Decided, New};
 use folder::{Folder, Request, State, records};
@@ -137,20 +137,20 @@ fn write_clean(
     observer: &dyn Observer,
 ) -> Result<Cleaned, Error> {
     check_paths(paths)?;
-    let input = Input::new(paths.to_vec(), options.source.clone());
-    let inputs = Inputs::new(input.listing()?);
+    let sides = Input::sides(paths.to_vec(), options.against.clone(), options.source.clone());
+    let inputs = Inputs::new(sides.0.listing()?);
     Inputs::refuse_equal_outputs(inputs.files.iter())?;
     decider.refuse(&inputs, paths, output)?;
     let Some(output) = output else {
-        let Decisions { files, failed, report, .. } = decider.decide(input, &inputs, None)?;
+        let Decisions { files, failed, read, report, .. } = decider.decide(sides, &inputs, None)?;
         let counts = Cleaned::of(files.iter().map(|file| file.counts), failed);
-        return Ok(Cleaned { report, remembered: decider.remembered(), ..counts });
+        return Ok(Cleaned { report, read, remembered: decider.remembered(), ..counts });
     };
     inputs.refuse_output(paths, output)?;
     inputs.refuse_output(&options.against, output)?;
     let request = decider.request()?;
     let folder = Folder::open(output)?;
-    let (state, files, report) = match folder.find(&request, &records(&inputs), None)? {
+    let (state, files, found) = match folder.find(&request, &records(&inputs), None)? {
         Complete(counts) => {
             folder.finish();
             let files = inputs.files.len() as u64;
@@ -167,14 +167,16 @@ fn write_clean(
             decider.continue_with(&state, &folder)?;
             (state, files, None)
         }
-        New => decide(input, &inputs, request, &folder, decider).inspect_err(|_| folder.give_up())?,
+        New => decide(sides, &inputs, request, &folder, decider).inspect_err(|_| folder.give_up())?,
     };
     let started = Instant::now();
     let written = write::write(&inputs, &files, &folder, options, observer, decider.is_durable())?;
     decider.complete()?;
     let seconds = started.elapsed().as_secs_f64();
+    let (report, read) = found.unwrap_or_default();
     let cleaned = Cleaned {
         report,
+        read,
         remembered: decider.remembered(),
         files_written: written.files,
         files_continued: written.continued,
@@ -187,6 +189,15 @@ fn write_clean(
     Ok(cleaned)
 }
 
+/// Checks that [`clean`](clean()) and [`move_duplicates`] could write to a folder: it is empty, or does not exist, or a run has begun
+/// to write to it. Whether that was the same run is not known before it begins.
+///
+/// # Errors
+/// [`Error::Usage`] if it holds other things; [`Error::Output`] if it cannot be read.
+pub fn check_output(output: &Path) -> Result<(), Error> {
+    Folder::check(output)
+}
+
 /// Refuses a path that leads nowhere: the output would lack what is there.
 fn check_paths(paths: &[PathBuf]) -> Result<(), Error> {
     paths.iter().try_for_each(|path| match path.metadata() {
@@ -195,19 +206,22 @@ fn check_paths(paths: &[PathBuf]) -> Result<(), Error> {
     })
 }
 
-/// Decides what becomes of each record, and writes it down.
+/// The report of a scan, if there was one, and what was counted of both sides.
+type Scanned = (Option<Report>, source::Counts);
+
+/// Decides what happens to each record, and writes it down.
 fn decide(
-    input: Input,
+    sides: Sides,
     inputs: &Inputs,
     mut request: Request,
     folder: &Folder,
     decider: &mut dyn Decider,
-) -> Result<(State, Vec<OfFile>, Option<Report>), Error> {
-    let Decisions { files, removed_bytes, scan, report, index, replaced, .. } =
-        decider.decide(input, inputs, Some(folder))?;
+) -> Result<(State, Vec<OfFile>, Option<Scanned>), Error> {
+    let Decisions { files, removed_bytes, scan, read, report, index, replaced, .. } =
+        decider.decide(sides, inputs, Some(folder))?;
     request.extend(replaced.map(|(name, value)| (name.to_string(), value)));
     let counts = files.iter().map(|file| file.counts).collect();
     let state = State { request, inputs: records(inputs), counts, removed_bytes, stay: None, index, scan };
     folder.write_as("state.json", &json(&state), decider.is_durable())?;
-    Ok((state, files, report))
+    Ok((state, files, Some((report, read))))
 }

@@ -8,7 +8,7 @@ use crate::source;
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// What becomes of records that cannot be read.
+/// What happens to records that cannot be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnError {
@@ -30,9 +30,10 @@ pub struct CleanOptions {
     pub engine: engine::ScanOptions,
     /// Which of several near-duplicates is kept.
     pub keep: KeepPolicy,
-    /// Files and folders that count as earlier and kept, and are not written.
+    /// Files and folders that count as earlier and kept, and are not written. Each must have a document, unless
+    /// [`allow_empty`](Self::allow_empty). For files that are among the inputs too see [`Input::sides`](source::Input::sides).
     pub against: Vec<PathBuf>,
-    /// What becomes of records that cannot be read.
+    /// What happens to records that cannot be read.
     pub on_error: OnError,
     /// Whether a file of which nothing is left out becomes another name of its input (a hard link) where the system
     /// allows it.
@@ -113,6 +114,9 @@ pub struct Cleaned {
     /// The settings and statistics of the scan; `None` if an earlier run had scanned, or an index decided.
     #[serde(skip)]
     pub report: Option<Report>,
+    /// What was counted of the files of both sides; nothing if an earlier run had decided.
+    #[serde(skip)]
+    pub read: source::Counts,
     /// What the index remembers, if one decided; `None` if the output was whole already.
     #[serde(skip)]
     pub remembered: Option<Remembered>,

@@ -1,5 +1,6 @@
 //! The scan that decides, and what identifies it.
 
+use super::decider::Sides;
 use super::decisions::{self, Condition, Conditions, Counts, Watch};
 use super::folder::Request;
 use super::inputs::{File, Inputs};
@@ -7,7 +8,7 @@ use super::request::{CleanOptions, Cleaned, DecidedByIndex, OnError};
 use crate::algorithm::{self, AlgorithmFactory, Spec};
 use crate::engine::{self, KEEP_POLICIES, KeptOutcome, Observer, Report};
 use crate::error::Error;
-use crate::source::{self, Input, RankBy, Source};
+use crate::source::{self, Input, RankBy, Source, display_path};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
@@ -16,35 +17,38 @@ use std::collections::BTreeMap;
 /// Reads everything, and decides which documents are kept.
 ///
 /// # Errors
-/// Those of [`engine::deduplicate`]; no document was read, or some failed, and that is not allowed.
+/// Those of [`engine::deduplicate`]; no document was read, or none of a reference, or some failed, and that is not allowed.
 pub(super) fn scan(
-    mut input: Input,
+    (mut input, mut reference): Sides,
     factory: &dyn AlgorithmFactory,
     options: &CleanOptions,
     observer: &dyn Observer,
-) -> Result<(KeptOutcome, Conditions), Error> {
+) -> Result<(KeptOutcome, Conditions, source::Counts), Error> {
     let watch = Watch::new(observer);
-    let mut reference = (!options.against.is_empty())
-        .then(|| Input::new(options.against.clone(), options.source.clone()).without(input.files()));
+    if !options.allow_empty {
+        reference.iter_mut().for_each(|reference| reference.require_documents("against"));
+    }
     let against = reference.as_mut().map(|reference| reference as &mut dyn Source);
     let mut outcome = engine::deduplicate(&mut input, against, factory, &options.engine, &watch, options.keep)?;
     input.fields_never_found().into_iter().for_each(|warning| outcome.warn(warning));
     let counts = &outcome.report().counts;
-    check_read(options, counts.documents, counts.failed)?;
-    Ok((outcome, watch.conditions()))
+    check_read(options, counts.documents, (counts.failed, counts.skipped), &input.counts())?;
+    let read = input.counts() + reference.map_or(source::Counts::default(), |reference| reference.counts());
+    Ok((outcome, watch.conditions(), read))
 }
 
 /// An error if no document was read, or some failed, and that is not allowed.
-pub(super) fn check_read(options: &CleanOptions, documents: u64, failed: u64) -> Result<(), Error> {
+pub(super) fn check_read(
+    options: &CleanOptions,
+    documents: u64,
+    (failed, skipped): (u64, u64),
+    read: &source::Counts,
+) -> Result<(), Error> {
     decisions::check_failed(options.on_error, failed)?;
     if documents > 0 || options.allow_empty {
         return Ok(());
     }
-    let why = match failed {
-        0 => "the input has none".to_string(),
-        1 => "the only file or record failed".to_string(),
-        failed => format!("{failed} files or records failed"),
-    };
+    let why = read.why_none((failed, skipped));
     Err(Error::Empty(format!("no document was read: {why} (use `allow-empty` if that is expected)")))
 }
 
@@ -90,6 +94,22 @@ pub(super) fn request(factory: &dyn AlgorithmFactory, options: &CleanOptions) ->
     with_options(request, options)
 }
 
+/// What identifies the reference: one that has changed decides otherwise.
+///
+/// # Errors
+/// A path is neither a file nor a folder.
+fn identified_reference(options: &CleanOptions) -> Result<Vec<Value>, Error> {
+    let file =
+        |File { shown, stamp, .. }: &File| Value::from(format!("{shown}, {} bytes of {}", stamp.bytes, stamp.modified));
+    let mut against: Vec<Value> = references(options)?.files.iter().map(file).collect();
+    for path in &options.against {
+        if Input::new(vec![path.clone()], options.source.clone()).listing()?.is_empty() {
+            against.push(format!("{}, no file", display_path(path)).into());
+        }
+    }
+    Ok(against)
+}
+
 /// The same, given how documents are compared.
 ///
 /// # Errors
@@ -121,13 +141,7 @@ pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Resu
         (source::PageText::Main, false) => "main of pages",
         (source::PageText::Main, true) => "main",
     };
-    // A reference that has changed decides otherwise.
-    let reference = references(options)?;
-    let against = reference
-        .files
-        .iter()
-        .map(|File { shown, stamp, .. }| Value::from(format!("{shown}, {} bytes of {}", stamp.bytes, stamp.modified)));
-    let against = against.collect();
+    let against = identified_reference(options)?;
     let rank = match &ranking.by {
         RankBy::Newest => "newest".to_string(),
         RankBy::Oldest => "oldest".to_string(),
@@ -157,7 +171,7 @@ pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Resu
         ("prefer", Value::Array(prefer)),
         ("decisions file", decisions.into()),
         ("on error", on_error.into()),
-        ("against", Value::Array(against)),
+        ("against", against.into()),
     ];
     request.extend(rows.map(|(name, value)| (name.to_string(), value)));
     Ok(request)

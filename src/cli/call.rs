@@ -69,7 +69,7 @@ pub struct Scan {
     pub on_error: clean::OnError,
     /// Whether the field of ids was named.
     pub names_ids: bool,
-    allows_empty: bool,
+    pub allows_empty: bool,
 }
 
 /// Resolves `dedup scan`. The documents may be in memory, without names of fields if `are_texts`; `is_against` says whether there is a
@@ -138,7 +138,7 @@ impl Scan {
     /// No document was read, or records failed and the run should fail then.
     pub fn check(&self, counts: &Counts) -> Result<(), Error> {
         let (failed, skipped) = (counts.failed, counts.skipped);
-        check_not_empty(self.allows_empty, counts.documents, (failed, skipped), 0)?;
+        check_not_empty(self.allows_empty, counts.documents, (failed, skipped), &Default::default())?;
         let on_error = if self.on_error == clean::OnError::Fail { OnError::Fail } else { OnError::Keep };
         scan_command::check_failed(on_error, failed, scan_command::NOTHING_WRITTEN)
     }

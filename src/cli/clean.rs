@@ -9,7 +9,7 @@ use super::method::Method;
 use super::outputs::Outputs;
 use super::preparation::Tokenization;
 use super::review::Page;
-use super::scan::{Ran, Stats, check_reference};
+use super::scan::{Ran, Stats, check_reference, left_out};
 use super::spelling::{spell_all, spelled};
 use super::stats::{INCOMPLETE, end_on_signals, with_stats, write_stats};
 use super::status::{Status, usage_error};
@@ -18,10 +18,10 @@ use super::terminal::{self, Terminal, bytes, count, counted};
 use neardups::Error;
 use neardups::algorithm::TableFactory;
 use neardups::clean::{
-    ByIndex, CleanOptions, Cleaned, DecidedByIndex, Remembered, Undone, clean_by_index, clean_reviewed,
+    ByIndex, CleanOptions, Cleaned, DecidedByIndex, Remembered, Undone, check_output, clean_by_index, clean_reviewed,
     move_duplicates, undo,
 };
-use neardups::engine::KeptOutcome;
+use neardups::engine::{self, KeptOutcome};
 use neardups::filter;
 use neardups::index::IndexOptions;
 use neardups::source::{Input, ReadOptions, Source};
@@ -156,7 +156,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         outputs.writes_folder(folder, what)?;
     }
     outputs.reads_documents(&arguments.paths, arguments.signing.input.hidden)?;
-    arguments.against.iter().try_for_each(|reference| outputs.reads(reference, "the reference"))?;
+    arguments.against.iter().try_for_each(|reference| outputs.reads_reference(reference))?;
     outputs.reads_method(&arguments.signing.method)?;
     outputs.reads_decisions(&arguments.keep)?;
     arguments.index.iter().try_for_each(|index| outputs.writes_index(index))?;
@@ -196,10 +196,13 @@ fn write(
     started: Instant,
 ) -> Result<Status, Error> {
     check_reference(&request.options.against)?;
-    let total = Input::new(request.paths.clone(), request.options.source.clone()).total_bytes();
+    let CleanOptions { source, against, .. } = &request.options;
+    let (input, reference) = Input::sides(request.paths.clone(), against.clone(), source.clone());
+    let total = input.total_bytes();
     let rejects = outputs.rejects(request.rejects.as_deref())?;
     let terminal = Terminal::new(request.quiet, total).with_rejects(rejects);
-    input::warn_of_globs(&terminal, &[&request.paths, &request.options.against], &request.options.source);
+    input::warn_of_globs(&terminal, &[&request.paths, against], source);
+    input::report_shared(&terminal, &input, reference.as_ref(), "written");
     let Request { paths, options, is_dry, .. } = request;
     let mut review = |outcome: &KeptOutcome| match page {
         Some(page) => write_page(page, outcome, request, &terminal),
@@ -209,6 +212,9 @@ fn write(
         Target::Output(folder) => folder.as_deref(),
         Target::Moved(folder) => Some(&**folder),
     };
+    if *is_dry {
+        folder.map_or(Ok(()), check_output)?;
+    }
     let folder = folder.filter(|_| !is_dry);
     let cleaned = match (&request.decides, &request.target) {
         (Decides::Index(by), _) => {
@@ -221,6 +227,9 @@ fn write(
         (Decides::Scan(factory), Target::Moved(_)) => move_duplicates(paths, folder, &**factory, options, &terminal),
     };
     terminal.done();
+    if cleaned.is_err() && folder.is_some_and(|folder| folder.join("_dedup/state.json").exists()) {
+        terminal.line("what was written stays, and the same command continues");
+    }
     let mut cleaned = terminal.finish_rejects(cleaned)?;
     if let Some(report) = &mut cleaned.report {
         spell_all(&mut report.warnings);
@@ -279,9 +288,7 @@ fn warn_of_index(remembered: &mut Remembered, by: &ByIndex, is_dry: bool, termin
 /// Writes the page of `--report`, for which the files are read again.
 fn write_page(page: &Page, outcome: &KeptOutcome, request: &Request, terminal: &Terminal) -> Result<(), Error> {
     let CleanOptions { source, against, engine, .. } = &request.options;
-    let mut input = Input::new(request.paths.clone(), source.clone());
-    let mut reference =
-        (!against.is_empty()).then(|| Input::new(against.clone(), source.clone()).without(input.files()));
+    let (mut input, mut reference) = Input::sides(request.paths.clone(), against.clone(), source.clone());
     let sides = (&mut input as &mut dyn Source, reference.as_mut().map(|reference| reference as &mut dyn Source));
     page.write((&outcome.kept(), outcome.report()), sides, engine, terminal)
 }
@@ -401,28 +408,41 @@ fn summarise_index(terminal: &Terminal, request: &Request, remembered: &Remember
 
 fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started: Instant) {
     let Cleaned { files, records, removed, failed, .. } = *cleaned;
-    let (all, kept) =
-        (format!("{} in {}", counted(records, "record"), counted(files, "file")), count(records - removed));
+    let references = match &cleaned.report {
+        Some(report) if !request.options.against.is_empty() => {
+            format!(" against {}", counted(report.counts.references, "reference"))
+        }
+        _ => String::new(),
+    };
+    let all = format!("{} in {}{references}", counted(records, "record"), counted(files, "file"));
+    let kept = count(records - removed);
     let folder = match &request.target {
         Target::Output(folder) => folder.as_deref(),
         Target::Moved(folder) => Some(&**folder),
     };
-    let folder = folder.map(Path::display).filter(|_| !request.is_dry);
-    let Some(folder) = folder else {
+    let Some(cleaned_folder) = folder.filter(|_| !request.is_dry) else {
         let would = match &request.target {
             Target::Output(_) => format!("{} would be left out, {kept} kept", count(removed)),
             Target::Moved(folder) => format!("{}, {kept} kept", moved(cleaned, "", "would move", &folder.display())),
         };
         terminal.line(&format!("{all}: {would}"));
         damaged(cleaned, "").iter().for_each(|line| terminal.line(line));
+        report_decided(terminal, request, cleaned);
         cleaned.remembered.iter().for_each(|remembered| summarise_index(terminal, request, remembered));
         return;
     };
+    let (folder, own) = (cleaned_folder.display(), cleaned_folder.join("_dedup"));
     if cleaned.was_complete {
         terminal.line(&match request.target {
             Target::Output(_) => format!("{folder} is the whole output of this run already: nothing to do"),
             Target::Moved(_) => format!("nothing to do: {folder} has all files of this run already"),
         });
+        if failed > 0 {
+            let list = own.join("summary.json");
+            let what =
+                if failed == 1 { "1 file or record".into() } else { format!("{} files or records", count(failed)) };
+            terminal.failed(&format!("{what} of that run: see {}", list.display()));
+        }
         return;
     }
     let not_kept = if matches!(request.target, Target::Output(_)) { "left out" } else { "not kept" };
@@ -433,26 +453,40 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
     cleaned.remembered.iter().for_each(|remembered| summarise_index(terminal, request, remembered));
     let seconds = started.elapsed().as_secs_f64();
     let size = bytes(cleaned.bytes_written as f64);
-    let (what, list) = match request.target {
+    let (what, (list, listed)) = match request.target {
         Target::Output(_) => {
             let files = counted(cleaned.files_written, "file");
-            (format!("{files} ({size}) in {folder}"), "removed.jsonl lists what was left out")
+            (format!("{files} ({size}) in {folder}"), ("removed.jsonl", "what was left out"))
         }
-        Target::Moved(_) => (moved(cleaned, &format!(" ({size})"), "moved", &folder), "moved.jsonl lists them"),
+        Target::Moved(_) => (moved(cleaned, &format!(" ({size})"), "moved", &folder), ("moved.jsonl", "them")),
     };
     let continued = match cleaned.files_continued {
         0 => String::new(),
         n => format!(", {} of them by the run that was interrupted", count(n)),
     };
-    terminal.line(&format!("{what}{continued}, {seconds:.2} s; {folder}/_dedup/{list}"));
+    terminal.line(&format!("{what}{continued}, {seconds:.2} s; {} lists {listed}", own.join(list).display()));
     damaged(cleaned, ": summary.json names each").iter().for_each(|line| terminal.line(line));
-    if failed > 0 {
-        let again = match cleaned.to_retry {
-            0 => String::new(),
-            n => format!(": the same command tries again to move {} of them", count(n)),
-        };
-        terminal.line(&format!("{} failed{again}", count(failed)));
+    report_decided(terminal, request, cleaned);
+    if cleaned.to_retry > 0 {
+        let again = format!("the same command tries again to move {} of them", count(cleaned.to_retry));
+        terminal.line(&format!("{} failed: {again}", count(failed)));
     }
+}
+
+/// Reports how many decisions were applied, and what was not read, unless an earlier run had decided.
+fn report_decided(terminal: &Terminal, request: &Request, cleaned: &Cleaned) {
+    if cleaned.report.is_some() {
+        input::report_decisions(terminal, &request.options.engine);
+    }
+    left_out(terminal, &counts_of(cleaned), cleaned.read);
+    input::warn_of_no_fields(terminal, &request.options.engine, &cleaned.read);
+}
+
+/// What failed or was left out before records were decided on. Failures that the next line is about do not count.
+fn counts_of(cleaned: &Cleaned) -> engine::Counts {
+    let mut counts = cleaned.report.as_ref().map(|report| report.counts.clone()).unwrap_or_default();
+    counts.failed = if cleaned.to_retry > 0 { 0 } else { cleaned.failed };
+    counts
 }
 
 /// The line about damaged files, if there are any.
@@ -499,7 +533,8 @@ fn move_back(folder: &Path, arguments: &Arguments) -> Result<Status, Error> {
     let seconds = started.elapsed().as_secs_f64();
     terminal.line(&format!("{} moved back from {shown}{before}, {seconds:.2} s", counted(moved, "file")));
     if failed > 0 {
-        terminal.line(&format!("{} failed: {shown}/_dedup/moved.jsonl stays", count(failed)));
+        let list = folder.join("_dedup/moved.jsonl");
+        terminal.line(&format!("{} failed: {} stays", count(failed), list.display()));
     }
     Ok(Status::of_input(failed))
 }

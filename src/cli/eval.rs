@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let method = Method::resolve(&arguments.method)?;
     let runs = runs(arguments, &method)?;
     let request = Request {
-        labels: read_labels(truth)?,
+        labels: read_truth(truth)?,
         ignored: ignore.as_deref().map(read_labels).transpose()?.unwrap_or_default(),
         quiet: arguments.run.quiet,
         engine: engine::ScanOptions {
@@ -140,6 +140,14 @@ fn beside(truth: &Path) -> Option<PathBuf> {
     found.into_iter().find(|path| truth.as_os_str() != "-" && path.exists())
 }
 
+fn read_truth(path: &Path) -> Result<Labels, Error> {
+    let labels = read_labels(path)?;
+    match labels.is_empty() {
+        true => Err(Error::Label { place: path.display().to_string(), message: "no labels in it".into() }),
+        false => Ok(labels),
+    }
+}
+
 fn read_labels(path: &Path) -> Result<Labels, Error> {
     if path.is_dir() {
         return Err(usage_error(format!("{}: is a folder: name a file of labels", path.display())));
@@ -194,7 +202,7 @@ fn scan(
     terminal.done();
     let checked = terminal.finish_rejects(outcome).and_then(|outcome| {
         let Counts { documents, failed, skipped, .. } = outcome.report.counts;
-        input::check_not_empty(request.allow_empty, documents, (failed, skipped), source.counts().excluded)?;
+        input::check_not_empty(request.allow_empty, documents, (failed, skipped), &source.counts())?;
         if outcome.report.counts.repeated_ids > 0 {
             outcome.report.warnings.iter().for_each(|warning| terminal.warning(&spelled(warning)));
             return Err(usage_error(

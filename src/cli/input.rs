@@ -6,7 +6,7 @@ use super::arguments::{self, Run};
 use super::preparation::Tokenization;
 use super::status::usage_error;
 use super::terminal::Terminal;
-use crate::readable::{count, counted};
+use crate::readable::count;
 use neardups::engine::Chosen;
 use neardups::source::{FieldPath, Format, Globs, PageText, Program, TextFields};
 use neardups::{Error, engine, source};
@@ -23,23 +23,13 @@ pub const FELL_BACK: &str = "without a recognised main text, read completely";
 pub fn check_not_empty(
     allowed: bool,
     documents: u64,
-    (failed, skipped): (u64, u64),
-    excluded: u64,
+    rejected: (u64, u64),
+    read: &source::Counts,
 ) -> Result<(), Error> {
     if documents > 0 || allowed {
         return Ok(());
     }
-    let why = match (failed, skipped) {
-        (0, 0) if excluded > 0 => format!("--include and --exclude leave out {}", counted(excluded, "file")),
-        (0, 0) => "the input has none".to_string(),
-        (1, 0) => "the only file or record failed".to_string(),
-        (0, 1) => "the only file or record was skipped".to_string(),
-        (failed, 0) => format!("{} files or records failed", count(failed)),
-        (0, skipped) => format!("{} files or records were skipped", count(skipped)),
-        (failed, skipped) => {
-            format!("{} files or records failed, {} skipped", count(failed), count(skipped))
-        }
-    };
+    let why = read.why_none(rejected);
     Err(Error::Empty(format!("no document was read: {why} (use --allow-empty if that is expected)")))
 }
 
@@ -72,8 +62,29 @@ pub fn report_left_out(terminal: &Terminal, counts: [u64; 4], input: source::Cou
 
 /// Warns of globs that match no file.
 pub fn warn_of_globs(terminal: &Terminal, paths: &[&[PathBuf]], options: &source::ReadOptions) {
+    let names_files = paths.iter().copied().flatten().any(|path| path.is_file());
     for (name, glob) in source::Input::new(paths.concat(), options.clone()).unmatched_globs() {
-        terminal.warning(&format!("--{name} '{glob}' matches no file"));
+        let in_folders = match name {
+            "exclude" if names_files => " in the folders: a file that is named itself is read in any case",
+            _ => "",
+        };
+        terminal.warning(&format!("--{name} '{glob}' matches no file{in_folders}"));
+    }
+}
+
+/// Reports files that are among the input and the reference. `instead` says what does not happen to those that are the reference.
+pub fn report_shared(terminal: &Terminal, input: &source::Input, reference: Option<&source::Input>, instead: &str) {
+    let files = |n: u64, what: &str| match n {
+        1 => format!("1 file of {what} is"),
+        n => format!("{} files of {what} are", count(n)),
+    };
+    let of_input = input.elsewhere();
+    if of_input > 0 {
+        terminal.line(&format!("{} the reference: compared with, not {instead}", files(of_input, "the input")));
+    }
+    let of_reference = reference.map_or(0, source::Input::elsewhere);
+    if of_reference > 0 {
+        terminal.line(&format!("{} the input, and not compared with", files(of_reference, "the reference")));
     }
 }
 
@@ -214,7 +225,29 @@ pub fn reading_engine_options((typed, run): (&arguments::Input, &Run), tokens: &
 fn chosen(file: &Path) -> Result<Chosen, Error> {
     let name = file.to_string_lossy();
     let opened = File::open(file).map_err(|error| Error::input(format!("cannot read {name}"), error))?;
-    Chosen::read(&name, BufReader::new(opened))
+    let chosen = Chosen::read(&name, BufReader::new(opened))?;
+    match chosen.is_empty() {
+        true => Err(usage_error(format!("--decisions: {name} has no decisions"))),
+        false => Ok(chosen),
+    }
+}
+
+/// Warns of `--id-field` if nothing that was read has fields.
+pub fn warn_of_no_fields(terminal: &Terminal, options: &engine::ScanOptions, read: &source::Counts) {
+    if let Some(field) = &options.requires_id_field
+        && read.files > 0
+        && read.fieldless == read.files
+    {
+        terminal.warning(&format!("--id-field '{field}' has no effect: no file that was read has fields"));
+    }
+}
+
+/// Reports how many decisions were applied.
+pub fn report_decisions(terminal: &Terminal, options: &engine::ScanOptions) {
+    if let Some(chosen) = &options.chosen {
+        let applied = if chosen.len() == 1 { "decision was" } else { "decisions were" };
+        terminal.line(&format!("{} {applied} applied", count(chosen.len() as u64)));
+    }
 }
 
 /// The options of the engine, with this tokenizer.

@@ -29,8 +29,8 @@ pub fn build(arguments: &Arguments) -> Result<Status, Error> {
     let counting = engine::count_terms(&mut input, &options, &terminal);
     terminal.done();
     let (terms, counts) = terminal.finish_rejects(counting)?;
-    let (failed, excluded) = ((counts.failed, counts.skipped), input.counts().excluded);
-    input::check_not_empty(arguments.input.allow_empty, counts.documents, failed, excluded)?;
+    let failed = (counts.failed, counts.skipped);
+    input::check_not_empty(arguments.input.allow_empty, counts.documents, failed, &input.counts())?;
 
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     let written = terms.write(&options.tokenizer.name(), arguments.min_df, &mut out);

@@ -127,6 +127,15 @@ impl Outputs {
         outputs
     }
 
+    /// Registers a reference.
+    ///
+    /// # Errors
+    /// As for [`reads_documents`](Self::reads_documents).
+    pub fn reads_reference(&mut self, path: &Path) -> Result<(), Error> {
+        refuse_address_or_glob(path)?;
+        self.reads(path, "the reference")
+    }
+
     /// Registers the documents: files and folders, or standard input if none was typed.
     ///
     /// # Errors
@@ -136,6 +145,7 @@ impl Outputs {
         if paths.is_empty() {
             return self.reads("-", "the input");
         }
+        paths.iter().try_for_each(|path| refuse_address_or_glob(path))?;
         paths.iter().try_for_each(|path| self.reads(path, "the input"))
     }
 
@@ -341,6 +351,27 @@ fn check_output_folder(folder: &Known, output: &Known) -> Result<(), Error> {
         shown(folder),
         escaped(&folder.what)
     )))
+}
+
+/// Refuses what cannot be the path of a file: an address, or a glob that the shell has passed on.
+fn refuse_address_or_glob(path: &Path) -> Result<(), Error> {
+    let typed = path.to_string_lossy();
+    if path.symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    let shown = escaped(&typed);
+    if typed.contains("://") {
+        return Err(usage_error(format!(
+            "{shown}: only local files and folders are read: copy it first, or pipe it to dedup scan -"
+        )));
+    }
+    if typed.contains(['*', '?']) {
+        let name = path.file_name().map(|name| escaped(&name.to_string_lossy())).unwrap_or_default();
+        return Err(usage_error(format!(
+            "{shown}: there is no such file, and a glob is not a path: name the folder, and its files with --include '{name}'"
+        )));
+    }
+    Ok(())
 }
 
 /// Whether a folder contains a file, with symbolic links followed.

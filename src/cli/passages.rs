@@ -68,7 +68,7 @@ impl Request {
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let mut outputs = Outputs::new();
     outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;
-    arguments.against.iter().try_for_each(|reference| outputs.reads(reference, "the reference"))?;
+    arguments.against.iter().try_for_each(|reference| outputs.reads_reference(reference))?;
     outputs.reads_stop_words(&arguments.tokens)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats_file| {
@@ -76,21 +76,23 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         let started = Instant::now();
         let request = Request::resolve(arguments)?;
         check_reference(&request.against)?;
-        let mut input = Input::new(request.paths.clone(), request.source.clone());
-        // A file on both sides counts as a document, not as a reference.
-        let mut reference = (!request.against.is_empty())
-            .then(|| Input::new(request.against.clone(), request.source.clone()).without(input.files()));
+        let (mut input, mut reference) =
+            Input::sides(request.paths.clone(), request.against.clone(), request.source.clone());
+        if !request.allow_empty {
+            reference.iter_mut().for_each(|reference| reference.require_documents("against"));
+        }
         let total = input.total_bytes().zip(reference.as_ref().map_or(Some(0), Source::total_bytes));
         let rejects = outputs.rejects(request.rejects.as_deref())?;
         let terminal = Terminal::new(request.quiet, total.map(|(a, b)| a + b)).with_rejects(rejects);
         input::warn_of_globs(&terminal, &[&request.paths, &request.against], &request.source);
+        input::report_shared(&terminal, &input, reference.as_ref(), "searched");
         let result = search(&mut input, &mut reference, &request, &terminal);
         terminal.done();
         let (written, closed) = terminal.finish_rejects(result)?;
         input.fields_never_found().iter().for_each(|warning| terminal.warning(&spelled(warning)));
         let files = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
         let PassageCounts { documents, failed, skipped, .. } = written.counts;
-        let failure = input::check_not_empty(request.allow_empty, documents, (failed, skipped), files.excluded).err();
+        let failure = input::check_not_empty(request.allow_empty, documents, (failed, skipped), &input.counts()).err();
         if !closed {
             summarise(&terminal, &request, &written, files, started);
         }

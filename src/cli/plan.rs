@@ -76,7 +76,7 @@ fn look(arguments: &Arguments, method: &Method<'_>, factory: &TableFactory) -> R
     let mut found = found?;
     let counts = &found.report.counts;
     let failed = (counts.failed, counts.skipped);
-    input::check_not_empty(arguments.input.allow_empty, counts.documents, failed, input.counts().excluded)?;
+    input::check_not_empty(arguments.input.allow_empty, counts.documents, failed, &input.counts())?;
     spell_all(&mut found.report.warnings);
     found.report.warnings.iter().for_each(|warning| terminal.warning(warning));
     let asked = found.report.median_tokens;

@@ -45,10 +45,20 @@ impl Problems {
     /// The number of unprinted problems of each kind, a line each. Resets the counts.
     pub fn unprinted(&self) -> Vec<(Severity, String)> {
         let counted = std::mem::take(&mut *self.counted.lock().unwrap_or_else(PoisonError::into_inner));
-        let is_more =
-            |&((_, kind), total): &((_, _), u64)| kind == ProblemKind::NeedsProgram || total > MAX_PRINTED as u64;
+        let is_more = |&((_, kind), total): &((_, _), u64)| {
+            matches!(kind, ProblemKind::NeedsProgram | ProblemKind::JsonArray) || total > MAX_PRINTED as u64
+        };
         let more = counted.into_iter().filter(is_more);
         more.map(|((severity, kind), total)| {
+            if kind == ProblemKind::JsonArray {
+                let files = if total == 1 {
+                    "1 file is a JSON array"
+                } else {
+                    &format!("{} files are JSON arrays", count(total))
+                };
+                let advice = "jq -c '.[]' FILE > FILE.jsonl makes JSON lines of one, --format text reads it as text";
+                return (severity, format!("{files}: {advice}"));
+            }
             if kind == ProblemKind::NeedsProgram {
                 let documents = counted_noun(total, "PDF or office document");
                 let list = if self.rejects.is_none() { ", or use --rejects FILE to list them" } else { "" };

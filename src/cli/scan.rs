@@ -26,8 +26,9 @@ use neardups::report::{self, JsonLines};
 use neardups::source::{self, Input, Source};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// The resolved request.
@@ -140,7 +141,7 @@ fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let mut outputs = Outputs::new();
     outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;
-    arguments.against.iter().try_for_each(|reference| outputs.reads(reference, "the reference"))?;
+    arguments.against.iter().try_for_each(|reference| outputs.reads_reference(reference))?;
     outputs.reads_method(&arguments.method)?;
     outputs.reads_decisions(&arguments.keep)?;
     let page = Page::open(arguments.report.as_deref(), &mut outputs)?;
@@ -170,7 +171,7 @@ fn scan(
         // Records are written while the input is read.
         terminal = terminal.without_bar();
     }
-    input::warn_of_globs(&terminal, &[&request.paths, &request.against], &request.source);
+    report_files(&terminal, request, (&input, reference.as_ref()));
     let against = side(&mut reference);
     let (report, written) = match request.emit {
         Emit::Fingerprints => {
@@ -217,9 +218,8 @@ fn scan(
     let Counts { documents, failed, skipped, .. } = report.counts;
     let (written, closed, failure) = match written {
         Ok(written) => {
-            let excluded = input.counts().excluded;
-            let failure = input::check_not_empty(request.allow_empty, documents, (failed, skipped), excluded).err();
-            (written, false, failure)
+            let rejected = (failed, skipped);
+            (written, false, input::check_not_empty(request.allow_empty, documents, rejected, &input.counts()).err())
         }
         // The reader closed the output early. That is not an error, but statistics and status still count.
         Err(error) if error.is_closed_pipe() => (Written::default(), true, None),
@@ -230,19 +230,26 @@ fn scan(
     if !closed {
         summarise(&terminal, &report, request, &written, input, started);
     }
-    warn_of_mistakes(&terminal, &report.counts, request);
+    warn_of_mistakes(&terminal, &report.counts, input, request);
     let error = failure.as_ref().map(Failure::from);
     let stats = Stats { error, ..stats(&report, request, &written, input, started) };
     write_stats(stats_file.take(), &stats, failure.as_ref())?;
     failure.map_or_else(|| Ok(Status::of_input(failed)), Err)
 }
 
+/// Warns of globs that match no file, and reports files that are on both sides.
+fn report_files(terminal: &Terminal, request: &Request, (input, reference): (&Input, Option<&Input>)) {
+    input::warn_of_globs(terminal, &[&request.paths, &request.against], &request.source);
+    input::report_shared(terminal, input, reference, "an input");
+}
+
 /// The documents and the reference, which may be read again.
 fn inputs(request: &Request, is_read_again: bool) -> (Input, Option<Input>) {
-    let mut input = Input::new(request.paths.clone(), request.source.clone());
-    // A file on both sides counts as a document, not as a reference.
-    let mut reference = (!request.against.is_empty())
-        .then(|| Input::new(request.against.clone(), request.source.clone()).without(input.files()));
+    let (mut input, mut reference) =
+        Input::sides(request.paths.clone(), request.against.clone(), request.source.clone());
+    if !request.allow_empty {
+        reference.iter_mut().for_each(|reference| reference.require_documents("against"));
+    }
     if is_read_again {
         input.keep_for_second_read();
         reference.iter_mut().for_each(Source::keep_for_second_read);
@@ -283,14 +290,17 @@ fn warn(report: &mut Report, terminal: &Terminal) {
 }
 
 /// Warns of input that was probably read in an unintended way.
-fn warn_of_mistakes(terminal: &Terminal, counts: &Counts, request: &Request) {
+fn warn_of_mistakes(terminal: &Terminal, counts: &Counts, input: source::Counts, request: &Request) {
     let compares = request.emit != Emit::Fingerprints;
     if compares && counts.documents == 1 && counts.references == 0 {
-        terminal.warning(
-            "nothing was compared: the input is a single document (a list of file names is read as text, and so is JSON that is not one \
-             object per line: jq -c '.[]' turns an array into lines)",
-        );
+        let others = not_read(counts, input);
+        let why = match others.is_empty() {
+            true => format!("the input is a single document{}", read_as_text(&request.paths)),
+            false => format!("only one document was read ({})", others.join(", ")),
+        };
+        terminal.warning(&format!("nothing was compared: {why}"));
     }
+    input::warn_of_no_fields(terminal, &request.engine, &input);
     if counts.unnamed > 0 && request.names_ids {
         terminal.warning(&format!(
             "{} of {} have no --id-field '{}', and are identified by position, FILE:RECORD",
@@ -298,6 +308,40 @@ fn warn_of_mistakes(terminal: &Terminal, counts: &Counts, request: &Request) {
             counted(counts.documents + counts.references, "document"),
             request.source.id_field
         ));
+    }
+}
+
+/// What of the input was not read, with its number.
+fn not_read(counts: &Counts, input: source::Counts) -> Vec<String> {
+    let entries = if input.hidden == 1 { "hidden entry" } else { "hidden entries" };
+    let others = [
+        (counts.failed, "failed"),
+        (counts.skipped.saturating_sub(input.same), "skipped"),
+        (input.hidden, entries),
+        (input.excluded, "left out by globs"),
+        (input.textless, "without text"),
+    ];
+    others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n))).collect()
+}
+
+/// Advice if the input was probably meant as several documents, and is read as one text. Of a pipe the content is not known.
+fn read_as_text(paths: &[PathBuf]) -> &'static str {
+    const LIST: &str = " (a list of file names is read as text: name the files)";
+    const JSON: &str = " (JSON that is not one object per line is read as text: jq -c '.[]' turns an array into lines)";
+    let [path] = paths else { return "" };
+    if !path.is_file() {
+        return if path.as_os_str() == "-" { " (a list of file names is read as text)" } else { "" };
+    }
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(1 << 14).read_to_end(&mut start));
+    let Ok(start) = read.map(|_| String::from_utf8_lossy(&start)) else { return "" };
+    let mut lines = start.lines().map(str::trim).filter(|line| !line.is_empty());
+    let Some(first) = lines.next() else { return "" };
+    let is_object = serde_json::from_str::<serde::de::IgnoredAny>(first).is_ok() && first.starts_with('{');
+    match first.starts_with(['{', '[']) {
+        true if !is_object => JSON,
+        false if Path::new(first).exists() => LIST,
+        _ => "",
     }
 }
 
@@ -340,7 +384,7 @@ fn warnings_of_hosts(hosts: &Hosts) -> Vec<String> {
     warnings
 }
 
-/// An error if records failed and `--on-error fail` was typed. It ends with what became of the results.
+/// An error if records failed and `--on-error fail` was typed. It ends with what happened to the results.
 pub fn check_failed(on_error: OnError, failed: u64, results: &str) -> Result<(), Error> {
     if on_error != OnError::Fail || failed == 0 {
         return Ok(());
@@ -490,8 +534,8 @@ fn summarise(
 ) {
     let Counts { documents, references, featureless, copies, compared, pairs, bytes: read, .. } = report.counts;
     let mut found = counted(documents, "document");
-    if references > 0 {
-        found += &format!(" against {}", count(references));
+    if !request.against.is_empty() {
+        found += &format!(" against {}", counted(references, "reference"));
     }
     let results = [
         (request.emit == Emit::Fingerprints).then(|| counted(documents - featureless, "fingerprint")),
@@ -535,11 +579,12 @@ fn summarise(
     if !bounded.is_empty() {
         terminal.line(&format!("because of --memory, {}", bounded.join(", and ")));
     }
+    input::report_decisions(terminal, &request.engine);
     left_out(terminal, &report.counts, input);
 }
 
 /// Reports what was not read, or not as it was stored.
-fn left_out(terminal: &Terminal, counts: &Counts, input: source::Counts) {
+pub fn left_out(terminal: &Terminal, counts: &Counts, input: source::Counts) {
     let &Counts { failed, skipped, repaired, fell_back, .. } = counts;
     input::report_left_out(terminal, [failed, skipped, repaired, fell_back], input);
 }
@@ -594,6 +639,9 @@ pub struct Stats<'a> {
     /// Files that `--include` and `--exclude` leave out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excluded: Option<u64>,
+    /// Files that are among the input and the reference, and are read on one side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
 }
@@ -629,6 +677,7 @@ impl<'a> Stats<'a> {
             textless: None,
             same: None,
             excluded: None,
+            shared: None,
             error: None,
         }
     }
@@ -650,6 +699,7 @@ fn stats<'a>(
         textless: Some(input.textless).filter(|&count| count > 0),
         same: Some(input.same).filter(|&count| count > 0),
         excluded: Some(input.excluded).filter(|&count| count > 0),
+        shared: Some(input.elsewhere).filter(|&count| count > 0),
         ..Stats::of(&ran)
     }
 }

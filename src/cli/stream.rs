@@ -2,6 +2,7 @@
 //! ends.
 
 use super::arguments::Signing;
+use super::arguments::signing::OF_STREAMS;
 use super::input;
 use super::method::Method;
 use super::spelling::spell_all;
@@ -19,8 +20,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// How the documents of a stream are read.
 pub fn source_options(typed: &Signing) -> Result<source::ReadOptions, Error> {
     let format = &*typed.input.format;
-    if !["auto", "jsonl", "lines", "warc"].contains(&format) {
-        return Err(usage_error(format!("a stream must be --format jsonl, lines or warc, not {format}")));
+    if !OF_STREAMS.contains(&format) {
+        return Err(usage_error(format!(
+            "a stream must be --format jsonl, lines or warc, not {format}; dedup scan and dedup clean read files of other formats"
+        )));
     }
     input::source_options(&typed.input, typed.run.temp_dir.as_deref())
 }

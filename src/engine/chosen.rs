@@ -69,12 +69,20 @@ fn note(found: &mut u32, document: u32) {
     *found = if *found == NOTHING { document } else { SEVERAL };
 }
 
+/// A path without the current folder before it.
+fn plain(mut path: &str) -> &str {
+    while let Some(rest) = path.strip_prefix("./") {
+        path = rest.trim_start_matches('/');
+    }
+    path
+}
+
 /// The longest line.
 const MAX_LINE: u64 = 1 << 20;
 
 impl Chosen {
     /// Reads JSON lines such as `{"type":"decision","keep":"ID","file":"FILE","record":7}`: the id of a document, and where
-    /// it is. `file` is the path as in the results; a document that is a whole file has no `record`. Without `file` the id
+    /// it is. `file` is the path as in the results, with or without `./` before it; a document that is a whole file has no `record`. Without `file` the id
     /// alone names the document. Other fields are ignored, and so are blank lines. `name` is that of the file in errors.
     ///
     /// # Errors
@@ -107,7 +115,7 @@ impl Chosen {
         if self.lines.last().is_none_or(|&(first, number)| number + (index - first) as u64 != line) {
             self.lines.push((index, line));
         }
-        let (file, record) = at.map_or((ANYWHERE, 0), |(file, record)| (self.files.insert(&file), record));
+        let (file, record) = at.map_or((ANYWHERE, 0), |(file, record)| (self.files.insert(plain(&file)), record));
         self.documents.push(One { id: self.ids.insert(id), file, record });
     }
 
@@ -169,7 +177,7 @@ impl Chosen {
             if !located.is_empty() {
                 let (_, number) = *match &mut file {
                     Some(file) if file.0 == in_file => file,
-                    other => other.insert((in_file, self.files.find(in_file))),
+                    other => other.insert((in_file, self.files.find(plain(in_file)))),
                 };
                 let location = number.map(|file| (file, record.unwrap_or(0)));
                 let place = location.and_then(|location| self.first_at(location, &located, &mut next));
@@ -242,7 +250,7 @@ impl Chosen {
             NOTHING => Err(format!("no document is at {at} (id '{id}')")),
             SEVERAL => Err(format!("several documents are at {at} (id '{id}')")),
             _ => match named(found).id {
-                other if other == id => Ok(()),
+                other if plain(other) == plain(id) => Ok(()),
                 other => Err(format!("the document at {at} has the id '{other}', not '{id}': the input has changed")),
             },
         }

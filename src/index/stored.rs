@@ -121,6 +121,10 @@ const CREDIT: (u64, u64) = (1 << 22, 8);
 /// The size of the pieces that a file is searched in.
 const WINDOW: usize = 1 << 16;
 
+/// The length of an index without documents, after its header: that of the frame that marks it as written. A document takes
+/// more.
+const MOST_WITHOUT_DOCUMENTS: u64 = FRAME_OVERHEAD + 1;
+
 impl Stored {
     /// Opens a file for reading only. Other processes may write to it.
     ///
@@ -195,11 +199,15 @@ impl Stored {
         if names.is_empty() {
             return Ok(());
         }
+        // One that a mistyped command has made is not worth its options.
+        let is_empty = self.length - self.start.at <= MOST_WITHOUT_DOCUMENTS;
+        let or_else = if is_empty { "it holds no documents: delete it, or " } else { "" };
         if names.iter().all(|name| *name == "seed") {
             // Someone who knows the seed can craft texts that collide.
-            let message =
-                "this index was made with another `seed`: use its seed, which `index::header` shows, or another index";
-            return Err(fault(&self.path, IndexFault::Options, message));
+            let message = format!(
+                "this index was made with another `seed`: {or_else}use its seed, which `index::header` shows, or another index"
+            );
+            return Err(fault(&self.path, IndexFault::Options, &message));
         }
         names.retain(|name| *name != "seed");
         let shown = |of: &serde_json::Map<String, Value>| {
@@ -211,7 +219,8 @@ impl Stored {
             names.iter().map(shown).collect::<Vec<_>>().join(", ")
         };
         let (own, asked) = (shown(own), shown(asked));
-        let message = format!("made with {own}, and this run has {asked}: use the same options, or another index");
+        let message =
+            format!("made with {own}, and this run has {asked}: {or_else}use the same options, or another index");
         Err(fault(&self.path, IndexFault::Options, &message))
     }
 

@@ -76,6 +76,11 @@ fn find(
         Some(against) if against.ids() != documents.ids() => Ids::Strings,
         _ => documents.ids(),
     };
+    if let Some(Opened::Files(reference)) = &mut against
+        && !call.allows_empty
+    {
+        reference.require_documents("against");
+    }
     let reference = against.as_mut().map(Opened::source);
     let (factory, options) = (&call.factory, &call.options);
     if let (Emit::Kept, Opened::Files(input)) = (call.emit, &mut documents) {

@@ -26,6 +26,8 @@ use super::lines::lines;
 use super::parquet;
 #[cfg(feature = "files")]
 use super::program::{Fault, Job};
+#[cfg(feature = "files")]
+use super::tally::Tally;
 #[cfg(feature = "warc")]
 use super::warc::{self, Record, Trouble};
 use super::{Document, FieldPath, Place, Problem, ProblemKind, Rank, RankBy, ReadOptions, Severity, jsonl};
@@ -36,13 +38,16 @@ const PART_COST: usize = 256;
 
 /// A piece of the input: whole records, unparsed, in their order, with the problems found while reading them.
 ///
-/// Any thread can parse any batch; nothing is shared.
+/// Any thread can parse any batch.
 #[derive(Debug, Default)]
 pub struct Batch {
     bytes_read: u64,
     parts: Vec<Part>,
     /// The rank of the documents of each part, in addition to their own; empty if all are the default.
     ranks: Vec<Rank>,
+    /// What counts its documents, with its number there.
+    #[cfg(feature = "files")]
+    tally: Option<(Arc<Tally>, u64)>,
 }
 
 /// Receives documents and problems, one after the other, with the number of the record in the batch.
@@ -304,6 +309,17 @@ impl Batch {
     /// As [`selected`](Self::selected), by the lines of the places too. A document that is a whole file has none, and
     /// neither has a problem that was found while the batch was read, whatever its place.
     pub(super) fn selected_by_line(&self, wanted: Wanted<'_>, each: Each<'_>) {
+        #[cfg(feature = "files")]
+        if let Some((tally, number)) = &self.tally {
+            return self.visit(wanted, &mut |record, read| {
+                tally.take((*number, record), &read);
+                each(record, read);
+            });
+        }
+        self.visit(wanted, each);
+    }
+
+    fn visit(&self, wanted: Wanted<'_>, each: Each<'_>) {
         let mut selection = Selection { next: 0, wanted };
         for (at, part) in self.parts.iter().enumerate() {
             match self.ranks.get(at).copied().unwrap_or_default() {
@@ -486,6 +502,16 @@ fn each_arrow_row(
     });
 }
 
+/// Whether a line is probably the header row of CSV: names without spaces, separated by one character.
+fn looks_like_header(line: &str) -> bool {
+    let is_of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let is_name = |field: &str| {
+        let name = field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).unwrap_or(field);
+        name.starts_with(|c: char| c.is_alphabetic() || c == '_') && name.chars().all(is_of_name)
+    };
+    [',', '\t', ';'].iter().any(|&by| line.contains(by) && line.trim_end().split(by).all(is_name))
+}
+
 /// The problem of a record whose value does not rank it.
 fn unranked(place: Place, field: &FieldPath, value: &str) -> Problem {
     let message = format!("field '{field}' is {value}, neither a number nor a time: it comes last in the choice");
@@ -528,7 +554,10 @@ impl Records {
             match fields.fields.parse(&json.text, &mut buffer) {
                 Err(jsonl::Rejected { kind, mut message, id, lacks_field }) => {
                     if advises {
-                        message += " (lines of text are read with `format lines`)";
+                        message += match looks_like_header(&json.text) {
+                            true => " (this looks like CSV, which is read from files, by scan and clean)",
+                            false => " (lines of text are read with `format lines`)",
+                        };
                     }
                     each(number, Err(Problem { id, lacks_field, ..self.rejected(line, kind, message, bytes) }))
                 }
@@ -698,6 +727,8 @@ pub(super) struct Assembler<'d> {
     bytes_read: u64,
     /// The rank of the documents in the next parts.
     pub rank: Rank,
+    /// What counts the documents of the next batches.
+    pub tally: Option<Arc<Tally>>,
 }
 
 #[cfg(feature = "files")]
@@ -710,6 +741,7 @@ impl<'d> Assembler<'d> {
             full: options.batch_bytes,
             bytes_read: 0,
             rank: Rank::default(),
+            tally: None,
         }
     }
 
@@ -730,6 +762,7 @@ impl<'d> Assembler<'d> {
     /// Passes on the current batch.
     pub fn flush(&mut self, bytes_read: u64) -> ControlFlow<()> {
         let mut batch = std::mem::take(&mut self.batch);
+        batch.tally = self.tally.as_ref().map(Tally::numbered);
         batch.bytes_read += bytes_read - self.bytes_read;
         self.bytes_read = bytes_read;
         self.size = 0;
@@ -760,6 +793,16 @@ mod tests {
 
     fn json_fields() -> Arc<JsonFields> {
         Arc::new(JsonFields::new(&ReadOptions::default()))
+    }
+
+    #[test]
+    fn header_rows_of_csv() {
+        for line in ["id,text", "id\ttext\tdate_of-birth\r", "\"id\",\"text\"", "title;body", "_a,b.c"] {
+            assert!(looks_like_header(line), "{line}");
+        }
+        for line in ["", "text", "Hello, world", "Some words", "1,2", "id,", "{\"id\":1,\"text\":2}", "a,b c"] {
+            assert!(!looks_like_header(line), "{line}");
+        }
     }
 
     fn is_send<T: Send>() {}

@@ -22,6 +22,7 @@ use super::options::{PARQUET_MAGIC, WARC_MAGIC};
 use super::parquet;
 use super::program::Job;
 use super::reader::Reader;
+use super::tally::Tally;
 #[cfg(feature = "warc")]
 use super::warc::{self, Archive};
 use super::{
@@ -63,6 +64,13 @@ impl<'a> Pass<'a> {
     ) -> Self {
         let assembler = Assembler::new(options, deliver);
         Pass { options, fields, bytes_read: Rc::default(), assembler }
+    }
+
+    /// Passes on the pending batch. What follows counts for this tally.
+    pub fn begin_tally(&mut self, tally: &Arc<Tally>) -> ControlFlow<()> {
+        let passed = self.finish();
+        self.assembler.tally = Some(Arc::clone(tally));
+        passed
     }
 
     /// Passes on the pending batch.
@@ -109,6 +117,7 @@ impl<'a> Pass<'a> {
     /// Reads a file through a program, later and on any thread. Programs take long, so each file is a batch of its own.
     pub fn read_through(&mut self, file: &File, job: Job, counts: &mut Counts) -> ControlFlow<()> {
         counts.files += 1;
+        counts.fieldless += 1;
         self.assembler.rank = self.rank(file, Format::Text);
         self.bytes_read.set(self.bytes_read.get() + job.size);
         self.push(Part::Program { path: file.path.into(), job })?;
@@ -123,8 +132,7 @@ impl<'a> Pass<'a> {
         }
         let metadata = file.random_access.and_then(|file| file.metadata().ok());
         let rank = ranking.of_file(file.path, metadata.as_ref());
-        let has_fields = matches!(format, Format::Jsonl | Format::Csv | Format::Tsv | Format::Parquet);
-        if ranking.by.field().is_some() && !has_fields { rank.with_least(None) } else { rank }
+        if ranking.by.field().is_some() && !has_fields(format) { rank.with_least(None) } else { rank }
     }
 
     fn read_contents(&mut self, file: &File, raw: impl Read, counts: &mut Counts) -> ControlFlow<()> {
@@ -143,6 +151,12 @@ impl<'a> Pass<'a> {
         reader.fill_head(file.size);
         let format = format(self.options.format, file.name, &reader.head);
         if let Some(what) = no_text(&reader.head, format) {
+            let what = match reader.head.starts_with(PARQUET_MAGIC) && self.options.format != Format::Auto {
+                true => {
+                    &*format!("Parquet file: leave the format out (it is not read with `format {}`)", format.name())
+                }
+                false => what,
+            };
             counts.binary += 1;
             let kind = match is_document(&reader.head, file.name) {
                 true => ProblemKind::NeedsProgram,
@@ -150,11 +164,16 @@ impl<'a> Pass<'a> {
             };
             return self.problem(Problem::new(Severity::Skipped, kind, file.path, None, what));
         }
+        if self.options.format == Format::Auto && format == Format::Text && is_json_array(file.name, &reader.head) {
+            let what = "JSON array of objects, not one object per line";
+            return self.problem(Problem::new(Severity::Skipped, ProblemKind::JsonArray, file.path, None, what));
+        }
         if let Some(feature) = format.missing_feature() {
             let message = format!("{}, which is only read by programs built with the feature {feature}", format.name());
             return self.fail(ProblemKind::Unreadable, file.path, None, message);
         }
         counts.files += 1;
+        counts.fieldless += u64::from(!has_fields(format));
         self.assembler.rank = self.rank(file, format);
         match format {
             // Empty standard input is not a document, while an empty file is one.
@@ -383,6 +402,11 @@ fn no_text(head: &[u8], format: Format) -> Option<&'static str> {
     }
 }
 
+/// Whether the documents of a format are records with fields.
+fn has_fields(format: Format) -> bool {
+    matches!(format, Format::Jsonl | Format::Csv | Format::Tsv | Format::Parquet)
+}
+
 /// Whether a file is binary. In a stream of records, a stray NUL affects one record; the others should still be read.
 fn is_binary(head: &[u8], format: Format) -> bool {
     let start = &head[..head.len().min(BINARY_BYTES)];
@@ -428,6 +452,36 @@ fn has_json_lines(head: &[u8]) -> bool {
     rest.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<serde_core::de::IgnoredAny>(line).is_ok()
 }
 
+/// Whether a file of JSON, or of no kind by its name, begins as an array of objects: up to the end of the first one, if
+/// that is in these bytes.
+fn is_json_array(name: Option<&OsStr>, head: &[u8]) -> bool {
+    if name.and_then(extension).is_some_and(|extension| extension != "json") {
+        return false;
+    }
+    let head = as_utf8(head);
+    let Some(first) = head.trim_ascii_start().strip_prefix(b"[").map(<[u8]>::trim_ascii_start) else { return false };
+    if !first.starts_with(b"{") {
+        return false;
+    }
+    let mut objects = serde_json::Deserializer::from_slice(first).into_iter::<serde_core::de::IgnoredAny>();
+    match objects.next() {
+        Some(Ok(_)) => {
+            let after = first[objects.byte_offset()..].trim_ascii_start();
+            matches!(after.first(), None | Some(b',' | b']'))
+        }
+        Some(Err(error)) => error.is_eof(),
+        None => false,
+    }
+}
+
+/// The beginning of a file without its mark, as UTF-8 if the mark is one of UTF-16.
+fn as_utf8(head: &[u8]) -> Cow<'_, [u8]> {
+    match decode::utf16_by_mark(head) {
+        Some(encoding) => Cow::Owned(encoding.decode_with_bom_removal(head).0.into_owned().into_bytes()),
+        None => Cow::Borrowed(decode::without_utf8_mark(head)),
+    }
+}
+
 /// The format by the extension of a file name, without that of the compression.
 fn format_by_name(name: &OsStr) -> Option<Format> {
     Some(match &*extension(name)? {
@@ -444,10 +498,7 @@ fn format_by_name(name: &OsStr) -> Option<Format> {
 /// The format by content: JSON lines if the first line begins like a JSON object, an archive, a page or Parquet if the
 /// content identifies itself as such, else text.
 fn format_by_content(head: &[u8]) -> Format {
-    let text = match decode::utf16_by_mark(head) {
-        Some(encoding) => Cow::Owned(encoding.decode_with_bom_removal(head).0.into_owned().into_bytes()),
-        None => Cow::Borrowed(decode::without_utf8_mark(head)),
-    };
+    let text = as_utf8(head);
     let text = text.trim_ascii_start();
     let begins = |with: &str| text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with.as_bytes()));
     if text.starts_with(WARC_MAGIC) {
@@ -517,6 +568,27 @@ mod tests {
             assert_eq!(format("a.json", one), Format::Text, "{}", one.escape_ascii());
         }
         assert_eq!(format("a.txt", lines), Format::Text);
+    }
+
+    #[test]
+    fn arrays_of_objects() {
+        let is_array = |name: Option<&str>, head: &[u8]| is_json_array(name.map(OsStr::new), head);
+        for head in [
+            &b"[{\"id\":1},{\"id\":2}]"[..],
+            b" \r\n[\n  {\n    \"text\": \"a\"\n  },",
+            b"\xef\xbb\xbf[{}]",
+            b"\xff\xfe[\0{\0}\0]\0",
+            b"[{\"text\":\"the first object is longer than the beginn",
+            b"[{}",
+        ] {
+            assert!(is_array(Some("a.json"), head), "{}", head.escape_ascii());
+            assert!(is_array(Some("a.JSON.gz"), head) && is_array(Some("a"), head) && is_array(None, head));
+            assert!(!is_array(Some("a.txt"), head) && !is_array(Some("a.md"), head) && !is_array(Some("a.py"), head));
+        }
+        for head in [&b""[..], b"[", b"[]", b"[1,{}]", b"[[{}]]", b"{\"a\":[{}]}", b"[{a}]", b"[{} text", b"[{\"a\":}]"]
+        {
+            assert!(!is_array(Some("a.json"), head), "{}", head.escape_ascii());
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ use super::identity::FileId;
 #[cfg(feature = "clean")]
 use super::rest::{OnDisk, Original};
 use super::rewind::Rewind;
+use super::tally::Tally;
 use super::walk::{Found, below, display_path, walk};
 use super::{Batch, Globs, Problem, ProblemKind, ReadOptions, Severity, Source};
 use crate::error::Error;
@@ -44,8 +45,19 @@ pub struct Input {
     fields: Option<Arc<JsonFields>>,
     /// The total, once it was requested, because it takes a walk through all folders.
     total: OnceCell<Option<u64>>,
-    /// Files that another source reads, with their names there.
-    elsewhere: Arc<Files>,
+    /// Files that the other side reads.
+    elsewhere: Arc<HashSet<FileId>>,
+    /// Whether each path must yield a document.
+    required: Option<Required>,
+}
+
+/// What each path must yield: a document.
+struct Required {
+    /// The parameter that has the paths.
+    parameter: &'static str,
+    tallies: Vec<Arc<Tally>>,
+    /// What the first reading counted of each path; empty before its end.
+    counts: Vec<Counts>,
 }
 
 /// A file that an [`Input`] reads.
@@ -82,8 +94,8 @@ impl Original for Kept<'_> {
     }
 }
 
-/// Files, each with the first name under which it was found.
-pub type Files = HashMap<FileId, Arc<str>>;
+/// Files that were read, each with the first name under which it was found.
+type Files = HashMap<FileId, Arc<str>>;
 
 impl Input {
     /// Makes a source of these paths, read in this order.
@@ -100,26 +112,49 @@ impl Input {
             fields: None,
             total: OnceCell::new(),
             elsewhere: Arc::default(),
+            required: None,
         }
     }
 
-    /// Leaves out files that another source reads, whatever their names here.
-    pub fn without(mut self, files: Files) -> Self {
-        self.elsewhere = Arc::new(files);
-        self.total = OnceCell::new();
-        self
+    /// Makes a source of documents, and one of a reference if there are paths for it. A file that is among both is read on one
+    /// side: where it is nearer to a path that was named, so that of a file and the folder with it the file decides; else
+    /// as the reference. Takes a walk through all folders.
+    pub fn sides(paths: Vec<PathBuf>, reference: Vec<PathBuf>, options: ReadOptions) -> (Self, Option<Self>) {
+        let mut input = Input::new(paths, options.clone());
+        if reference.is_empty() {
+            return (input, None);
+        }
+        let mut reference = Input::new(reference, options);
+        let (ours, theirs) = (input.depths(), reference.depths());
+        let both = || ours.iter().filter_map(|(id, ours)| Some((id.clone(), *ours < *theirs.get(id)?)));
+        let of = |is_ours: bool| Arc::new(both().filter(|(_, ours)| *ours == is_ours).map(|(id, _)| id).collect());
+        (input.elsewhere, reference.elsewhere) = (of(false), of(true));
+        (input, Some(reference))
     }
 
-    /// The regular files that it will read. Takes a walk through all folders.
-    pub fn files(&self) -> Files {
-        let mut files = Files::new();
+    /// Makes it a [failure](Source::failure) of the first reading if a path yields no document that has a text. `parameter` names
+    /// the paths in the error.
+    pub fn require_documents(&mut self, parameter: &'static str) {
+        let tallies = self.paths.iter().map(|_| Arc::default()).collect();
+        self.required = Some(Required { parameter, tallies, counts: Vec::new() });
+    }
+
+    /// The number of files that the other one of two [sides](Self::sides) reads.
+    pub fn elsewhere(&self) -> u64 {
+        self.elsewhere.len() as u64
+    }
+
+    /// The regular files that it would read, each with its depth below the path that leads to it.
+    fn depths(&self) -> HashMap<FileId, usize> {
+        let mut files = HashMap::new();
         for path in self.paths.iter().filter(|path| path.as_os_str() != STDIN) {
             _ = walk(path, &self.options, &mut Counts::default(), &mut |found, _| {
                 if let Found::File(entry) = found
                     && entry.file_type().is_file()
                     && let Some(id) = entry.metadata().ok().and_then(|metadata| FileId::of(entry.path(), &metadata))
                 {
-                    files.entry(id).or_insert_with(|| display_path(entry.path()).into());
+                    let depth = files.entry(id).or_insert(usize::MAX);
+                    *depth = entry.depth().min(*depth);
                 }
                 ControlFlow::Continue(())
             });
@@ -156,7 +191,7 @@ impl Input {
                         return pass(&shown, &mut Kept { rewind, name: entry.path().file_name() });
                     }
                     let id = entry.metadata().ok().and_then(|metadata| FileId::of(entry.path(), &metadata));
-                    let is_first = id.is_none_or(|id| !elsewhere.contains_key(&id) && seen.insert(id));
+                    let is_first = id.is_none_or(|id| !elsewhere.contains(&id) && seen.insert(id));
                     match OnDisk::open(entry.path()) {
                         Ok(mut file) if is_first => pass(&shown, &mut file),
                         _ => ControlFlow::Continue(()),
@@ -187,6 +222,9 @@ impl Input {
                 let Found::File(entry) = found else { return ControlFlow::Continue(()) };
                 special |= !entry.file_type().is_file();
                 if let Ok(metadata) = entry.metadata() {
+                    if FileId::of(entry.path(), &metadata).is_some_and(|id| self.elsewhere.contains(&id)) {
+                        return ControlFlow::Continue(());
+                    }
                     let below = match entry.depth() {
                         0 => entry.path().file_name().map(PathBuf::from).unwrap_or_default(),
                         _ => entry.path().strip_prefix(path).unwrap_or(entry.path()).to_path_buf(),
@@ -215,7 +253,8 @@ impl Input {
 
     /// The globs of [`include`](ReadOptions::include), [`exclude`](ReadOptions::exclude) and
     /// [`prefer`](super::Ranking::prefer) that match no file, with the name of their parameter: they may be mistyped. Takes a
-    /// walk through all folders, also those that are excluded, until each glob has matched.
+    /// walk through all folders, also those that are excluded, until each glob has matched. A file that is named itself is
+    /// read in any case, and does not count for `exclude`.
     pub fn unmatched_globs(&self) -> Vec<(&'static str, String)> {
         let ReadOptions { include, exclude, ranking, .. } = &self.options;
         let sets = [("include", include), ("exclude", exclude)].into_iter();
@@ -234,6 +273,7 @@ impl Input {
                 if let Found::File(entry) = found {
                     unmatched.retain(|(name, _, glob)| match *name {
                         "prefer" => !glob.matches(display_path(entry.path())),
+                        "exclude" if entry.depth() == 0 => true,
                         _ => !glob.matches_below(entry.path(), below(path, &entry)),
                     });
                 }
@@ -304,7 +344,7 @@ impl Source for Input {
     }
 
     fn failure(&self) -> Option<Error> {
-        let index = self.failed_copy?;
+        let Some(index) = self.failed_copy else { return self.path_without_documents() };
         let error = self.once.get(&index)?.copy_failure()?;
         let what = match self.paths[index].as_os_str() == STDIN {
             true => "standard input".into(),
@@ -324,8 +364,20 @@ impl Source for Input {
         let fields = self.fields.get_or_insert_with(|| Arc::new(JsonFields::new(&options)));
         let mut pass = Pass::new(&options, Arc::clone(fields), deliver);
         let mut seen = Files::new();
-        let all = (0..self.paths.len()).try_for_each(|index| self.read_path(index, &mut seen, &mut pass));
+        let (mut counts, mut of_paths) = (Counts::default(), Vec::new());
+        let all = (0..self.paths.len()).try_for_each(|index| {
+            if let Some(required) = &self.required {
+                pass.begin_tally(&required.tallies[index])?;
+            }
+            self.counts = Counts::default();
+            let read = self.read_path(index, &mut seen, &mut pass);
+            of_paths.push(self.counts);
+            counts = counts + self.counts;
+            read
+        });
+        self.counts = counts;
         if all.is_continue() {
+            self.required.iter_mut().for_each(|required| required.counts = std::mem::take(&mut of_paths));
             // Nothing comes after the last batch, so the result of passing it does not matter.
             _ = pass.finish();
         }
@@ -348,9 +400,21 @@ impl Input {
         })
     }
 
+    /// The error about the first path that should have yielded a document and did not.
+    fn path_without_documents(&self) -> Option<Error> {
+        let Required { parameter, tallies, counts } = self.required.as_ref()?;
+        let mut each = self.paths.iter().zip(tallies).zip(counts);
+        let ((path, tally), counts) = each.find(|((_, tally), _)| !tally.has_text())?;
+        let why = tally.why_none(counts);
+        let path = display_path(path);
+        Some(Error::Empty(format!(
+            "`{parameter}` {path}: no document was read from it: {why} (use `allow-empty` if that is expected)"
+        )))
+    }
+
     fn sum_of_sizes(&self) -> Option<u64> {
         let mut total = 0;
-        let mut seen: HashSet<FileId> = self.elsewhere.keys().cloned().collect();
+        let mut seen: HashSet<FileId> = (*self.elsewhere).clone();
         let all = self.paths.iter().try_for_each(|path| {
             if path.as_os_str() == STDIN {
                 return ControlFlow::Break(());
@@ -373,10 +437,10 @@ impl Input {
     }
 }
 
-/// Reads a file, unless it was already read or another source reads it.
+/// Reads a file, unless it was already read or the other side reads it.
 fn read_file(
     path: &Path,
-    (elsewhere, seen): (&Files, &mut Files),
+    (elsewhere, seen): (&HashSet<FileId>, &mut Files),
     pass: &mut Pass,
     counts: &mut Counts,
 ) -> ControlFlow<()> {
@@ -386,7 +450,11 @@ fn read_file(
         Err(error) => return pass.fail(ProblemKind::Unreadable, &shown, None, format!("cannot open: {error}")),
     };
     if let Some(id) = FileId::of(path, &metadata) {
-        if let Some(first) = elsewhere.get(&id).or_else(|| seen.get(&id)) {
+        if elsewhere.contains(&id) {
+            counts.elsewhere += 1;
+            return ControlFlow::Continue(());
+        }
+        if let Some(first) = seen.get(&id) {
             counts.same += 1;
             let message = match **first == *shown {
                 true => "named more than once among the inputs: read once".to_string(),
@@ -473,8 +541,11 @@ mod tests {
         }
 
         fn read(&self, input: &mut Input) -> Vec<String> {
-            let prefix = format!("{}/", self.folder.path().display());
-            read(input).into_iter().map(|line| line.replace(&prefix, "")).collect()
+            read(input).iter().map(|line| self.shown(line)).collect()
+        }
+
+        fn shown(&self, line: &str) -> String {
+            line.replace(&format!("{}/", self.folder.path().display()), "")
         }
 
         /// Reads these paths, twice.
@@ -514,7 +585,7 @@ mod tests {
     fn folders_in_the_order_of_names_and_paths_as_given() {
         let fixture = Fixture::new(&[("b/2.txt", b"2"), ("b/10.txt", b"10"), ("b/B/x", b"x"), ("a.txt", b"a")]);
         let counts = fixture.check(&["b", "a.txt"], &["b/10.txt|10", "b/2.txt|2", "b/B/x|x", "a.txt|a"]);
-        assert_eq!(counts, Counts { files: 4, ..Counts::default() });
+        assert_eq!(counts, Counts { files: 4, fieldless: 4, ..Counts::default() });
     }
 
     #[test]
@@ -849,6 +920,72 @@ mod tests {
             fixture.options.batch_bytes = batch_bytes;
             assert!(fixture.read(&mut fixture.input(&[""])) == expected, "{batch_bytes}");
         }
+    }
+
+    #[test]
+    fn a_file_on_both_sides_is_read_where_it_is_nearer() {
+        let fixture = Fixture::new(&[("d/e/a", b"a"), ("d/e/b", b"b"), ("d/c", b"c")]);
+        let paths = |paths: &[&str]| paths.iter().map(|path| fixture.folder.path().join(path)).collect::<Vec<_>>();
+        for (input, reference, expected) in [
+            (&["d"][..], &["d/e/a"][..], (&["c", "b"][..], &["a"][..])),
+            (&["d"], &["d/e"], (&["c"], &["a", "b"])),
+            (&["d/e"], &["d"], (&["a", "b"], &["c"])),
+            (&["d/e/a"], &["d/e"], (&["a"], &["b"])),
+            (&["d/e/a"], &["d/e/a"], (&[], &["a"])),
+            (&["d"], &["d"], (&[], &["c", "a", "b"])),
+            (&["d", "d/e/a"], &["d/e"], (&["c", "a"], &["b"])),
+            (&["d/e"], &["d/c"], (&["a", "b"], &["c"])),
+        ] {
+            let (ours, theirs) = Input::sides(paths(input), paths(reference), fixture.options.clone());
+            let texts = |mut side: Input| -> Vec<String> {
+                let read = read(&mut side);
+                read.iter().filter_map(|line| line.split_once('|')).map(|(_, text)| text.to_string()).collect()
+            };
+            assert_eq!(texts(ours), expected.0, "{input:?} {reference:?}");
+            assert_eq!(texts(theirs.unwrap()), expected.1, "{input:?} {reference:?}");
+        }
+    }
+
+    #[test]
+    fn globs_choose_among_the_files_in_folders() {
+        let named = |name: &str| Globs::new("include", &[name.to_string()]).unwrap();
+        let fixture = Fixture::new(&[("d/a.md", b"a"), ("d/b.txt", b"b"), ("c.txt", b"c")]);
+        let fixture = fixture.with(|options| options.include = named("*.md"));
+        let counts = fixture.check(&["d", "c.txt"], &["d/a.md|a", "c.txt|c"]);
+        assert_eq!(counts.excluded, 1);
+        let fixture = fixture.with(|options| options.exclude = named("*.txt"));
+        fixture.check(&["d", "c.txt"], &["d/a.md|a", "c.txt|c"]);
+        assert_eq!(fixture.input(&["d", "c.txt"]).unmatched_globs(), []);
+        assert_eq!(fixture.input(&["c.txt"]).unmatched_globs().len(), 2);
+    }
+
+    #[test]
+    fn a_path_without_text_is_a_failure_of_the_first_reading() {
+        let fixture = Fixture::new(&[("a", b"a"), ("blank", b" \n"), ("d.jsonl", b"{}\n{}\n"), ("e/.hidden", b"h")]);
+        let failure = |paths: &[&str]| {
+            let mut input = fixture.input(paths);
+            input.require_documents("against");
+            assert!(input.failure().is_none());
+            read(&mut input);
+            let failure = input.failure().map(|error| fixture.shown(&error.to_string()));
+            read(&mut input);
+            assert_eq!(input.failure().is_some(), failure.is_some());
+            failure
+        };
+        assert_eq!(failure(&["a"]), None);
+        for (paths, expected) in [
+            (&["a", "blank"][..], "`against` blank: no document was read from it: it is empty"),
+            (
+                &["e", "a"],
+                "`against` e: no document was read from it: 1 hidden entry is left out (it is read with `hidden`)",
+            ),
+            (&["missing"], "`against` missing: no document was read from it: missing: cannot read: No such file"),
+            (&["d.jsonl"], "`against` d.jsonl: no document was read from it: d.jsonl:1: no text field 'text'"),
+        ] {
+            let found = failure(paths).unwrap();
+            assert!(found.starts_with(expected), "{found}");
+        }
+        assert!(failure(&["d.jsonl"]).unwrap().contains(", and others (use `allow-empty`"));
     }
 
     #[test]

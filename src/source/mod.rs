@@ -80,6 +80,8 @@ pub(crate) mod rest;
 #[cfg(feature = "files")]
 mod rewind;
 #[cfg(feature = "files")]
+mod tally;
+#[cfg(feature = "files")]
 mod walk;
 #[cfg(feature = "warc")]
 mod warc;
@@ -98,10 +100,10 @@ pub use globs::Globs;
 #[cfg(feature = "html")]
 pub use html::page_text;
 pub use identity::FileId;
+#[cfg(feature = "files")]
+pub use input::Input;
 #[cfg(feature = "clean")]
 pub(crate) use input::Listed;
-#[cfg(feature = "files")]
-pub use input::{Files, Input};
 pub use live::{Chunk, Chunks, EachRecord, Live};
 pub use opaque::opaque;
 pub use options::{FORMATS, Format, FormatName, ReadOptions};

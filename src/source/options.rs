@@ -150,10 +150,11 @@ pub struct ReadOptions {
     pub keep_rejected: bool,
     /// Whether files and folders whose name starts with a dot are read when found inside a folder.
     pub hidden: bool,
-    /// The files that are read: those that match, if there are any globs. Folders are walked in any case.
+    /// The files in folders that are read: those that match, if there are any globs. Folders are walked, and files that are
+    /// named themselves are read, in any case.
     #[cfg(feature = "files")]
     pub include: Globs,
-    /// The files and folders that are not read.
+    /// The files and folders in folders that are not read.
     #[cfg(feature = "files")]
     pub exclude: Globs,
     /// Programs that some files are read through, each as one document, whatever the format. Of several for one file the

@@ -43,6 +43,8 @@ pub enum ProblemKind {
     NotText,
     /// A PDF or an office document, which needs a program to be read.
     NeedsProgram,
+    /// A file is a JSON array of objects, and not JSON lines.
+    JsonArray,
     /// The program that a file is read through failed, or did not end in time.
     Program,
     /// A file was already read under another name.
@@ -81,6 +83,7 @@ impl ProblemKind {
             ProblemKind::Coding => "coding",
             ProblemKind::NotText => "not-text",
             ProblemKind::NeedsProgram => "needs-program",
+            ProblemKind::JsonArray => "json-array",
             ProblemKind::Program => "program",
             ProblemKind::SameFile => "same-file",
             ProblemKind::Loop => "loop",
@@ -108,6 +111,7 @@ impl ProblemKind {
             | ProblemKind::Coding
             | ProblemKind::NotText
             | ProblemKind::NeedsProgram
+            | ProblemKind::JsonArray
             | ProblemKind::Program => true,
             ProblemKind::SameFile
             | ProblemKind::Loop

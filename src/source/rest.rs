@@ -219,26 +219,38 @@ pub(crate) fn copy_without(
 #[cfg(feature = "parquet")]
 fn copy_rows(original: &dyn Original, rows: &[u64], out: impl Write + Send) -> Result<(), Failure> {
     let file = original.on_disk().ok_or_else(|| Failure::Read(io::Error::other("it is not a file on disk")))?;
-    let mut out = Watched { out, has_failed: false };
+    let mut out = Watched { out, failure: None };
     let copied = parquet::copy_without(file, rows, &mut out);
-    copied.map_err(|error| if out.has_failed { Failure::Write(error) } else { Failure::Read(error) })
+    copied.map_err(|error| out.failure.map_or(Failure::Read(error), Failure::Write))
 }
 
-/// Notes whether writing failed.
+/// Notes why writing failed: the writer of Parquet words it otherwise.
 #[cfg(feature = "parquet")]
 struct Watched<W> {
     out: W,
-    has_failed: bool,
+    failure: Option<io::Error>,
+}
+
+#[cfg(feature = "parquet")]
+impl<W> Watched<W> {
+    fn note(&mut self, error: &io::Error) {
+        if error.kind() != io::ErrorKind::Interrupted {
+            let other = || io::Error::new(error.kind(), error.to_string());
+            self.failure = Some(error.raw_os_error().map_or_else(other, io::Error::from_raw_os_error));
+        }
+    }
 }
 
 #[cfg(feature = "parquet")]
 impl<W: Write> Write for Watched<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.write(bytes).inspect_err(|error| self.has_failed |= error.kind() != io::ErrorKind::Interrupted)
+        let written = self.out.write(bytes);
+        written.inspect_err(|error| self.note(error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush().inspect_err(|_| self.has_failed = true)
+        let flushed = self.out.flush();
+        flushed.inspect_err(|error| self.note(error))
     }
 }
 

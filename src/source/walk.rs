@@ -46,6 +46,7 @@ pub(super) fn walk(
             continue;
         }
         if let Ok(entry) = &entry
+            && depth > 0
             && is_excluded(root, entry, options)
         {
             counts.excluded += u64::from(!entry.file_type().is_dir());
@@ -85,7 +86,7 @@ fn is_description(entry: &DirEntry) -> bool {
         && DESCRIBES.iter().any(|name| entry.path().join(name).is_file())
 }
 
-/// Whether globs leave out a file, or a folder with all that is in it. Standard input is not a file.
+/// Whether globs leave out a file that was found in a folder, or a folder with all that is in it.
 fn is_excluded(root: &Path, entry: &DirEntry, options: &ReadOptions) -> bool {
     let is_folder = entry.file_type().is_dir();
     let (path, below) = (entry.path(), below(root, entry));

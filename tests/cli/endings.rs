@@ -121,7 +121,7 @@ fn names_that_are_not_utf8_are_distinct_ids() {
 fn a_full_temporary_folder_ends_the_run() {
     let shell = Shell::new();
     shell.sh("mkdir temporary").done();
-    shell.write("truth.jsonl", "");
+    shell.write("truth.jsonl", "{\"a\":\"1\",\"b\":\"2\"}\n");
     let input = "head -c 10000000 /dev/zero | tr '\\0' a";
     for command in ["scan -", "scan - --emit fingerprints", "eval --truth truth.jsonl - --algo all"] {
         // A limit on the size of files stands for a full disk.

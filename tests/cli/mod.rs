@@ -109,6 +109,7 @@ cases!(
     imatch,
     #[cfg_attr(not(feature = "jieba"), ignore = "needs the feature jieba")]
     jieba,
+    json_arrays,
     kept,
     lexicon,
     limits,

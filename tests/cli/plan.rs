@@ -221,5 +221,5 @@ fn a_plan_of_documents_counts_what_scans_find() {
     }
     let threads = |options: &str| shell.dedup(&format!("plan --json -q {common} {options}")).done();
     let without_time = |plan: String| plan.split("\"measure\"").last().unwrap().to_string();
-    assert_eq!(without_time(threads("--sample 5 -j 1")), without_time(threads("--sample 5 -j 3 --memory 1")));
+    assert_eq!(without_time(threads("--sample 5 -j 1")), without_time(threads("--sample 5 -j 3 --memory 1K")));
 }

@@ -499,6 +499,8 @@ pub struct Stats {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excluded: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
 }
 

@@ -4,6 +4,7 @@
 use crate::readable::nearest;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
+use neardups::algorithm::ALGORITHMS;
 use std::ffi::OsString;
 
 /// Further names of an option, with the same meaning and unit. They are understood, and no help shows them.
@@ -12,10 +13,12 @@ const SAME: &[(&str, &[&str])] = &[
     ("bands", &["b", "num-bands"]),
     ("bits", &["num-bits"]),
     ("distance", &["bit-diff", "hamming", "hamming-distance", "max-distance"]),
+    ("documents", &["docs"]),
     ("format", &["input-format"]),
-    ("id-field", &["id-column", "id-key", "idx-column"]),
+    ("id-field", &["id", "id-column", "id-key", "idx-column"]),
+    ("index", &["state"]),
     ("memory", &["max-memory", "memory-limit"]),
-    ("output", &["out", "out-dir", "output-dir"]),
+    ("output", &["dest", "out", "out-dir", "output-dir"]),
     ("quiet", &["silent"]),
     ("rows", &["num-rows", "r", "rows-per-band"]),
     ("seed", &["random-state"]),
@@ -232,6 +235,34 @@ static ANSWERS: &[Answer] = &[
         example: "--stopwords en",
     },
     Answer {
+        typed: &["-d"],
+        commands: &["clean"],
+        options: &["output"],
+        text: "--output DIR is the folder that is written",
+        example: "",
+    },
+    Answer {
+        typed: &["--limit", "--max-rows", "--head"],
+        commands: &["scan", "clean"],
+        options: &["include"],
+        text: "all documents are compared; --include GLOB reads fewer files, and head -n 1000 FILE | dedup scan fewer records",
+        example: "--include 'part-0*'",
+    },
+    Answer {
+        typed: &["--format", "--sarif"],
+        commands: &["check"],
+        options: &["report"],
+        text: "--report FORMAT is the format of the report, such as sarif",
+        example: "--report sarif=dedup.sarif",
+    },
+    Answer {
+        typed: &["--exclude"],
+        commands: &["check"],
+        options: &["ignore"],
+        text: "--ignore GLOB leaves files out, as in .gitignore",
+        example: "--ignore drafts/",
+    },
+    Answer {
         typed: &["-g", "--glob"],
         commands: &[],
         options: &["include", "exclude"],
@@ -270,6 +301,7 @@ pub fn explain(program: &Command, error: &clap::Error, line: &[OsString]) -> Opt
     let context = match error.kind() {
         ErrorKind::UnknownArgument => ContextKind::InvalidArg,
         ErrorKind::InvalidSubcommand => ContextKind::InvalidSubcommand,
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => return of_value(error),
         _ => return None,
     };
     let Some(ContextValue::String(typed)) = error.get(context) else { return None };
@@ -280,6 +312,7 @@ pub fn explain(program: &Command, error: &clap::Error, line: &[OsString]) -> Opt
         (false, "filter") => {
             Some(format!("unexpected argument '{typed}' found: filter reads standard input: dedup filter … < {typed}"))
         }
+        (false, "") if typed == "version" => Some("'version' is not a command: dedup --version prints it".into()),
         (false, "") if looks_like_path(typed) => Some(format!(
             "'{typed}' is not a command: dedup scan {typed} finds its near-duplicates, and dedup clean {typed} --output DIR \
              writes it without them"
@@ -287,6 +320,49 @@ pub fn explain(program: &Command, error: &clap::Error, line: &[OsString]) -> Opt
         _ => None,
     }
 }
+
+/// The message for a value from another tool.
+fn of_value(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let (arg, value) = (text(ContextKind::InvalidArg)?, text(ContextKind::InvalidValue)?);
+    let tip = match arg.split(' ').next().unwrap_or_default() {
+        "--algo" if value == "exact" => {
+            "--exact finds all pairs at the threshold, and dedup help algorithms describes each".into()
+        }
+        "--algo" if ["lsh", "minhash-lsh", "minhashlsh", "minhash_lsh"].contains(&value) => {
+            "--algo minhash is meant".into()
+        }
+        "--threshold" => {
+            let percent: f64 = value.strip_suffix('%').unwrap_or(value).parse().ok()?;
+            let part = Some(percent / 100.0).filter(|_| (10.0..=100.0).contains(&percent))?;
+            format!("a similarity is above 0 and at most 1: --threshold {part}")
+        }
+        "[TOPIC]" => {
+            let is_algorithm = ALGORITHMS.iter().any(|entry| entry.name == value);
+            let known = TOPICS.iter().find(|(topics, _)| topics.contains(&value)).map(|(_, chapter)| *chapter);
+            let chapter = known.or(is_algorithm.then_some("algorithms"))?;
+            return Some(format!(
+                "'{value}' is neither a command nor a chapter of the guide: see dedup help {chapter}"
+            ));
+        }
+        _ => return None,
+    };
+    Some(format!("invalid value '{value}' for '{arg}': {tip}"))
+}
+
+/// What people ask for help about, with the chapter that has it.
+const TOPICS: &[(&[&str], &str)] = &[
+    (&["threshold", "similarity", "recall", "precision", "preset", "presets", "truth"], "choosing"),
+    (&["memory", "threads", "exit", "status", "pairs", "clusters", "verdicts"], "scanning"),
+    (&["algo", "algorithm", "lsh"], "algorithms"),
+    (&["csv", "format", "json", "jsonl", "parquet", "warc", "id", "glob", "globs", "include", "exclude"], "formats"),
+    (&["against", "decisions", "move-duplicates"], "cleaning"),
+    (&["tokenizer", "shingle", "shingles", "stopwords"], "tokens"),
+    (&["baseline", "config", "sarif"], "checking"),
+];
 
 /// Whether a word is probably a path.
 fn looks_like_path(word: &str) -> bool {
@@ -479,6 +555,9 @@ mod tests {
             assert_eq!(parse(&format!("scan a {alias}")), parse(&format!("scan a {option}")), "{alias}");
         }
         assert_eq!(parse("clean a --output_dir b"), parse("clean a --output b"));
+        assert_eq!(parse("clean a --dest b --id url"), parse("clean a --output b --id-field url"));
+        assert_eq!(parse("filter --state a.idx"), parse("filter --index a.idx"));
+        assert_eq!(parse("plan --docs 1000"), parse("plan --documents 1000"));
         assert_eq!(parse("check a --fail_on none"), parse("check a --fail-on none"));
     }
 
@@ -555,6 +634,18 @@ mod tests {
             ("scan -r docs", "docs/"),
             ("filter --input a.jsonl", "standard input"),
             ("scan docs -v", "--stats FILE"),
+            ("check docs --sarif", "--report sarif"),
+            ("check docs --exclude drafts", "--ignore GLOB"),
+            ("clean docs -d out", "--output DIR"),
+            ("scan docs --limit 10", "head -n"),
+            ("version", "dedup --version"),
+            ("scan docs --algo exact", "--exact"),
+            ("scan docs --algo lsh", "--algo minhash"),
+            ("scan docs --threshold 80", "--threshold 0.8"),
+            ("scan docs --threshold 92.5%", "--threshold 0.925"),
+            ("help threshold", "dedup help choosing"),
+            ("help minhash", "dedup help algorithms"),
+            ("help memory", "dedup help scanning"),
         ] {
             let found = explained(words).expect(words);
             assert!(found.contains(expected) && !found.contains('\n'), "{words}: {found}");
@@ -581,8 +672,9 @@ mod tests {
             assert_eq!(bogus, format!("unexpected argument '--bogus' found\n\nFor more information, {advice}"));
         }
         assert_eq!(
-            [explained("scna"), explained("scan --threshold x"), explained("index stats a b")],
-            [None, None, None]
+            ["scna", "scan --threshold x", "scan --threshold 0", "scan --algo x", "help x", "index stats a b"]
+                .map(explained),
+            [None, None, None, None, None, None]
         );
     }
 }

@@ -167,7 +167,9 @@ pub fn command() -> Command {
                 .action(ArgAction::Append)
                 .long_help(
                     "Also leave out near-duplicates of records in this file or folder, which counts as earlier and kept, and is not written. \
-                     Near-duplicates among the paths are left out as without it. May be repeated.",
+                     Near-duplicates among the paths are left out as without it. A file that is also an input is read as the reference, and \
+                     not written, unless the input names it more closely. A reference from which no document is read is an error, unless \
+                     --allow-empty is given. May be repeated.",
                 ),
         )
         .args(index_args())

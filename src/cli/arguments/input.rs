@@ -166,14 +166,20 @@ pub fn paths_arg() -> Arg {
         .help("Files and folders; - is standard input, and the default if something is piped in")
 }
 
+/// The values of `--format`, of which help shows some.
+pub fn formats(is_shown: impl Fn(&str) -> bool) -> PossibleValuesParser {
+    PossibleValuesParser::new(FORMATS.iter().map(|format| {
+        let help = spelled_help(format.help).into_owned();
+        PossibleValue::new(format.name).help(help).aliases(format.aliases.iter().copied()).hide(!is_shown(format.name))
+    }))
+}
+
 /// The flags for how documents are read.
 pub fn args() -> Vec<Arg> {
     let defaults = source::ReadOptions::default();
     vec![
         choice("format", "FORMAT", FORMATS.iter().map(|f| (f.name, f.help)), "How files are cut into documents")
-            .value_parser(PossibleValuesParser::new(
-                FORMATS.iter().map(|f| PossibleValue::new(f.name).help(spelled_help(f.help).into_owned()).aliases(f.aliases.iter().copied())),
-            ))
+            .value_parser(formats(|_| true))
             .default_value("auto"),
         field("text-field", "text", "Where the text of a record is: a field of JSON, CSV or Parquet; several are joined")
             .value_name("PATHS")
@@ -228,13 +234,18 @@ pub fn args() -> Vec<Arg> {
             .help("Read only files that match a glob; may be repeated")
             .long_help(
                 "Read only files that match a glob, such as '*.md', 'docs/**' or 'part-*'; may be repeated. A glob without a slash matches \
-                 the name of a file or of a folder around it, one with a slash the end of its path from any folder on.",
+                 the name of a file or of a folder around it, one with a slash the end of its path from any folder on. It chooses among \
+                 the files that are found in folders: a file that is named itself, as an input or a reference, is always read.",
             ),
         Arg::new("exclude")
             .long("exclude")
             .value_name("GLOB")
             .action(ArgAction::Append)
-            .help("Do not read files and folders that match a glob; may be repeated"),
+            .help("Do not read files and folders that match a glob; may be repeated")
+            .long_help(
+                "Do not read files and folders that match a glob, as in --include; may be repeated. It chooses among the files that are \
+                 found in folders: a file that is named itself, as an input or a reference, is always read.",
+            ),
     ]
     .into_iter()
     .chain(program_args())
@@ -323,7 +334,7 @@ pub fn allow_empty_arg() -> Arg {
         .long("allow-empty")
         .action(ArgAction::SetTrue)
         .help_heading(INPUT_OPTIONS)
-        .help("Accept input without any document")
+        .help("Accept input, and a reference, without any document")
 }
 
 fn field(name: &'static str, default: &'static str, help: &'static str) -> Arg {

@@ -52,6 +52,7 @@ pub fn stats_arg(help: &'static str) -> Arg {
 pub fn args() -> Vec<Arg> {
     vec![
         size("memory", "1G", "Memory of the process, beside 100 MB and 70 bytes a document")
+            .value_parser(values::memory)
             .long_help(
                 "Memory of the process, beside 100 MB, 70 bytes for each document, four times the largest record and 32 bytes for each pair \
                  found (not for verdicts, clusters and kept records). That includes everything that is read or decompressed ahead, on any number of threads. Keys that do not fit go to a \

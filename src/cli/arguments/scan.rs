@@ -130,7 +130,8 @@ pub fn command() -> Command {
                 .long_help(
                     "Report only pairs of a document with one of this reference (a file or folder). The reference comes first in \
                      input order, so its document is always the a of a pair; all of it is kept. Documents are not compared with each other. \
-                     The same id may occur on both sides. May be repeated.",
+                     The same id may occur on both sides. A file that is also an input is read as the reference, unless the input names it more \
+                     closely. A reference from which no document is read is an error, unless --allow-empty is given. May be repeated.",
                 ),
         )
         .arg(

@@ -4,7 +4,7 @@ use super::input::{self, Input};
 use super::method::{self, Method};
 use super::run::{self, RUN_OPTIONS, Run};
 use super::tokens;
-use super::values::{documents, documents_up_to, duration, size, switch, value, whole_number};
+use super::values::{documents, documents_up_to, duration, memory as memory_size, switch, value, whole_number};
 use clap::{Arg, ArgAction, ArgMatches};
 use neardups::index::Limits;
 
@@ -45,7 +45,7 @@ pub fn memory_arg() -> Arg {
     Arg::new("memory")
         .long("memory")
         .value_name("SIZE")
-        .value_parser(size)
+        .value_parser(memory_size)
         .help("Memory of the index; stop with an error once it takes more")
         .long_help(
             "Memory of the index: the run stops with an error once it takes more. The tables of an index in a file go to the disk from half \
@@ -53,6 +53,9 @@ pub fn memory_arg() -> Arg {
              the largest record, on any number of threads; a record with too many tokens for that stops the run with an error, too.",
         )
 }
+
+/// The formats of streams. The other ones are refused with advice.
+pub const OF_STREAMS: [&str; 4] = ["auto", "jsonl", "lines", "warc"];
 
 /// The flags for how documents are read and signed.
 pub fn args() -> Vec<Arg> {
@@ -64,7 +67,10 @@ pub fn args() -> Vec<Arg> {
     let mut args = vec![method::algorithm(), method::preset()];
     args.extend(tokens::args());
     args.extend(method::parameters());
-    args.extend(input::args().into_iter().filter(of_input));
+    args.extend(input::args().into_iter().filter(of_input).map(|arg| match arg.get_id().as_str() {
+        "format" => arg.value_parser(input::formats(|name| OF_STREAMS.contains(&name))),
+        _ => arg,
+    }));
     let of_an_index = |arg: Arg| {
         match arg.get_id().as_str() {
         "temp-dir" => arg

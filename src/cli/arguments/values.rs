@@ -99,6 +99,16 @@ pub fn size(typed: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).ok_or_else(wrong)
 }
 
+/// Parses an amount of memory, as [`size`]. A few bytes were meant in another unit; 0 is the least that works.
+pub fn memory(typed: &str) -> Result<u64, String> {
+    match size(typed) {
+        Ok(1..1024) => {
+            Err(format!("{typed} bytes are too few: add a unit, as in {}G", typed.trim_end_matches(['b', 'B'])))
+        }
+        size => size,
+    }
+}
+
 /// Parses a duration, as seconds.
 pub fn duration(typed: &str) -> Result<u64, String> {
     let wrong = || "expected a number followed by s, m, h or d, such as 12h".to_string();
