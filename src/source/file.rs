@@ -148,7 +148,7 @@ impl<'a> Pass<'a> {
                 return self.fail(kind, file.path, None, error.to_string());
             }
         };
-        reader.fill_head(file.size);
+        fill_head(&mut reader, file.name, file.size, self.options);
         let format = format(self.options.format, file.name, &reader.head);
         if let Some(what) = no_text(&reader.head, format) {
             let what = match reader.head.starts_with(PARQUET_MAGIC) && self.options.format != Format::Auto {
@@ -418,6 +418,28 @@ fn is_binary(head: &[u8], format: Format) -> bool {
     decode::utf16_by_mark(head).is_none() && memchr_iter(0, start).count() > few
 }
 
+/// Reads the start of a file, by which its [`format`] is known: of a file of JSON, the first line, however long, and a
+/// beginning of the next one.
+pub(super) fn fill_head(reader: &mut Reader, name: Option<&OsStr>, size: Option<u64>, options: &ReadOptions) {
+    reader.fill_head(size);
+    if options.format != Format::Auto || name.and_then(extension).as_deref() != Some("json") {
+        return;
+    }
+    while is_first_line(&reader.head) && !reader.is_ended() && reader.head.len() < options.max_record {
+        let mut head = std::mem::take(&mut reader.head);
+        let more = head.len();
+        reader.fill(&mut head, more);
+        reader.head = head;
+    }
+}
+
+/// Whether nothing follows a first line that begins as an object, so far.
+fn is_first_line(head: &[u8]) -> bool {
+    let text = decode::without_utf8_mark(head).trim_ascii_start();
+    let rest = memchr::memchr(b'\n', text).map_or(&[][..], |end| &text[end..]);
+    text.starts_with(b"{") && rest.trim_ascii_start().is_empty()
+}
+
 /// The format of a file with this name and this start, if `wanted` does not decide; [`Format::Auto`] if it has no name
 /// and is empty.
 pub(super) fn format(wanted: Format, name: Option<&OsStr>, head: &[u8]) -> Format {
@@ -568,6 +590,25 @@ mod tests {
             assert_eq!(format("a.json", one), Format::Text, "{}", one.escape_ascii());
         }
         assert_eq!(format("a.txt", lines), Format::Text);
+    }
+
+    #[test]
+    fn a_first_line_of_json_is_read_to_its_end() {
+        let name = Some(OsStr::new("a.json"));
+        let format_of = |bytes: &[u8], max_record: usize| {
+            let mut reader = Reader::new(Box::new(bytes));
+            fill_head(&mut reader, name, None, &ReadOptions { max_record, ..ReadOptions::default() });
+            (format(Format::Auto, name, &reader.head), reader.head.len())
+        };
+        let long = format!("{{\"text\":\"{}\"}}", "word ".repeat(60_000));
+        assert_eq!(format_of(format!("{long}\n{{\"text\":\"b\"}}\n").as_bytes(), 1 << 20).0, Format::Jsonl);
+        assert_eq!(format_of(long.as_bytes(), 1 << 20), (Format::Text, long.len()));
+        // What follows begins with the next block.
+        let end = format!("{{\"text\":\"{}\"}}\n", "x".repeat((1 << 16) - 12));
+        assert_eq!(end.len(), 1 << 16);
+        assert_eq!(format_of(format!("{end}{{}}").as_bytes(), 1 << 20).0, Format::Jsonl);
+        // A record may not be so long.
+        assert_eq!(format_of(format!("{long}\n{{}}").as_bytes(), 1000).1, 1 << 16);
     }
 
     #[test]

@@ -125,7 +125,7 @@ fn open<'o>(
     let opened = original.reopen().and_then(|raw| decompress::open_as(raw, Rc::default(), options));
     let (reader, compression) = opened.map_err(Failure::Read)?;
     let mut reader = Reader::new(reader);
-    reader.fill_head(size);
+    file::fill_head(&mut reader, name.as_deref(), size, options);
     let format = match is_whole {
         true => Format::Text,
         false => file::format(options.format, name.as_deref(), &reader.head),
