@@ -404,7 +404,8 @@ impl Input {
     fn path_without_documents(&self) -> Option<Error> {
         let Required { parameter, tallies, counts } = self.required.as_ref()?;
         let mut each = self.paths.iter().zip(tallies).zip(counts);
-        let ((path, tally), counts) = each.find(|((_, tally), _)| !tally.has_text())?;
+        // What was read under an earlier path is there.
+        let ((path, tally), counts) = each.find(|((_, tally), counts)| !tally.has_text() && counts.same == 0)?;
         let why = tally.why_none(counts);
         let path = display_path(path);
         Some(Error::Empty(format!(
