@@ -9,7 +9,7 @@ use crate::hash::sequence_hash;
 use crate::lexicon::file::{Terms, TermsBuilder};
 use crate::lexicon::{Distinct, FrequencyBounds, LexiconBuilder, Rarity, Tally};
 use crate::outline::parities;
-use crate::run::batches::{self, Numbered, Queue, Side};
+use crate::run::batches::{self, ALONE_BYTES, Numbered, Queue, SIGNING_BYTES, Side};
 use crate::run::ordered::Room;
 use crate::run::sign::{self, Budget, Scratch, Signer, SigningMemory, TooLarge};
 use crate::source::{Document, Problem};
@@ -98,13 +98,7 @@ pub(super) struct Reader<'a> {
     signing: Arc<SigningMemory>,
 }
 
-/// What the promise about the memory of the process allows for each of these, in addition to a share of the budget: signing, a
-/// long document that is signed alone, and the batches between reading and taking.
-const SIGNING_BYTES: u64 = 32 << 20;
-const ALONE_BYTES: u64 = 56 << 20;
-const ROOM_BYTES: u64 = 24 << 20;
-
-/// The same for the features of a batch, while they are kept.
+/// What the promise about the memory of the process allows for the features of a batch, while they are kept.
 const PART_BYTES: u64 = 1 << 20;
 
 /// The same for what is kept of the documents, and of each.
@@ -433,7 +427,7 @@ impl<'a> Reader<'a> {
 
     /// The maximum number and size of the batches between reading and taking.
     fn room(&self) -> Room {
-        Room { pieces: 6 * self.threads, bytes: self.options.memory / 16 + ROOM_BYTES }
+        batches::room(self.threads, self.options.memory)
     }
 
     fn scratch(&self) -> Scratch {

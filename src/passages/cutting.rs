@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::hash::sequence_hash;
+use crate::run::batches::{ALONE_BYTES, SIGNING_BYTES, room};
 use crate::run::ordered::{Room, workers};
 use crate::run::sign::{Budget, Scratch, SigningMemory, bytes_a_byte};
 use crate::source::Document;
@@ -44,20 +45,13 @@ impl Default for PassageOptions {
     }
 }
 
-/// What the promise about the memory of the process allows for signing, for a long document alone, and for the batches between reading and
-/// taking, in addition to shares of the budget.
-const SIGNING_BYTES: u64 = 32 << 20;
-const ALONE_BYTES: u64 = 56 << 20;
-const ROOM_BYTES: u64 = 24 << 20;
-
 /// The memory that documents are cut in, and the room for batches.
 pub(super) fn memory_of_reading(options: &PassageOptions) -> (Arc<SigningMemory>, usize, Room) {
     let threads = workers(options.threads);
     let eighth = options.memory / 8;
     let budget =
         Budget { together: eighth + SIGNING_BYTES, alone: 3 * eighth + ALONE_BYTES, alone_a_byte: 2, later_a_token: 0 };
-    let room = Room { pieces: 6 * threads, bytes: options.memory / 16 + ROOM_BYTES };
-    (SigningMemory::new(budget, threads), threads, room)
+    (SigningMemory::new(budget, threads), threads, room(threads, options.memory))
 }
 
 /// The memory for cutting documents on one thread.

@@ -6,6 +6,17 @@ use crate::source::{Batch, Source};
 use std::collections::VecDeque;
 use std::thread;
 
+/// What the promise about the memory of the process allows for each of these, in addition to a share of the budget: signing, a
+/// long document that is signed alone, and the batches between reading and taking.
+pub(crate) const SIGNING_BYTES: u64 = 32 << 20;
+pub(crate) const ALONE_BYTES: u64 = 56 << 20;
+const ROOM_BYTES: u64 = 24 << 20;
+
+/// The maximum number and size of the batches between reading and taking.
+pub(crate) fn room(threads: usize, memory: u64) -> Room {
+    Room { pieces: 6 * threads, bytes: memory / 16 + ROOM_BYTES }
+}
+
 /// One of the sources of a run.
 pub(crate) struct Side<'a> {
     /// Whether it is the reference.
