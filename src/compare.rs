@@ -275,7 +275,7 @@ pub fn fingerprint(
 pub fn median_tokens(texts: [&str; 2], tokenizer: &dyn Tokenizer, seed: u64) -> usize {
     let mut tokens = Tokens::new(crate::tokenizer::TokenDetail::Hashes, seed);
     let lengths = texts.map(|text| {
-        tokenizer.tokenize(text, &mut tokens);
+        tokenizer.cut(text, &mut tokens);
         tokens.len()
     });
     lengths.into_iter().filter(|&length| length > 0).min().unwrap_or(0)

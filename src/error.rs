@@ -17,7 +17,7 @@ pub enum ErrorKind {
     IndexDamaged,
     /// An index was made with other options, or by another version.
     IndexOptions,
-    /// Another process writes to the index.
+    /// The index is open for writing, in another process or in this one.
     IndexLocked,
     /// A bound on memory, threads or the number of documents was reached.
     Memory,
@@ -55,7 +55,7 @@ pub enum IndexFault {
     Damaged,
     /// It was made with other options, or by another version.
     Options,
-    /// Another process writes to it.
+    /// It is open for writing, in another process or in this one.
     Locked,
 }
 
@@ -65,7 +65,7 @@ pub enum IndexFault {
 pub enum Error {
     /// A parameter has an invalid value.
     Parameter {
-        /// The parameter.
+        /// The parameter, as the program `dedup` spells it, without `--`: `min-words`.
         name: &'static str,
         /// The value as typed.
         value: String,
@@ -143,7 +143,8 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Parameter { name, value, expected } => {
-                write!(f, "invalid value '{value}' for `{name}`: expected {expected}")
+                // As a field or an argument of a program, in which no name has hyphens.
+                write!(f, "invalid value '{value}' for `{}`: expected {expected}", name.replace('-', "_"))
             }
             Error::Usage(message) | Error::Unsuitable(message) | Error::Full(message) | Error::Empty(message) => {
                 f.write_str(message)

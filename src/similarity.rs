@@ -34,6 +34,13 @@ impl Similarity {
     }
 }
 
+/// As the shortest decimal number that is read back as the same value; with a precision, rounded to it.
+impl fmt::Display for Similarity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// The maximum number of decimals of a threshold, and the maximum denominator.
 const MAX_DECIMALS: usize = 12;
 const MAX_DENOMINATOR: u64 = 10u64.pow(MAX_DECIMALS as u32);
@@ -331,6 +338,12 @@ mod tests {
             assert!(set_a.is_sorted_by(|x, y| x < y));
             assert_eq!(jaccard(&set_a, &set_b), jaccard(a, b), "{a:?} {b:?}");
         }
+    }
+
+    #[test]
+    fn similarities_are_printed() {
+        let third = Similarity::ratio(1, 3);
+        assert_eq!((format!("{third:.2}"), third.to_string().parse()), ("0.33".into(), Ok(third.value())));
     }
 
     #[test]

@@ -14,7 +14,8 @@ use super::rules::{Rules, Verdict};
 use super::since::Changes;
 use super::unused::{Unused, unused};
 use crate::prose;
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use crate::run::ordered::thread_pool;
+use rayon::ThreadPool;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -52,7 +53,7 @@ impl<'a> Check<'a> {
             None if request.update_baseline => return Err(Error::NoBaseline),
             path => path.map(Baseline::read).transpose()?,
         };
-        let pool = ThreadPoolBuilder::new().num_threads(request.threads).build().map_err(crate::Error::no_threads)?;
+        let pool = thread_pool(request.threads)?;
         Ok(Check { request, base, rules, selection, baseline, pool })
     }
 

@@ -310,7 +310,7 @@ impl Document {
         record.changes.iter().for_each(|problem: &Problem| terminal.problem(problem));
         let SourceRecord { id, text, place, .. } = record;
         let mut tokens = Tokens::new(TokenDetail::Everything, seed);
-        tokenizer.tokenize(&text, &mut tokens);
+        tokenizer.cut(&text, &mut tokens);
         let line_ends = text.match_indices('\n').map(|(at, _)| at).collect();
         Document { id, at: is_placed.then_some(place), text, tokens, line_ends }
     }

@@ -232,7 +232,7 @@ impl Pair {
 fn differ(texts: [&String; 2], tokenizer: &dyn Tokenizer) -> Option<[String; 2]> {
     let tokens = texts.map(|text| {
         let mut tokens = Tokens::new(TokenDetail::Everything, 0);
-        tokenizer.tokenize(text, &mut tokens);
+        tokenizer.cut(text, &mut tokens);
         tokens
     });
     let [a, b] = first_difference(tokens[0].hashes(), tokens[1].hashes(), SHARED_RUN)?;

@@ -255,7 +255,7 @@ fn survey(reader: &Reader<'_>, sides: &mut [Side<'_>]) -> Result<Survey, Error> 
                     let scratch = &mut *scratch.begin(&document.text, bytes_a_byte(tokenizer));
                     let most = scratch.most_tokens(0);
                     scratch.tokens.bound(most);
-                    tokenizer.tokenize(&document.text, &mut scratch.tokens);
+                    tokenizer.cut(&document.text, &mut scratch.tokens);
                     if scratch.tokens.is_beyond_bound() {
                         return refused = Some(TooLarge.at(&document.place));
                     }

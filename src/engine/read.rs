@@ -365,7 +365,7 @@ impl<'a> Reader<'a> {
                 let most = scratch.most_tokens(size_of::<(u64, &str)>() as u64);
                 let tokens = &mut scratch.tokens;
                 tokens.bound(most);
-                tokenizer.tokenize(&document.text, tokens);
+                tokenizer.cut(&document.text, tokens);
                 if tokens.is_beyond_bound() {
                     return part.refuse(TooLarge, &document.place);
                 }
@@ -449,7 +449,7 @@ impl<'a> Reader<'a> {
                 if let Ok(document) = document {
                     // Of longer ones, the length does not matter.
                     tokens.bound(ALONE_BYTES / 8);
-                    self.options.tokenizer.tokenize(&document.text, &mut tokens);
+                    self.options.tokenizer.cut(&document.text, &mut tokens);
                     match tokens.is_beyond_bound() {
                         true => lengths.push(clamp(ALONE_BYTES as usize / 8)),
                         false if tokens.is_empty() => {}

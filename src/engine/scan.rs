@@ -21,10 +21,10 @@ use crate::kernel::heap;
 use crate::lexicon::file::Terms;
 use crate::outline::Parities;
 use crate::postings::Spilled;
-use crate::run::ordered::workers;
+use crate::run::ordered::{thread_pool, workers};
 use crate::source::{Problem, Source};
+use rayon::ThreadPool;
 use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -174,7 +174,7 @@ impl<'a> Run<'a> {
         observer: &'a dyn Observer,
         goal: Goal,
     ) -> Result<Self, Error> {
-        let pool = ThreadPoolBuilder::new().num_threads(options.threads).build().map_err(Error::no_threads)?;
+        let pool = thread_pool(options.threads)?;
         let reader = Reader::new(options, pool.current_num_threads(), observer);
         Ok(Run {
             reader,

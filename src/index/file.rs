@@ -74,7 +74,13 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(50);
 /// Opens a file that no other process has open for writing.
 pub(super) fn lock(path: &Path, options: &mut OpenOptions) -> Result<File, Error> {
     let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
-    let in_use = || fault(path, IndexFault::Locked, "another process writes to this index; only one can at a time");
+    let in_use = || {
+        fault(
+            path,
+            IndexFault::Locked,
+            "this index is open for writing, in another process or in this one; only one can at a time",
+        )
+    };
     for again in 0..TRIES {
         if again > 0 {
             thread::sleep(BETWEEN_TRIES);

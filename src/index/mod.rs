@@ -501,7 +501,8 @@ impl Index {
     /// Cost: a look-up for each key, and a comparison for each document that shares one.
     ///
     /// # Errors
-    /// The log cannot be read or written, or a limit is reached.
+    /// The signature was made by the signer of an index with another [identity](crate::algorithm::Spec::identity), the log cannot be
+    /// read or written, or a limit is reached.
     pub fn decide(&mut self, id: &str, signature: &Signature, now: u64) -> Result<Decision, Error> {
         self.decide_on(Name::Id(id), signature, now)
     }
@@ -518,6 +519,16 @@ impl Index {
         now: u64,
     ) -> Result<Decision, Error> {
         self.decide_on(Name::Number(prefix), signature, now)
+    }
+
+    /// Checks that a signature was made for this index: another has other hashes.
+    fn check(&self, signature: &Signature) -> Result<(), Error> {
+        if signature.made_by == self.signing.made_by {
+            return Ok(());
+        }
+        let message = "the signature was made for another index, with other settings or another seed: make it with the `signer` of \
+                       the index that decides";
+        Err(Error::Usage(message.into()))
     }
 
     /// The id under which a document is remembered.
@@ -561,6 +572,7 @@ impl Index {
     }
 
     fn decide_on(&mut self, name: Name<'_>, signature: &Signature, now: u64) -> Result<Decision, Error> {
+        self.check(signature)?;
         let started = Instant::now();
         let mut decision = self.decision(name, signature, now);
         if decision.as_ref().is_err_and(are_tables_damaged) {
@@ -634,7 +646,7 @@ impl Index {
     /// The most similar documents, at a time in seconds. Nothing is remembered.
     ///
     /// # Errors
-    /// The log or the tables cannot be read.
+    /// The signature is of another index, or the log or the tables cannot be read.
     ///
     /// # Cost
     /// A comparison of every fingerprint, some 0.5 ns for each of their words, where bits are compared. Otherwise a look-up
@@ -642,6 +654,7 @@ impl Index {
     /// whose sizes and outlines allow them to be among the most similar. Memory: 16 bytes for each document that may be
     /// compared, of fingerprints only for those that are wanted.
     pub fn nearest(&mut self, signature: &Signature, wanted: Wanted, now: u64) -> Result<Nearest, Error> {
+        self.check(signature)?;
         let nearest = self.find_nearest(signature, wanted, now);
         if nearest.as_ref().is_err_and(are_tables_damaged) {
             self.restore()?;

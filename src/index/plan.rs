@@ -4,14 +4,16 @@ use super::Signer;
 use super::crowded::crowded_keys;
 use super::header::Header;
 use crate::algorithm::{
-    Algorithm, AlgorithmFactory, Learned, Learns, MOST_DOCUMENTS, PreparedAlgorithm, Spec, Totals, Value,
+    self, Algorithm, AlgorithmFactory, Learned, Learns, MOST_DOCUMENTS, PreparedAlgorithm, Spec, Totals,
 };
 use crate::error::Error;
 use crate::lexicon::FileIdentity;
 use crate::tokenizer::Tokenizer;
+use serde_json::Value;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The median length, in tokens, that algorithms are prepared for where they depend on it. The documents of a stream
 /// are not known when it starts.
@@ -76,7 +78,7 @@ impl Size {
     /// That of the index with this [header](super::header), if it is stored there.
     pub fn of_header(header: &Header) -> Option<Self> {
         match header.settings.get("tables")? {
-            Value::Integer(tables) => Some(Size::Tables((*tables).try_into().ok()?)),
+            algorithm::Value::Integer(tables) => Some(Size::Tables((*tables).try_into().ok()?)),
             _ => None,
         }
     }
@@ -210,7 +212,8 @@ impl Plan {
     fn signing(&self, seed: u64) -> Signing {
         let (algorithm, tokenizer) = (Arc::clone(&self.algorithm), Arc::clone(&self.tokenizer));
         let spec = Spec { text: self.text.clone(), ..Spec::new(&*algorithm, &*tokenizer, seed) };
-        Signing { algorithm, tokenizer, spec }
+        let identity = Value::Object(spec.identity_json()).to_string();
+        Signing { algorithm, tokenizer, spec, made_by: xxh3_64(identity.as_bytes()) }
     }
 }
 
@@ -219,10 +222,12 @@ pub(super) struct Signing {
     pub algorithm: Arc<dyn Algorithm>,
     tokenizer: Arc<dyn Tokenizer>,
     pub spec: Spec,
+    /// A hash of the identity, which its signatures carry.
+    pub made_by: u64,
 }
 
 impl Signing {
     pub fn signer(&self) -> Signer {
-        Signer::new(&self.algorithm, &self.tokenizer, self.spec.seed)
+        Signer::new(&self.algorithm, &self.tokenizer, self.spec.seed, self.made_by)
     }
 }

@@ -8,9 +8,11 @@ use crate::run::sign::{self, Scratch, SigningMemory, TooLarge};
 use crate::tokenizer::Tokenizer;
 use std::sync::Arc;
 
-/// The data of a document that the index needs.
+/// The data of a document that the index needs, made by [its own signer](super::Index::signer).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Signature {
+    /// A hash of the identity of the index whose signer made it.
+    pub(super) made_by: u64,
     /// The hash of its tokens in their order.
     pub(super) sequence: u128,
     /// Whether the algorithm cannot compare it, because it has too few features.
@@ -46,14 +48,15 @@ pub struct Signer {
     algorithm: Arc<dyn Algorithm>,
     tokenizer: Arc<dyn Tokenizer>,
     seed: u64,
+    made_by: u64,
     scratch: Scratch,
 }
 
 impl Signer {
-    /// A signer for this algorithm, on tokens of this tokenizer.
-    pub(super) fn new(algorithm: &Arc<dyn Algorithm>, tokenizer: &Arc<dyn Tokenizer>, seed: u64) -> Self {
+    /// A signer for this algorithm, on tokens of this tokenizer; `made_by` is a hash of the identity.
+    pub(super) fn new(algorithm: &Arc<dyn Algorithm>, tokenizer: &Arc<dyn Tokenizer>, seed: u64, made_by: u64) -> Self {
         let (algorithm, tokenizer) = (Arc::clone(algorithm), Arc::clone(tokenizer));
-        Signer { algorithm, tokenizer, seed, scratch: Scratch::bounded(seed, u64::MAX) }
+        Signer { algorithm, tokenizer, seed, made_by, scratch: Scratch::bounded(seed, u64::MAX) }
     }
 
     /// Makes signatures within this memory, which other signers may share.
@@ -63,7 +66,8 @@ impl Signer {
 
     /// The signature of a text.
     pub fn sign(&mut self, text: &str) -> Signature {
-        self.sign_within(text).unwrap_or_default()
+        let made_by = self.made_by;
+        self.sign_within(text).unwrap_or_else(|_| Signature { made_by, ..Signature::default() })
     }
 
     /// The signature of a text, unless it takes more memory than it may.
@@ -77,7 +81,13 @@ impl Signer {
         let remark = scratch.features.remark.take().map(Box::new);
         let mut keys = Vec::new();
         if !signer.keys(scratch, &mut keys) {
-            return Ok(Signature { sequence, featureless: true, remark, ..Signature::default() });
+            return Ok(Signature {
+                made_by: self.made_by,
+                sequence,
+                featureless: true,
+                remark,
+                ..Signature::default()
+            });
         }
         let compare_on = algorithm.compare_on();
         let evidence = if compare_on == CompareOn::Fingerprints {
@@ -91,6 +101,7 @@ impl Signer {
             cut(&scratch.features.hashes)
         };
         Ok(Signature {
+            made_by: self.made_by,
             sequence,
             featureless: false,
             parities: parities(&evidence),

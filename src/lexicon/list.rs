@@ -105,7 +105,7 @@ pub fn words(name: &str, content: &[u8], tokenizer: &dyn Tokenizer) -> Result<BT
 /// A message that names the word, if it is not a single token.
 pub fn token(word: &str, tokenizer: &dyn Tokenizer) -> Result<String, String> {
     let mut tokens = Tokens::new(TokenDetail::Texts, 0);
-    tokenizer.tokenize(word, &mut tokens);
+    tokenizer.cut(word, &mut tokens);
     match tokens.len() {
         1 => Ok(tokens.text(0).to_string()),
         count => Err(format!("{:?} is {count} tokens of '{}', and a term is one", shortened(word), tokenizer.name())),

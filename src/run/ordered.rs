@@ -13,6 +13,8 @@
 //! results, by an error or a panic of its own, the workers end after their current piece. If the system starts fewer threads,
 //! fewer work; if none, the calling thread does, where it can.
 
+use crate::error::Error;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
 use std::io;
 use std::num::NonZero;
@@ -23,12 +25,22 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The number of threads for the value of an option: 0 is one per core.
+/// The number of threads for the value of an option: 0 is one per core. More than 64, and more than four a core, are of no use and take
+/// memory each: a greater value means that many.
 pub(crate) fn workers(threads: usize) -> usize {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
     match threads {
-        0 => thread::available_parallelism().map_or(1, NonZero::get),
-        threads => threads,
+        0 => cores,
+        threads => threads.min(64.max(4 * cores)),
     }
+}
+
+/// A pool of as many threads as [`workers`] returns.
+///
+/// # Errors
+/// The system starts no threads.
+pub(crate) fn thread_pool(threads: usize) -> Result<ThreadPool, Error> {
+    ThreadPoolBuilder::new().num_threads(workers(threads)).build().map_err(Error::no_threads)
 }
 
 /// The maximum load between taking a piece and passing on its result. One piece is always allowed, however large.
@@ -494,6 +506,12 @@ mod tests {
     use std::time::Instant;
 
     const ROOM: Room = Room { pieces: 8, bytes: 1000 };
+
+    #[test]
+    fn threads_beyond_use_are_not_started() {
+        assert_eq!((workers(3), workers(0)), (3, thread::available_parallelism().unwrap().get()));
+        assert!((64..100_000).contains(&workers(100_000)));
+    }
 
     /// A feed of these pieces, from a thread of its own.
     fn fed<I: Send + 'static>(

@@ -237,10 +237,10 @@ impl<'a> Signer<'a> {
         let most = scratch.most_tokens(self.algorithm.profile().bytes_a_token);
         let tokens = &mut scratch.tokens;
         tokens.bound(most);
-        self.asked.tokenize(text, tokens);
+        self.asked.cut(text, tokens);
         let asked = tokens.len();
         if let Some(own) = self.own {
-            own.tokenize(text, tokens);
+            own.cut(text, tokens);
         }
         if tokens.is_beyond_bound() { Err(TooLarge) } else { Ok(asked) }
     }

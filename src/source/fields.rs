@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::str::FromStr;
 
 use super::PageText;
 use crate::error::Error;
@@ -9,6 +10,9 @@ use crate::error::Error;
 /// What separates the texts of two fields or elements: a blank line, which no preparation of tokens crosses. Empty texts
 /// are not separated from others.
 pub(super) const SEPARATOR: &str = "\n\n";
+
+/// What a path is, in errors.
+const NAMES: &str = "field names separated by single dots";
 
 /// A field, by its path: `meta.title` is the field `title` of the object (in Parquet, of the struct) in the field `meta`.
 /// For CSV it is the name of a column, including any dots.
@@ -31,7 +35,7 @@ pub(super) enum Step {
 }
 
 impl FieldPath {
-    /// Reads a dotted path of one value; `flag` names the parameter in the error.
+    /// Reads a dotted path of one value, as of an id; `flag` names the parameter in the error.
     ///
     /// # Errors
     /// A name is empty, or the path leads through the elements of an array.
@@ -39,7 +43,7 @@ impl FieldPath {
         let expected = match Self::read(path) {
             Some(path) if !path.steps.contains(&Step::Elements) => return Ok(path),
             Some(_) => "a field with one value, not the elements of an array",
-            None => "field names separated by single dots",
+            None => NAMES,
         };
         Err(Error::parameter(flag, path, expected))
     }
@@ -83,6 +87,15 @@ impl FieldPath {
     }
 }
 
+/// Reads a dotted path, also one through the elements of arrays; the parameter is named `field` in the error.
+impl FromStr for FieldPath {
+    type Err = Error;
+
+    fn from_str(path: &str) -> Result<Self, Error> {
+        Self::read(path).ok_or_else(|| Error::parameter("field", path, NAMES))
+    }
+}
+
 impl fmt::Display for FieldPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
@@ -96,7 +109,7 @@ impl fmt::Display for FieldPath {
 ///
 /// ```
 /// use neardups::source::TextFields;
-/// let fields = TextFields::parse("text-field", ["title,body", r"notes\, private"])?;
+/// let fields = TextFields::new(["title,body", r"notes\, private"])?;
 /// assert_eq!(fields.to_string(), "'title', 'body' or 'notes, private'");
 /// # Ok::<(), neardups::Error>(())
 /// ```
@@ -141,6 +154,14 @@ impl TextFields {
             Some(again) => Err(Error::parameter(flag, paths[again], "each field once")),
             None => Ok(fields),
         }
+    }
+
+    /// As [`parse`](Self::parse), for programs: errors name the parameter `text_fields`.
+    ///
+    /// # Errors
+    /// There is no path, an invalid path, or one twice.
+    pub fn new<S: AsRef<str>>(lists: impl IntoIterator<Item = S>) -> Result<Self, Error> {
+        Self::parse("text_fields", lists)
     }
 
     /// The paths, in their order.
@@ -286,7 +307,8 @@ mod tests {
         let steps = ["a", "b", "c"].map(|name| Step::Field(name.into()));
         assert_eq!(FieldPath::parse("text-field", "a.b.c").unwrap().steps(), steps);
         for bad in ["", ".", "a.", ".a", "a..b"] {
-            assert!(FieldPath::parse("text-field", bad).unwrap_err().to_string().contains("`text-field`"), "{bad}");
+            assert!(FieldPath::parse("text-field", bad).unwrap_err().to_string().contains("`text_field`"), "{bad}");
+            assert!(bad.parse::<FieldPath>().is_err());
         }
     }
 
@@ -301,7 +323,7 @@ mod tests {
         let message = FieldPath::parse("id-field", "a[].b").unwrap_err().to_string();
         assert_eq!(
             message,
-            "invalid value 'a[].b' for `id-field`: expected a field with one value, not the elements of an array"
+            "invalid value 'a[].b' for `id_field`: expected a field with one value, not the elements of an array"
         );
     }
 
@@ -319,7 +341,7 @@ mod tests {
             assert!(parse(bad).is_err(), "{bad:?}");
         }
         let message = parse(&["a,b", "a"]).unwrap_err().to_string();
-        assert_eq!(message, "invalid value 'a' for `text-field`: expected each field once");
+        assert_eq!(message, "invalid value 'a' for `text_field`: expected each field once");
     }
 
     #[test]

@@ -19,8 +19,17 @@ pub trait Tokenizer: Send + Sync {
     /// the same tokens. An index and a lexicon store the name, and refuse tokens of other tokenizers.
     fn name(&self) -> Cow<'_, str>;
 
-    /// Clears `tokens` and fills it with the tokens of `text`, in the order of the text.
+    /// Adds the tokens of `text` to `tokens`, in the order of the text. The library passes `tokens` empty. The tokenizers of this
+    /// crate clear it first, so that one of them can be called again and again with the same buffer.
     fn tokenize(&self, text: &str, tokens: &mut Tokens);
+}
+
+impl dyn Tokenizer + '_ {
+    /// Replaces `tokens` by the tokens of `text`: what a tokenizer leaves from the text before does not count.
+    pub(crate) fn cut(&self, text: &str, tokens: &mut Tokens) {
+        tokens.clear();
+        self.tokenize(text, tokens);
+    }
 }
 
 /// The data that a [`Tokens`] buffer keeps in addition to the hashes.

@@ -335,7 +335,7 @@ fn a_run_that_fails_or_only_tries_changes_nothing() {
     }
     let lock = fs::File::open(shell.folder().join("seen.idx")).unwrap();
     lock.lock().unwrap();
-    refused(&shell.sh(CLEAN), "another process writes to this index");
+    refused(&shell.sh(CLEAN), "this index is open for writing");
     is_unchanged();
     assert_eq!(shell.sh(&trial).status, 3);
 }

@@ -310,7 +310,7 @@ fn an_index_that_is_moved_ends_its_writer() {
         stdout.read_exact(&mut first).unwrap();
         // Under its new name it is locked.
         shell.sh("mv seen.idx moved.idx").done();
-        refused(shell.sh("dedup filter -q --index moved.idx < /dev/null"), "another process writes to this index");
+        refused(shell.sh("dedup filter -q --index moved.idx < /dev/null"), "this index is open for writing");
         if replaced {
             shell.sh("dedup filter -q --index seen.idx < /dev/null").done();
         }

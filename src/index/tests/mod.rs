@@ -47,6 +47,18 @@ fn expected(plan: &Plan, before: &[String], text: &str) -> Option<f64> {
 }
 
 #[test]
+fn signatures_of_another_index_are_refused() {
+    let seeded = |seed| plan().with_seed(Seed::Fixed(seed)).unwrap();
+    let [mut index, like_it, other] = [1, 1, 2].map(|seed| index(&seeded(seed), Mode::Filter, 1));
+    assert_eq!(index.decide("a", &like_it.signer().sign("text"), 0).unwrap(), Decision::Fresh);
+    for foreign in [other.signer().sign("text"), Signature::default()] {
+        assert!(index.decide("b", &foreign, 0).unwrap_err().to_string().contains("another index"));
+        assert!(index.nearest(&foreign, Wanted { most: 1, is_exhaustive: true }, 0).is_err());
+    }
+    assert!(matches!(index.decide("b", &index.signer().sign("text"), 0).unwrap(), Decision::Duplicate { .. }));
+}
+
+#[test]
 fn in_crowded_keys_all_fingerprints_are_compared_while_they_are_few() {
     let plan = plan();
     let texts: Vec<String> = (0..1000).map(|number| format!("word{number}")).collect();

@@ -191,7 +191,7 @@ impl Tokenizer for Prepared {
         let mut without = std::mem::take(&mut work.without);
         let is_shortened = self.removed_first.as_ref().is_some_and(|words| work.remove(words, text, &mut without));
         let text = if is_shortened { &*without.text } else { text };
-        self.inner.tokenize(text, &mut work.plain);
+        self.inner.cut(text, &mut work.plain);
         if self.fold_marks && !text.is_ascii() {
             work.fold();
         }
