@@ -20,6 +20,7 @@ mod corpus;
 mod cutting;
 pub(crate) mod lcs;
 mod locate;
+mod minima;
 mod modular;
 mod order;
 mod repeats;

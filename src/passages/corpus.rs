@@ -17,9 +17,11 @@ use crate::error::Error;
 use crate::postings::Buffer;
 use crate::run::batches::{Numbered, Side, in_parallel};
 use crate::run::observer::{Observer, Stage};
+use crate::run::ordered::thread_pool;
 use crate::source::{Problem, Severity, Source};
 use crate::tokenizer::{TokenDetail, is_overlapping};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPool;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// What was read.
@@ -133,7 +135,7 @@ pub fn find_passages(
     search.counts.spilled += found.bytes_spilled();
     let Search { mut documents, text, counts, .. } = search;
     documents.starts = text.starts;
-    Ok(Passages { found, documents, options: options.clone(), counts })
+    Ok(Passages { found, documents, options: options.clone(), counts, changed: BTreeSet::new() })
 }
 
 /// What of each document of a source is in a [passage](find_passages), at any of its places; with a `reference`, what stands in it too.
@@ -181,7 +183,8 @@ impl Search {
                 "passages need tokens that do not overlap: `tokenizer` cannot be {name}"
             )));
         }
-        let pool = ThreadPoolBuilder::new().num_threads(options.threads).build().map_err(Error::no_threads)?;
+        options.check()?;
+        let pool = thread_pool(options.threads)?;
         let against = reference.is_some();
         let mut sources = Side::both(source, reference);
         sources.iter_mut().for_each(|side| side.source.keep_for_second_read());
@@ -301,10 +304,15 @@ pub struct Passages {
     documents: Documents,
     options: PassageOptions,
     counts: PassageCounts,
+    /// The documents that have changed since they were read first.
+    changed: BTreeSet<u32>,
 }
 
 /// What a place takes while it is located: sought and found, and its share of what is around it.
 const BYTES_A_PLACE: u64 = 48;
+
+/// The number of places that are located in a reading at least.
+const MIN_PLACES: usize = 1 << 10;
 
 impl Passages {
     /// Their number.
@@ -343,7 +351,7 @@ impl Passages {
         mut each: impl FnMut(&Passage<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut sources = Side::both(source, reference);
-        let most_places = (self.options.memory / 2 / BYTES_A_PLACE).clamp(1 << 10, 1 << 30);
+        let most_places = (self.options.memory / 2 / BYTES_A_PLACE).clamp(MIN_PLACES as u64, 1 << 30);
         let mut first = 0;
         while first < self.found.len() {
             let (mut end, mut places) = (first, 0);
@@ -379,7 +387,7 @@ impl Passages {
         let mut texts = Stored::new("texts of passages", self.options.memory / 16, self.options.temp_dir.as_deref());
         let locator = Locator { documents: &self.documents, options: &self.options, observer };
         let with_text = |target| firsts.binary_search(&target).is_ok();
-        let problems = locator.locate(sources, &sought, with_text, |part| {
+        let problems = locator.locate(sources, &sought, with_text, &mut self.changed, |part| {
             let mut text = part.texts.as_str();
             for (target, place) in part.places {
                 located[target as usize] = place;
@@ -477,6 +485,7 @@ impl Spans {
             &mut sources,
             &sought,
             |_| false,
+            &mut BTreeSet::new(),
             |part| {
                 let document = |target: u32| documents.number_at(ranges[target as usize].start);
                 let located: Vec<(u32, Range<usize>)> = part
@@ -500,7 +509,7 @@ impl Spans {
 mod tests {
     use super::*;
     use crate::passages::repeats::oracle::by_definition;
-    use crate::source::{Input, ReadOptions};
+    use crate::source::{Documents as Listed, Input, ReadOptions};
     use crate::tokenizer::{Tokenizer, Tokens, Word, stands_alone};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -686,6 +695,16 @@ mod tests {
         assert_eq!(ranges[&0], vec![Range { start: 0, end: 99_999 }]);
     }
 
+    #[test]
+    fn numbers_out_of_range_are_refused() {
+        let refusal = |options: PassageOptions| {
+            find_passages(&mut Listed::new([("a", "b")]), None, &options, &()).err().unwrap().to_string()
+        };
+        let places = refusal(PassageOptions { max_places: 0, ..PassageOptions::default() });
+        let words = refusal(PassageOptions { min_words: 10_001, ..PassageOptions::default() });
+        assert!(places.contains("`max_places`") && words.contains("`min_words`"), "{places} {words}");
+    }
+
     /// The places of a document that changed are missing, and it is a problem.
     #[test]
     fn a_document_that_changes() {
@@ -705,5 +724,29 @@ mod tests {
         };
         passages.for_each(&mut source, None, &(), each).unwrap();
         assert_eq!((places, passages.counts().failed), (vec![0, 2], 1));
+    }
+
+    /// What is read in several portions, because it has many places, is one problem.
+    #[test]
+    fn a_document_that_changes_is_counted_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        let paragraph = |name: &str| (0..60).map(|n| format!("{name}{n} ")).collect::<String>();
+        let text = |n: usize| format!("{}x{n} {}y{n} {}", paragraph("a"), paragraph("b"), paragraph("c"));
+        let mut texts: Vec<String> = (0..600).map(text).collect();
+        fs::write(&path, json_lines(&texts)).unwrap();
+        let mut source = Input::new(vec![path.clone()], ReadOptions::default());
+        let options = PassageOptions { memory: 0, max_places: 1000, ..PassageOptions::default() };
+        let mut passages = find_passages(&mut source, None, &options, &()).unwrap();
+        const { assert!(3 * 600 > MIN_PLACES) };
+        texts[7] = texts[7].replace("a7 ", "other ");
+        fs::write(&path, json_lines(&texts)).unwrap();
+        let mut places = Vec::new();
+        let each = |passage: &Passage<'_>| {
+            places.push(passage.places.len());
+            Ok(())
+        };
+        passages.for_each(&mut source, None, &(), each).unwrap();
+        assert_eq!((places, passages.counts().failed), (vec![599; 3], 1));
     }
 }

@@ -17,9 +17,9 @@ pub struct PassageOptions {
     pub tokenizer: Arc<dyn Tokenizer>,
     /// Seeds every hash.
     pub seed: u64,
-    /// Minimum length of a passage, in words; a Han or Kana character counts as half a word.
+    /// Minimum length of a passage, in words, from 1 to 10,000; a Han or Kana character counts as half a word.
     pub min_words: usize,
-    /// The maximum number of places of each passage that are reported.
+    /// The maximum number of places of each passage that are reported, at least 1.
     pub max_places: usize,
     /// Worker threads; 0 means one a core.
     pub threads: usize,
@@ -28,6 +28,24 @@ pub struct PassageOptions {
     pub memory: u64,
     /// The folder of the temporary files; `None` is the system's.
     pub temp_dir: Option<PathBuf>,
+}
+
+impl PassageOptions {
+    /// Checks the numbers.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        const MOST_WORDS: usize = 10_000;
+        if !(1..=MOST_WORDS).contains(&self.min_words) {
+            return Err(Error::parameter(
+                "min-words",
+                self.min_words,
+                format!("a number of words from 1 to {MOST_WORDS}"),
+            ));
+        }
+        if self.max_places == 0 {
+            return Err(Error::parameter("max-places", 0, "at least 1: a passage without places says nothing"));
+        }
+        Ok(())
+    }
 }
 
 /// 50 words, 100 places, 1 GiB.
@@ -97,7 +115,7 @@ impl<'o> Cutting<'o> {
         let most = scratch.most_tokens(2 * size_of::<u64>() as u64);
         let tokens = &mut scratch.tokens;
         tokens.bound(most);
-        self.tokenizer.tokenize(&document.text, tokens);
+        self.tokenizer.cut(&document.text, tokens);
         if tokens.is_beyond_bound() {
             let message = "this record has too many tokens to be compared within `memory`: allow more";
             return Err(Error::Full(format!("{place}: {message}")));

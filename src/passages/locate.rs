@@ -6,6 +6,7 @@ use crate::run::batches::{Numbered, Side, in_parallel};
 use crate::run::observer::{Observer, Stage};
 use crate::source::{Document, Problem, ProblemKind, Severity};
 use crate::tokenizer::TokenDetail;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// The documents that were read, in their order.
@@ -81,7 +82,8 @@ pub(super) struct LocatedPart {
     pub places: Vec<(u32, Located)>,
     /// The texts of those that are wanted, back to back.
     pub texts: String,
-    problems: Vec<Problem>,
+    /// The documents that have changed.
+    changed: Vec<u32>,
     refused: Option<Error>,
 }
 
@@ -94,7 +96,7 @@ pub(super) struct Locator<'a> {
 
 impl Locator<'_> {
     /// Locates what is sought, in the order of the tokens, and passes on what is in each batch, in order. Returns the problems of
-    /// documents that have changed, which are reported.
+    /// documents that have changed, which are reported, and added to `reported` so that each is only once.
     ///
     /// # Errors
     /// Those of `take`, or a source fails as a whole.
@@ -103,12 +105,20 @@ impl Locator<'_> {
         sources: &mut [Side<'_>],
         sought: &[Sought],
         with_text: impl Fn(u32) -> bool + Sync,
+        reported: &mut BTreeSet<u32>,
         mut take: impl FnMut(LocatedPart) -> Result<(), Error>,
     ) -> Result<Vec<Problem>, Error> {
         let Locator { documents, options, observer } = *self;
         observer.stage(Stage::Rereading);
         let (signing, threads, room) = memory_of_reading(options);
         let (mut problems, mut found) = (Vec::new(), 0);
+        let mut report = |document| {
+            if reported.insert(document) {
+                let problem = changed(documents.id(document));
+                observer.problem(&problem);
+                problems.push(problem);
+            }
+        };
         in_parallel(
             (threads, room),
             sources,
@@ -124,10 +134,7 @@ impl Locator<'_> {
                 if observer.is_stopped() {
                     return Err(Error::Stopped);
                 }
-                for problem in part.problems.drain(..) {
-                    observer.problem(&problem);
-                    problems.push(problem);
-                }
+                part.changed.drain(..).for_each(&mut report);
                 found += 1;
                 take(part)
             },
@@ -135,9 +142,7 @@ impl Locator<'_> {
         let missing = documents.of_batch(found).start;
         let begins = documents.starts.get(missing as usize).copied().unwrap_or(u64::MAX);
         if let Some(sought) = sought.last().filter(|sought| sought.at >= begins) {
-            let problem = changed(documents.id(documents.number_at(sought.at)));
-            observer.problem(&problem);
-            problems.push(problem);
+            report(documents.number_at(sought.at));
         }
         Ok(problems)
     }
@@ -175,7 +180,7 @@ impl Locator<'_> {
             let cut = cutting.cut(&read, TokenDetail::Everything, words, |tokens, words, _| {
                 let is_same = sequence_of(words, self.options.seed) == documents.sequences[number as usize];
                 if !is_same {
-                    return part.problems.push(changed(documents.id(number)));
+                    return part.changed.push(number);
                 }
                 let (mut lines, mut counted) = (1, 0);
                 for sought in own {
@@ -196,7 +201,7 @@ impl Locator<'_> {
         // Records that are no documents any more.
         let missing = next.min(range.end)..range.end;
         let has_places = |number: &u32| place(*number) < place(number + 1);
-        part.problems.extend(missing.filter(has_places).map(|number| changed(documents.id(number))));
+        part.changed.extend(missing.filter(has_places));
         part
     }
 }

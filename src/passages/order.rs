@@ -3,11 +3,12 @@
 //! All places of a group are compared by some tokens at a time, then those that are equal by the next ones: so many tokens that they
 //! fit in little memory. So a group of a million places takes no more memory than others.
 
+use super::minima::Minima;
 use super::text::{Anchor, LAST, Slot, Text};
 use crate::error::Error;
 use crate::postings::Buffer;
 use rayon::prelude::*;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// Sorts all groups, each thread with a small part of this memory. Afterwards, the anchors know their slots.
 ///
@@ -22,12 +23,17 @@ pub(super) fn sort(text: &mut Text, memory: u64) -> Result<(), Error> {
     for (place, slot) in (0..).zip(&slots) {
         text.anchors[slot.right as usize].slot = place;
     }
+    text.minima = Minima::new(slots.iter().map(|slot| slot.right_common));
     text.slots = slots;
     Ok(())
 }
 
 /// The range of the number of tokens that are compared at a time.
 const AT_ONCE: RangeInclusive<u64> = 1 << 16..=1 << 22;
+
+/// The maximum distance in tokens of what is read together, and the maximum number of tokens that are.
+const GAP: u64 = 1 << 9;
+const BLOCK: u64 = 1 << 13;
 
 /// The number of places from which on several threads sort them.
 const MANY: usize = 1 << 15;
@@ -67,7 +73,7 @@ impl Sorter {
                 .extend(slots.iter().map(|slot| if let Direction::Left = direction { slot.left } else { slot.right }));
             common.clear();
             common.resize(members.len(), LAST);
-            self.refine(text, direction, 0, &mut members, &mut common)?;
+            self.refine_all(text, direction, &mut members, &mut common)?;
             for ((slot, &member), &common) in slots.iter_mut().zip(&members).zip(&common) {
                 match direction {
                     Direction::Left => (slot.left, slot.left_common) = (member, common),
@@ -79,8 +85,28 @@ impl Sorter {
         Ok(())
     }
 
-    /// Sorts members that are equal up to this depth. Those with the same tokens are in the order of the text. Sets what each has in
-    /// common with the next one, but for the last one.
+    /// Sorts members. Those with the same tokens are in the order of the text. Sets what each has in common with the next one, but for
+    /// the last one.
+    fn refine_all(
+        &mut self,
+        text: &Text,
+        direction: Direction,
+        members: &mut [u32],
+        common: &mut [u16],
+    ) -> Result<(), Error> {
+        let mut open = vec![(0..members.len(), 0)];
+        while let Some((range, depth)) = open.pop() {
+            let start = range.start;
+            let (members, common) = (&mut members[range.clone()], &mut common[range]);
+            self.refine(text, direction, depth, members, common, |equal, depth| {
+                open.push((start + equal.start..start + equal.end, depth));
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Sorts members that are equal up to this depth. Calls `open` with those that are equal up to a greater one, at which they can
+    /// still differ.
     fn refine(
         &mut self,
         text: &Text,
@@ -88,6 +114,7 @@ impl Sorter {
         depth: usize,
         members: &mut [u32],
         common: &mut [u16],
+        mut open: impl FnMut(Range<usize>, usize),
     ) -> Result<(), Error> {
         let limit = if let Direction::Left = direction { text.window() } else { text.reach() };
         let length = (self.at_once / members.len()).clamp(1, limit - depth);
@@ -104,29 +131,28 @@ impl Sorter {
             MANY.. => order.par_sort_unstable_by(compare),
             _ => order.sort_unstable_by(compare),
         }
-        let mut open = Vec::new();
+        let mut equals: Vec<Range<usize>> = Vec::new();
         for (place, pair) in order.windows(2).enumerate() {
             let [a, b] = [of(pair[0]), of(pair[1])];
             let equal = a.iter().zip(b).take_while(|(x, y)| x == y).count();
             common[place] = (depth + equal) as u16;
             // More tokens follow, and can still differ.
             if equal == length && depth + length < limit {
-                match open.last_mut() {
-                    Some((_, end)) if *end == place => *end = place + 1,
-                    _ => open.push((place, place + 1)),
+                match equals.last_mut() {
+                    Some(range) if range.end == place + 1 => range.end = place + 2,
+                    _ => equals.push(place..place + 2),
                 }
             }
         }
         sorted.clear();
         sorted.extend(order.iter().map(|&position| members[position as usize]));
         members.copy_from_slice(sorted);
-        for (start, end) in open {
-            self.refine(text, direction, depth + length, &mut members[start..=end], &mut common[start..=end])?;
-        }
+        equals.into_iter().for_each(|range| open(range, depth + length));
         Ok(())
     }
 
-    /// Loads tokens of each member, from a depth on.
+    /// Loads tokens of each member, from a depth on. Members are in the order of the text, and those that are close to each other are
+    /// read together.
     fn load(
         &mut self,
         text: &Text,
@@ -137,23 +163,40 @@ impl Sorter {
         let (depth, length) = (depth as u64, length as u64);
         self.tokens.clear();
         self.ends.clear();
-        for &member in members {
+        let range = |&member: &u32| {
             let Anchor { at, document, .. } = text.anchors[member as usize];
             let document = text.document(document);
-            let start = self.tokens.len() as u32;
             match direction {
                 Direction::Left => {
                     let end = at.saturating_sub(depth).max(document.start);
-                    let first = end.saturating_sub(length).max(document.start);
-                    self.tokens.extend(text.tokens(first..end, &mut self.buffer)?.iter().rev());
+                    end.saturating_sub(length).max(document.start)..end
                 }
                 Direction::Right => {
                     let first = (at + depth).min(document.end);
-                    let end = (first + length).min(document.end);
-                    self.tokens.extend_from_slice(text.tokens(first..end, &mut self.buffer)?);
+                    first..(first + length).min(document.end)
                 }
             }
-            self.ends.push((start, self.tokens.len() as u32));
+        };
+        let mut rest = members;
+        while let Some(first) = rest.first() {
+            let mut all = range(first);
+            let together = rest[1..].iter().map(range).take_while(|next| {
+                let is_close = all.start <= next.start && next.start <= all.end + GAP && next.end <= all.start + BLOCK;
+                all.end = if is_close { all.end.max(next.end) } else { all.end };
+                is_close
+            });
+            let (close, later) = rest.split_at(1 + together.count());
+            let read = text.tokens(all.clone(), &mut self.buffer)?;
+            for own in close.iter().map(range) {
+                let own = &read[(own.start - all.start) as usize..(own.end - all.start) as usize];
+                let start = self.tokens.len() as u32;
+                match direction {
+                    Direction::Left => self.tokens.extend(own.iter().rev()),
+                    Direction::Right => self.tokens.extend_from_slice(own),
+                }
+                self.ends.push((start, self.tokens.len() as u32));
+            }
+            rest = later;
         }
         Ok(())
     }

@@ -472,7 +472,8 @@ impl<C: Collect> Search<'_, C> {
     fn follow(&mut self, depth: u64, places: &mut [(u32, u32)]) -> Result<(), Error> {
         let Search { text, options, collect, buffer } = self;
         places.sort_unstable_by(|a, b| text.compare_right(a.0, b.0).then(a.0.cmp(&b.0)));
-        let common: Vec<u64> = places.windows(2).map(|pair| text.right_common(pair[0].0, pair[1].0)).collect();
+        // No document has more tokens.
+        let common: Vec<u32> = places.windows(2).map(|pair| text.right_common(pair[0].0, pair[1].0) as u32).collect();
         let sum_up = |counts: &dyn Fn(usize) -> bool| {
             let sums = (0..places.len()).scan(0u32, |sum, at| {
                 *sum += u32::from(counts(at));
@@ -493,7 +494,7 @@ impl<C: Collect> Search<'_, C> {
         let (mut result, collect) = (Ok(()), std::cell::RefCell::new(&mut **collect));
         tree(
             places.len(),
-            |at| common[at],
+            |at| u64::from(common[at]),
             |at| collect.borrow().of_place(places[at].0),
             |gathered, other| collect.borrow().join(gathered, other),
             |length, range, gathered| {

@@ -7,6 +7,7 @@
 //! An anchor takes [`BYTES_AN_ANCHOR`] bytes if its k-gram repeats, and 8 bytes otherwise; tokens and all selected anchors go to
 //! temporary files if they do not fit.
 
+use super::minima::Minima;
 use super::modular::{Powers, extended};
 use super::selected_by_windows;
 use super::stored::Stored;
@@ -49,8 +50,8 @@ pub(super) struct Slot {
 /// There is no next one in the group.
 pub(super) const LAST: u16 = u16::MAX;
 
-/// The memory of an anchor whose k-gram repeats, with its slot.
-pub(super) const BYTES_AN_ANCHOR: u64 = (size_of::<Anchor>() + size_of::<Slot>()) as u64;
+/// The memory of an anchor whose k-gram repeats, with its slot and its part of the minima.
+pub(super) const BYTES_AN_ANCHOR: u64 = (size_of::<Anchor>() + size_of::<Slot>() + 3) as u64;
 
 /// The maximum length of the k-grams, and of a window.
 const MAX_GRAM: usize = 32;
@@ -223,8 +224,9 @@ impl Builder {
         }
         drop(grams);
         let slots = slots(&anchors, counts);
+        let selected_spilled = self.selected.bytes_spilled();
         let Builder { selector, tokens, starts, has_halves, .. } = self;
-        Ok(Text { tokens, starts, anchors, slots, selector, has_halves })
+        Ok(Text { tokens, starts, anchors, slots, minima: Minima::default(), selector, has_halves, selected_spilled })
     }
 }
 
@@ -281,8 +283,12 @@ pub(super) struct Text {
     pub anchors: Vec<Anchor>,
     /// Those of each k-gram, together.
     pub slots: Vec<Slot>,
+    /// Of what they have in common on the right, once they are [sorted](super::order::sort).
+    pub minima: Minima,
     selector: Selector,
     has_halves: bool,
+    /// The bytes of places of k-grams that were in a file.
+    selected_spilled: u64,
 }
 
 impl Text {
@@ -320,16 +326,16 @@ impl Text {
         self.tokens.read(range, buffer)
     }
 
-    /// The bytes of tokens in a file.
+    /// The bytes of tokens, and of places of k-grams, that went to files.
     pub fn bytes_spilled(&self) -> u64 {
-        self.tokens.bytes_spilled()
+        self.tokens.bytes_spilled() + self.selected_spilled
     }
 
     /// The tokens that are equal from two anchors of one group on.
     pub fn right_common(&self, a: u32, b: u32) -> u64 {
         let (steps, common) = self.steps(a, b);
         let [x, y] = [a, b].map(|anchor| self.anchors[anchor as usize + steps].slot as usize);
-        let rest = self.slots[x.min(y)..x.max(y)].iter().map(|slot| slot.right_common).min();
+        let rest = self.minima.least(x.min(y), x.max(y));
         common + u64::from(rest.unwrap_or(0))
     }
 
