@@ -22,6 +22,7 @@ use crate::source::{Place, Problem, ProblemKind, Severity};
 use crate::union_find::UnionFind;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Two groups of distinct documents at or above the threshold; `a < b`.
@@ -319,12 +320,13 @@ const MANY_SHAPES: usize = 64;
 
 impl Prefixes {
     /// Cost: two steps for each element of each set, a sort of the prefixes, and one of those of their elements that more than
-    /// one member has. Some 30 bytes for each of these; and for elements, at most `most` bytes, 64 MiB, or 1 MiB if that is
+    /// one member has. Some 10 bytes for each of these, and 48 for as many as fit `memory / 4`: if they do not all, the prefixes are
+    /// sorted again for each range of elements that does. For elements at most `memory / 8` bytes, 64 MiB, or 1 MiB if that is
     /// more: 4 for each class of them by which they are ordered, and 2 bits for each class that more than one member has.
-    fn new(jaccard: Threshold, members: &[u32], sets: &Sets, most: u64) -> Self {
+    fn new(jaccard: Threshold, members: &[u32], sets: &Sets, memory: u64) -> Self {
         let sizes: Vec<u32> = members.iter().map(|&member| sets.size(member) as u32).collect();
         let total: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
-        let most = most.clamp(LEAST_COUNTED, MOST_COUNTED) / 2;
+        let most = (memory / 8).clamp(LEAST_COUNTED, MOST_COUNTED) / 2;
         let classes = (total / 2).next_power_of_two().clamp(1 << 12, 1 << (most / 4).ilog2()) as usize;
         let class = |element: u64| element as usize & (classes - 1);
         let counts: Vec<AtomicU32> = (0..classes).map(|_| AtomicU32::new(0)).collect();
@@ -355,26 +357,33 @@ impl Prefixes {
                 .filter(move |&((count, element), rest)| rest >= least && is_shared(count, element))
                 .map(move |((count, element), rest)| Held { count, element, number: number as u32, rest: rest as u32 })
         };
-        // A few large lists: those that were moved are returned to the system.
-        let some = members.len().div_ceil(2 * rayon::current_num_threads()).max(1 << 10);
-        let lists: Vec<Vec<Held>> = members
-            .par_chunks(some)
-            .enumerate()
-            .map(|(chunk, members)| (chunk * some..).zip(members).flat_map(held_by).collect())
-            .collect();
-        drop(counts);
-        let mut held = Vec::with_capacity(lists.iter().map(Vec::len).sum());
-        lists.into_iter().for_each(|list| held.extend(list));
-        held.par_sort_unstable();
         let (mut table, mut rests) = (Table::default(), Vec::new());
-        for run in held.chunk_by_mut(|a, b| (a.count, a.element) == (b.count, b.element)) {
-            let run = partners(jaccard, run, &sizes);
-            if run.len() > 1 {
-                table.members.extend(run.iter().map(|held| held.number));
-                rests.extend(run.iter().map(|held| held.rest));
-                table.end_run(None);
+        for range in ranges(members, held_by, memory / 4) {
+            // A few large lists: those that were moved are returned to the system.
+            let some = members.len().div_ceil(2 * rayon::current_num_threads()).max(1 << 10);
+            let held_by = |member| held_by(member).filter(|held| range.contains(&(held.count, held.element)));
+            let lists: Vec<Vec<Held>> = members
+                .par_chunks(some)
+                .enumerate()
+                .map(|(chunk, members)| (chunk * some..).zip(members).flat_map(held_by).collect())
+                .collect();
+            let mut held = Vec::with_capacity(lists.iter().map(Vec::len).sum());
+            lists.into_iter().for_each(|list| held.extend(list));
+            held.par_sort_unstable();
+            // They grow by what is added, and not to twice their length.
+            table.members.reserve_exact(held.len());
+            rests.reserve_exact(held.len());
+            for run in held.chunk_by_mut(|a, b| (a.count, a.element) == (b.count, b.element)) {
+                let run = partners(jaccard, run, &sizes);
+                if run.len() > 1 {
+                    table.members.extend(run.iter().map(|held| held.number));
+                    rests.extend(run.iter().map(|held| held.rest));
+                    table.end_run(None);
+                }
             }
         }
+        table.shrink_to_fit();
+        rests.shrink_to_fit();
         Prefixes { jaccard, table, rests, sizes }
     }
 
@@ -384,6 +393,30 @@ impl Prefixes {
         let needed = self.jaccard.jaccard_overlap(self.sizes[a as usize] as usize, self.sizes[b as usize] as usize);
         self.rests[at as usize].min(self.rests[other as usize]) as usize >= needed
     }
+}
+
+/// How many members are looked at to find out how many elements of prefixes there are.
+const SAMPLED: usize = 1 << 10;
+
+/// A number of members that have an element, and the element: the end of all of them.
+const END: (u32, u64) = (u32::MAX, u64::MAX);
+
+/// Ranges of elements in their order, such that what members hold of each fits this memory, twice: it is moved once.
+fn ranges<'m, H: Iterator<Item = Held>>(
+    members: &'m [u32],
+    held_by: impl Fn((usize, &'m u32)) -> H,
+    memory: u64,
+) -> Vec<Range<(u32, u64)>> {
+    let step = members.len().div_ceil(SAMPLED).max(1);
+    let mut sample: Vec<(u32, u64)> =
+        members.iter().enumerate().step_by(step).flat_map(held_by).map(|held| (held.count, held.element)).collect();
+    sample.sort_unstable();
+    let bytes = (sample.len() * step * 2 * size_of::<Held>()) as u64;
+    let count = bytes.div_ceil(memory.max(LEAST_COUNTED)) as usize;
+    let mut ends: Vec<(u32, u64)> = (1..count).map(|part| sample[part * sample.len() / count]).collect();
+    ends.dedup();
+    ends.push(END);
+    ends.iter().scan((0, 0), |start, &end| Some(std::mem::replace(start, end)..end)).collect()
 }
 
 /// The members with an element that can be similar to another one with it, as far as sizes and rests show. All remain if
@@ -874,7 +907,7 @@ impl<'a> Search<'a> {
         if let Some((sets, jaccard)) = prefixed {
             for (family, members) in (0..).zip(&hot.members) {
                 let meeting = Meeting::Family(family);
-                let prefixes = Prefixes::new(jaccard, members, sets, self.memory / 8);
+                let prefixes = Prefixes::new(jaccard, members, sets, self.memory);
                 let sided = Sided::new(self.corpus, members.iter().copied());
                 let rows = Rows::new(std::slice::from_ref(&prefixes.table), members.len(), &sided, |_, _| true);
                 came.extend(rows.search(self.memory, |(a, b), places, came| {
@@ -893,5 +926,38 @@ impl<'a> Search<'a> {
             edges.extend(found);
             compared + count
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::subset::Subset;
+    use crate::hash::mix;
+
+    /// With little memory, prefixes are made range by range: the same ones.
+    #[test]
+    fn prefixes_in_little_memory() {
+        const MEMBERS: u32 = 6000;
+        let (mut words, mut at) = (Vec::new(), Vec::new());
+        for member in 0..MEMBERS {
+            let mut set: Vec<u64> = (0..40).map(|n| mix(u64::from(member * 40 + n)) % 400).collect();
+            set.sort_unstable();
+            set.dedup();
+            at.push((member, words.len(), set.len(), Parities::default()));
+            words.extend(set);
+        }
+        let sets = Sets::of(Subset::of(MEMBERS as usize, 0..MEMBERS), words, at);
+        let members: Vec<u32> = (0..MEMBERS).collect();
+        let made = |memory| Prefixes::new("0.8".parse().unwrap(), &members, &sets, memory);
+        let runs = |prefixes: &Prefixes| -> Vec<Vec<u32>> {
+            (0..prefixes.table.runs()).map(|run| prefixes.table.run(run).to_vec()).collect()
+        };
+        let jaccard: Threshold = "0.8".parse().unwrap();
+        let elements: usize = members.iter().map(|&member| jaccard.prefix_of(sets.size(member))).sum();
+        assert!(elements * 2 * size_of::<Held>() > 2 * LEAST_COUNTED as usize);
+        let (whole, parts) = (made(1 << 30), made(0));
+        assert!(whole.table.runs() > 0);
+        assert_eq!((runs(&parts), &parts.rests, &parts.sizes), (runs(&whole), &whole.rests, &whole.sizes));
     }
 }
