@@ -46,7 +46,7 @@ fn is_zero(count: &u64) -> bool {
 pub(super) enum Condition {
     #[default]
     Whole,
-    /// Not to its end, so that its copy must have everything.
+    /// Not to its end, or it is damaged elsewhere, so that its copy must have everything.
     Damaged,
     /// Not at all.
     Unreadable,
@@ -56,7 +56,7 @@ impl Condition {
     /// The condition of a file with this problem.
     pub fn after(problem: &Problem) -> Self {
         match problem.kind {
-            ProblemKind::Damaged | ProblemKind::Changed => Condition::Damaged,
+            ProblemKind::Damaged | ProblemKind::DamagedColumn | ProblemKind::Changed => Condition::Damaged,
             // Its records are unknown without a column of texts.
             ProblemKind::Unreadable | ProblemKind::Header => Condition::Unreadable,
             _ => Condition::Whole,

@@ -137,7 +137,8 @@ fn write_clean(
     observer: &dyn Observer,
 ) -> Result<Cleaned, Error> {
     check_paths(paths)?;
-    let sides = Input::sides(paths.to_vec(), options.against.clone(), options.source.clone());
+    let mut sides = Input::sides(paths.to_vec(), options.against.clone(), options.source.clone());
+    sides.0.check_for_copies();
     let inputs = Inputs::new(sides.0.listing()?);
     Inputs::refuse_equal_outputs(inputs.files.iter())?;
     decider.refuse(&inputs, paths, output)?;

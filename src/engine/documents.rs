@@ -129,7 +129,7 @@ pub(super) struct Documents {
     pub part_starts: Vec<usize>,
     /// The rejected records, except those of the reference.
     pub rejections: Rejections,
-    /// The files that could not be read to their end, except those of the reference.
+    /// The files that could not be read to their end, or are damaged elsewhere, except those of the reference.
     pub damaged: BTreeSet<Arc<str>>,
     pub remarks: Remarks,
 }
@@ -217,7 +217,9 @@ impl Documents {
             for &(before, problem) in &part.rejected {
                 self.rejections.push(self.lengths.len() as u32 + before, &part.problems[problem]);
             }
-            let damaged = part.problems.iter().filter(|problem| problem.kind == ProblemKind::Damaged);
+            let is_damaged =
+                |problem: &&Problem| matches!(problem.kind, ProblemKind::Damaged | ProblemKind::DamagedColumn);
+            let damaged = part.problems.iter().filter(is_damaged);
             self.damaged.extend(damaged.map(|problem| Arc::clone(&problem.place.path)));
         }
         if !part.ranks.is_empty() {

@@ -113,6 +113,12 @@ pub(super) enum Part {
         /// What is read of the texts, if they are pages.
         pages: Option<PageText>,
     },
+    /// Pages of a Parquet file that are only checked.
+    #[cfg(feature = "parquet")]
+    Checks {
+        path: Arc<str>,
+        checks: parquet::Checks,
+    },
     /// Rows of a table in memory.
     #[cfg(feature = "arrow")]
     Arrow {
@@ -189,7 +195,7 @@ impl Part {
             #[cfg(feature = "warc")]
             Part::Warc(records, ..) => &records.bytes,
             #[cfg(feature = "parquet")]
-            Part::Parquet { .. } => &[],
+            Part::Parquet { .. } | Part::Checks { .. } => &[],
             #[cfg(feature = "arrow")]
             Part::Arrow { .. } => &[],
         }
@@ -200,6 +206,8 @@ impl Part {
         match self {
             #[cfg(feature = "parquet")]
             Part::Parquet { rows, .. } => rows.bytes_unpacked(),
+            #[cfg(feature = "parquet")]
+            Part::Checks { checks, .. } => checks.bytes_unpacked(),
             #[cfg(feature = "arrow")]
             Part::Arrow { rows, .. } => rows.bytes,
             #[cfg(feature = "files")]
@@ -213,6 +221,8 @@ impl Part {
         let records = match self {
             #[cfg(feature = "parquet")]
             Part::Parquet { rows, .. } => rows.bytes_held(),
+            #[cfg(feature = "parquet")]
+            Part::Checks { checks, .. } => checks.bytes_held(),
             #[cfg(feature = "files")]
             Part::Program { job, .. } => job.bytes_held(),
             part => part.bytes().len() as u64,
@@ -394,6 +404,15 @@ impl Part {
             #[cfg(feature = "parquet")]
             Part::Parquet { path, rows, max_record, pages } => {
                 each_parquet_row(path, rows, (*max_record, *pages), selection, each);
+            }
+            #[cfg(feature = "parquet")]
+            Part::Checks { path, checks } => {
+                if let Some(number) = selection.next(None) {
+                    for (line, message) in checks.problems() {
+                        let (place, kind) = (Place { path: path.clone(), line: *line }, ProblemKind::DamagedColumn);
+                        each(number, Err(Problem::at(place, Severity::Failed, kind, message.clone())));
+                    }
+                }
             }
             #[cfg(feature = "arrow")]
             Part::Arrow { rows, max_record, pages } => {
@@ -757,6 +776,13 @@ impl<'d> Assembler<'d> {
         self.batch.bytes_read += bytes_read - self.bytes_read;
         self.bytes_read = bytes_read;
         if self.size >= self.full { self.flush(bytes_read) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Passes on a part as a batch of its own. `bytes_read` is the total number of bytes read.
+    pub fn alone(&mut self, part: Part, bytes_read: u64) -> ControlFlow<()> {
+        self.flush(self.bytes_read)?;
+        self.batch.push_part(part, Rank::default());
+        self.flush(bytes_read)
     }
 
     /// Passes on the current batch.

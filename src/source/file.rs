@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+#[cfg(feature = "parquet")]
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{ErrorKind, Read};
@@ -40,7 +42,17 @@ pub(super) struct Pass<'a> {
     /// The number of bytes read; compressed input counts compressed.
     bytes_read: Rc<Cell<u64>>,
     assembler: Assembler<'a>,
+    /// What was found in the columns of Parquet files that are not read, if they are checked.
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "no other format has columns that are not read"))]
+    checked: Option<&'a mut Checked>,
 }
+
+/// What earlier readings found in the columns that are not read, by the path of their file. A later one repeats it.
+#[cfg(feature = "parquet")]
+pub(super) type Checked = HashMap<Arc<str>, Vec<parquet::Outcome>>;
+#[cfg(not(feature = "parquet"))]
+#[derive(Default)]
+pub(super) struct Checked {}
 
 /// A file to read.
 pub(super) struct File<'a> {
@@ -56,14 +68,15 @@ pub(super) struct File<'a> {
 }
 
 impl<'a> Pass<'a> {
-    /// `fields` are those of JSON lines that the options name.
+    /// `fields` are those of JSON lines that the options name. With `checked`, columns that are not read are checked.
     pub fn new(
         options: &'a ReadOptions,
         fields: Arc<JsonFields>,
+        checked: Option<&'a mut Checked>,
         deliver: &'a mut dyn FnMut(Batch) -> ControlFlow<()>,
     ) -> Self {
         let assembler = Assembler::new(options, deliver);
-        Pass { options, fields, bytes_read: Rc::default(), assembler }
+        Pass { options, fields, bytes_read: Rc::default(), assembler, checked }
     }
 
     /// Passes on the pending batch. What follows counts for this tally.
@@ -297,7 +310,7 @@ impl<'a> Pass<'a> {
             (true, None) => {
                 refused("Parquet must be in a file on disk, not in standard input or a pipe: write it to a file first")
             }
-            (true, Some(on_disk)) => parquet::File::open(on_disk, self.options),
+            (true, Some(on_disk)) => parquet::File::open(on_disk, self.options, self.checked.is_some()),
         };
         let mut rows = match opened {
             Ok(rows) => rows,
@@ -308,6 +321,12 @@ impl<'a> Pass<'a> {
             self.fail(ProblemKind::Rank, file.path, None, message.to_string())?;
         }
         let (max_record, pages) = (self.options.max_record, self.options.field_pages());
+        let path: Arc<str> = file.path.into();
+        let known = self.checked.as_ref().and_then(|checked| checked.get(&path).cloned());
+        let mut outcomes = Vec::new();
+        if known.is_some() {
+            rows.leave_out_checks();
+        }
         while let Some(piece) = rows.next() {
             let read = before + rows.bytes_read().min(file.size.unwrap_or(u64::MAX));
             self.bytes_read.set(self.bytes_read.get().max(read));
@@ -317,9 +336,26 @@ impl<'a> Pass<'a> {
                     self.push(Part::Parquet { path: file.path.into(), rows, max_record, pages })?;
                 }
                 parquet::Piece::Broken { row, fault } => self.fail(fault.kind, file.path, Some(row), fault.message)?,
+                parquet::Piece::Checks(checks) => {
+                    outcomes.push(Arc::clone(checks.outcome()));
+                    self.check(&path, checks)?;
+                }
             }
         }
-        ControlFlow::Continue(())
+        match (known, &mut self.checked) {
+            // The batches are those of the first reading, so that they have the same numbers.
+            (Some(known), _) => known.iter().try_for_each(|outcome| self.check(&path, parquet::Checks::again(outcome))),
+            (None, Some(checked)) => {
+                checked.insert(path, outcomes);
+                ControlFlow::Continue(())
+            }
+            (None, None) => ControlFlow::Continue(()),
+        }
+    }
+
+    #[cfg(feature = "parquet")]
+    fn check(&mut self, path: &Arc<str>, checks: parquet::Checks) -> ControlFlow<()> {
+        self.assembler.alone(Part::Checks { path: Arc::clone(path), checks }, self.bytes_read.get())
     }
 
     fn drain<C: Cut>(&mut self, path: &str, cutter: &mut Cutter<C>, part: impl Fn(Records) -> Part) -> ControlFlow<()> {

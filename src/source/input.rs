@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::batch::JsonFields;
 use super::counts::Counts;
-use super::file::{File, Pass};
+use super::file::{Checked, File, Pass};
 use super::identity::FileId;
 #[cfg(feature = "clean")]
 use super::rest::{OnDisk, Original};
@@ -49,6 +49,8 @@ pub struct Input {
     elsewhere: Arc<HashSet<FileId>>,
     /// Whether each path must yield a document.
     required: Option<Required>,
+    /// What was found in the columns of Parquet files that are not read, if they are checked.
+    checked: Option<Checked>,
 }
 
 /// What each path must yield: a document.
@@ -113,6 +115,7 @@ impl Input {
             total: OnceCell::new(),
             elsewhere: Arc::default(),
             required: None,
+            checked: None,
         }
     }
 
@@ -137,6 +140,13 @@ impl Input {
     pub fn require_documents(&mut self, parameter: &'static str) {
         let tallies = self.paths.iter().map(|_| Arc::default()).collect();
         self.required = Some(Required { parameter, tallies, counts: Vec::new() });
+    }
+
+    /// Also checks the columns of Parquet files that are not read, because copies of files without some of their records have
+    /// them too. What is damaged is a problem of the kind [`DamagedColumn`](ProblemKind::DamagedColumn).
+    #[cfg(feature = "clean")]
+    pub(crate) fn check_for_copies(&mut self) {
+        self.checked = Some(Checked::default());
     }
 
     /// The number of files that the other one of two [sides](Self::sides) reads.
@@ -362,7 +372,8 @@ impl Source for Input {
         (self.counts, self.failed_copy) = (Counts::default(), None);
         let options = self.options.clone();
         let fields = self.fields.get_or_insert_with(|| Arc::new(JsonFields::new(&options)));
-        let mut pass = Pass::new(&options, Arc::clone(fields), deliver);
+        let mut checked = self.checked.take();
+        let mut pass = Pass::new(&options, Arc::clone(fields), checked.as_mut(), deliver);
         let mut seen = Files::new();
         let (mut counts, mut of_paths) = (Counts::default(), Vec::new());
         let all = (0..self.paths.len()).try_for_each(|index| {
@@ -381,6 +392,8 @@ impl Source for Input {
             // Nothing comes after the last batch, so the result of passing it does not matter.
             _ = pass.finish();
         }
+        drop(pass);
+        self.checked = checked;
     }
 
     fn total_bytes(&self) -> Option<u64> {

@@ -25,6 +25,8 @@ pub enum ProblemKind {
     Unreadable,
     /// A file or stream ends prematurely, or its compressed data is damaged.
     Damaged,
+    /// A column of a Parquet file that is not read is damaged: the records are read nevertheless.
+    DamagedColumn,
     /// A record or document is longer than allowed.
     TooLong,
     /// A line is not a JSON object.
@@ -74,6 +76,7 @@ impl ProblemKind {
         match self {
             ProblemKind::Unreadable => "unreadable",
             ProblemKind::Damaged => "damaged",
+            ProblemKind::DamagedColumn => "damaged-column",
             ProblemKind::TooLong => "too-long",
             ProblemKind::Json => "json",
             ProblemKind::Text => "text",
@@ -113,7 +116,8 @@ impl ProblemKind {
             | ProblemKind::NeedsProgram
             | ProblemKind::JsonArray
             | ProblemKind::Program => true,
-            ProblemKind::SameFile
+            ProblemKind::DamagedColumn
+            | ProblemKind::SameFile
             | ProblemKind::Loop
             | ProblemKind::Special
             | ProblemKind::Changed

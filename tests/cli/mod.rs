@@ -12,6 +12,7 @@
 //! | `endings` | closed pipes, files that may not be read |
 //! | `outputs` | which files may be written, and which properties a replaced file keeps |
 //! | `clean` | every record is in the output or listed, also after kills |
+//! | `clean_parquet` | `clean` of Parquet files that are damaged in any column; what copies keep |
 //! | `clean_index` | `clean --index` decides as `filter` does, and remembers once, also after kills |
 //! | `moved` | files that move are identical after `--undo`, also after kills and changes |
 //! | `review` | the page of `--report` shows what the records say, and nothing from documents controls it |
@@ -33,6 +34,7 @@ mod bounds;
 mod check_reports;
 mod clean;
 mod clean_index;
+mod clean_parquet;
 mod compare;
 mod crawl;
 mod endings;

@@ -43,6 +43,8 @@ pub(super) struct Slice {
     bytes: u64,
     /// The bytes of the pages of which this is the first range.
     held: u64,
+    /// The numbers of the pages of which this is the last range.
+    ended: Vec<u32>,
 }
 
 impl Slice {
@@ -77,12 +79,27 @@ impl Slice {
         if !self.pages.last().is_some_and(|last| Arc::ptr_eq(last, page)) {
             self.pages.push(Arc::clone(page));
         }
+        if rows.end == in_page {
+            self.ended.push(self.pages.len() as u32 - 1);
+        }
     }
 
-    /// Adds a page in which the last row goes on.
-    pub fn push_rest(&mut self, page: &Arc<Page>) {
+    /// The pages of which this is the last range.
+    pub fn ended(&self) -> impl Iterator<Item = &Page> {
+        self.ended.iter().map(|&page| &*self.pages[page as usize])
+    }
+
+    pub fn dictionary(&self) -> Option<&Page> {
+        self.dictionary.as_deref()
+    }
+
+    /// Adds a page in which the last row goes on, and `is_last` if no row begins.
+    pub fn push_rest(&mut self, page: &Arc<Page>, is_last: bool) {
         self.held += page.bytes_held();
         self.pages.push(Arc::clone(page));
+        if is_last {
+            self.ended.push(self.pages.len() as u32 - 1);
+        }
     }
 
     /// Leaves out the last row. Its pages stay.

@@ -5,6 +5,7 @@ use std::fs;
 
 use ::parquet::basic::{Compression, Type};
 use ::parquet::file::metadata::ColumnChunkMetaData;
+use ::parquet::schema::types::ColumnDescriptor;
 
 use super::fault::{Damage, Fault};
 use super::footer::{Chunk, Physical};
@@ -13,44 +14,27 @@ use super::values::{Runs, Values};
 use crate::source::ReadOptions;
 
 /// What is known of a column.
-struct Column {
+#[derive(Debug)]
+pub(super) struct Column {
+    /// Its path.
+    pub name: String,
     physical: Type,
     width: usize,
     max_definition: u32,
-    max_repetition: u32,
+    pub max_repetition: u32,
 }
 
-/// Checks the column of a row group with this many rows, in a file whose metadata begins at `end`.
-pub(super) fn column(
-    file: &fs::File,
-    end: u64,
-    rows: u64,
-    metadata: &ColumnChunkMetaData,
-    options: &ReadOptions,
-) -> Result<(), Fault> {
+/// The part of a file where a column of a row group is, in a file whose metadata begins at `end`.
+///
+/// # Errors
+/// It is outside the file.
+pub(super) fn chunk(end: u64, metadata: &ColumnChunkMetaData) -> Result<Chunk, Damage> {
     let size = |value: i64| u64::try_from(value).map_err(|_| Damage::from("a size in its metadata is negative"));
     let dictionary = metadata.dictionary_page_offset().filter(|&offset| offset != 0);
     let start = size(dictionary.map_or(metadata.data_page_offset(), |first| first.min(metadata.data_page_offset())))?;
-    let (length, mut left) = (size(metadata.compressed_size())?, size(metadata.num_values())?);
+    let (length, values) = (size(metadata.compressed_size())?, size(metadata.num_values())?);
     if start < 4 || start.checked_add(length).is_none_or(|column| column > end) {
-        return Err(Damage::from("a column is outside the file").into());
-    }
-    let description = metadata.column_descr();
-    let width = match description.physical_type() {
-        Type::BOOLEAN | Type::BYTE_ARRAY => 0,
-        Type::INT32 | Type::FLOAT => 4,
-        Type::INT64 | Type::DOUBLE => 8,
-        Type::INT96 => 12,
-        Type::FIXED_LEN_BYTE_ARRAY => usize::try_from(description.type_length()).unwrap_or(0),
-    };
-    let column = Column {
-        physical: description.physical_type(),
-        width,
-        max_definition: description.max_def_level().unsigned_abs().into(),
-        max_repetition: description.max_rep_level().unsigned_abs().into(),
-    };
-    if column.physical == Type::FIXED_LEN_BYTE_ARRAY && width == 0 {
-        return Err(Damage::from("a column has values of no length").into());
+        return Err(Damage::from("a column is outside the file"));
     }
     let codec = match metadata.compression() {
         Compression::UNCOMPRESSED => 0,
@@ -62,22 +46,67 @@ pub(super) fn column(
         Compression::ZSTD(_) => 6,
         Compression::LZ4_RAW => 7,
     };
-    let chunk = Chunk { codec, values: left, start, length };
-    let (mut pages, mut expansion, mut found) = (Pages::new(file, chunk)?, Expansion::default(), 0);
+    Ok(Chunk { codec, values, start, length })
+}
+
+/// Checks the column of a row group with this many rows, in a file whose metadata begins at `end`.
+pub(super) fn column(
+    file: &fs::File,
+    end: u64,
+    rows: u64,
+    metadata: &ColumnChunkMetaData,
+    options: &ReadOptions,
+) -> Result<(), Fault> {
+    let column = Column::new(metadata.column_descr());
+    let chunk = chunk(end, metadata)?;
+    let (mut pages, mut expansion) = (Pages::new(file, chunk)?, Expansion::default());
+    let (mut left, mut found) = (chunk.values, 0);
     while left > 0 {
         let page = pages.next(&mut expansion, options)?;
-        left = left.checked_sub(page.rows()).ok_or(Damage::from("a column has more values than it claims"))?;
+        left = left.checked_sub(page.rows()).ok_or(MORE_VALUES)?;
         found += column.check(&page, pages.dictionary.as_deref())?;
     }
     if found != rows {
-        return Err(Damage::from("a column has more or fewer rows than its row group").into());
+        return Err(OTHER_ROWS.into());
     }
     pages.finish(&mut expansion, options)
 }
 
+pub(super) const MORE_VALUES: Damage = Damage::Borrowed("a column has more values than it claims");
+pub(super) const OTHER_ROWS: Damage = Damage::Borrowed("a column has more or fewer rows than its row group");
+
 impl Column {
+    pub fn new(description: &ColumnDescriptor) -> Self {
+        let width = match description.physical_type() {
+            Type::BOOLEAN | Type::BYTE_ARRAY => 0,
+            Type::INT32 | Type::FLOAT => 4,
+            Type::INT64 | Type::DOUBLE => 8,
+            Type::INT96 => 12,
+            Type::FIXED_LEN_BYTE_ARRAY => usize::try_from(description.type_length()).unwrap_or(0),
+        };
+        Column {
+            name: description.path().string(),
+            physical: description.physical_type(),
+            width,
+            max_definition: description.max_def_level().unsigned_abs().into(),
+            max_repetition: description.max_rep_level().unsigned_abs().into(),
+        }
+    }
+
+    /// Whether a dictionary can be decoded.
+    pub fn can_decode(&self, dictionary: &Page) -> bool {
+        dictionary.dictionary(self.kind()).is_ok()
+    }
+
+    fn kind(&self) -> Physical {
+        if self.physical == Type::BYTE_ARRAY { Physical::Bytes } else { Physical::Fixed(self.width) }
+    }
+
     /// Checks a page, and counts its rows.
-    fn check(&self, page: &Page, dictionary: Option<&Page>) -> Result<u64, Damage> {
+    pub fn check(&self, page: &Page, dictionary: Option<&Page>) -> Result<u64, Damage> {
+        if self.physical == Type::FIXED_LEN_BYTE_ARRAY && self.width == 0 {
+            return Err("a column has values of no length".into());
+        }
         let content = page.levels_and_values(self.max_repetition, self.max_definition)?;
         let mut repetition = Runs::of_levels(content.repetition, self.max_repetition)?;
         let mut definition = Runs::of_levels(content.definition, self.max_definition)?;
@@ -115,7 +144,7 @@ impl Column {
     }
 
     fn check_values(&self, page: &Page, values: &[u8], present: u64, dictionary: Option<&Page>) -> Result<(), Damage> {
-        let physical = if self.physical == Type::BYTE_ARRAY { Physical::Bytes } else { Physical::Fixed(self.width) };
+        let physical = self.kind();
         let dictionary = dictionary.map(|dictionary| dictionary.dictionary(physical)).transpose()?;
         if present == 0 {
             return Ok(());

@@ -17,7 +17,7 @@ use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use ::parquet::schema::types::Type;
 
-use super::check;
+use super::check::column as check_column;
 use crate::source::ReadOptions;
 
 /// The number of rows that are copied at once.
@@ -40,8 +40,7 @@ pub(in crate::source) fn copy_without(input: &fs::File, dropped: &[u64], out: im
     let reader = SerializedFileReader::new(input.try_clone()?)?;
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr().root_schema_ptr();
-    check_types(&schema)?;
-    check_codecs(metadata)?;
+    check(metadata)?;
     let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties(metadata)))?;
     let (mut first, mut dropped) = (1u64, dropped);
     for (index, group) in metadata.row_groups().iter().enumerate() {
@@ -57,7 +56,7 @@ pub(in crate::source) fn copy_without(input: &fs::File, dropped: &[u64], out: im
         let mut to = writer.next_row_group()?;
         let mut column = 0;
         while let Some(mut writer) = to.next_column()? {
-            check::column(input, end, rows, group.column(column), &options).map_err(|fault| refused(fault.message))?;
+            check_column(input, end, rows, group.column(column), &options).map_err(|fault| refused(fault.message))?;
             copy_column(from.get_column_reader(column)?, &mut writer, &kept)?;
             writer.close()?;
             column += 1;
@@ -77,6 +76,15 @@ fn refused(message: String) -> io::Error {
 
 fn damaged(what: &str) -> io::Error {
     refused(format!("damaged Parquet file: {what}"))
+}
+
+/// Checks that a copy of a file with this metadata can be written.
+///
+/// # Errors
+/// It has a logical type that is not known, or a codec that has no writer.
+pub(super) fn check(metadata: &ParquetMetaData) -> io::Result<()> {
+    check_types(metadata.file_metadata().schema_descr().root_schema())?;
+    check_codecs(metadata)
 }
 
 /// A logical type that is not known would be written as another.

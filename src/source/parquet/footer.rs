@@ -78,6 +78,14 @@ pub(super) struct Columns {
     pub null: String,
 }
 
+impl Columns {
+    /// The numbers of the columns that are read: of texts, of the id, of what ranks rows. A column may be read as several.
+    pub fn ordinals(&self) -> impl Iterator<Item = u64> {
+        let (id, rank) = (self.id.as_ref().map(|(id, _)| id), self.rank.as_ref().map(|(rank, _)| rank));
+        self.texts.iter().chain(id).chain(rank).map(|column| column.ordinal)
+    }
+}
+
 /// The metadata of a file.
 pub(super) struct Footer {
     bytes: Vec<u8>,

@@ -21,10 +21,10 @@
 //! | `rows` | a range of rows: ids and texts |
 //! | `lists` | the texts of a row in a column in lists |
 //! | `check` | every page of a column, before another decoder reads it |
+//! | `unread` | the columns that are not read, checked for copies |
 //! | `copy` | a file without some of its rows |
 
 mod cells;
-#[cfg_attr(not(feature = "clean"), allow(dead_code, reason = "for copies"))]
 mod check;
 mod codec;
 #[cfg_attr(not(feature = "clean"), allow(dead_code, reason = "only `clean` copies files"))]
@@ -35,6 +35,7 @@ mod lists;
 mod page;
 mod rows;
 mod thrift;
+mod unread;
 mod values;
 
 #[cfg(feature = "clean")]
@@ -49,6 +50,8 @@ pub(super) use fault::Fault;
 use footer::{Chunk, Columns, Footer, Group};
 use page::{Expansion, Page, Pages, Starts, max_page};
 pub(super) use rows::{Record, Refused, Rows};
+use unread::Unread;
+pub(super) use unread::{Checks, Outcome};
 
 use super::options::PARQUET_MAGIC as MAGIC;
 use super::{ProblemKind, ReadOptions};
@@ -85,11 +88,15 @@ pub(super) struct File<'f> {
     /// The number of rows in the row groups so far.
     rows: u64,
     group: Option<Open<'f>>,
+    /// The columns that are not read, if they are checked.
+    unread: Option<Unread<'f>>,
 }
 
 /// What comes next in a file.
 pub(super) enum Piece {
     Rows(Rows),
+    /// Pages of columns that are not read. They come after all rows.
+    Checks(Checks),
     /// A part of the file cannot be read.
     Broken {
         /// Its first row.
@@ -99,12 +106,18 @@ pub(super) enum Piece {
 }
 
 impl<'f> File<'f> {
-    /// Reads the metadata of a file.
-    pub fn open(file: &'f fs::File, options: &'f ReadOptions) -> Result<Self, Fault> {
+    /// Reads the metadata of a file. If it `is_checked`, every page of every column is decoded, as for a copy.
+    pub fn open(file: &'f fs::File, options: &'f ReadOptions, is_checked: bool) -> Result<Self, Fault> {
         let (end, metadata) = metadata(file, options)?;
         let (footer, columns) = Footer::parse(metadata, options)?;
-        let (expansion, column_bytes, rows) = Default::default();
-        Ok(File { file, options, end, footer, columns: Arc::new(columns), expansion, column_bytes, rows, group: None })
+        let unread = is_checked.then(|| Unread::new(file, end, columns.ordinals().collect()));
+        let (expansion, column_bytes, rows, group, columns) = (Expansion::default(), 0, 0, None, Arc::new(columns));
+        Ok(File { file, options, end, footer, columns, expansion, column_bytes, rows, group, unread })
+    }
+
+    /// Leaves out the pages of columns that are not read: an earlier reading has checked them.
+    pub fn leave_out_checks(&mut self) {
+        self.unread.iter_mut().for_each(Unread::end);
     }
 
     /// The columns of texts that it does not have.
@@ -119,16 +132,20 @@ impl<'f> File<'f> {
 
     /// The number of bytes of pages so far.
     pub fn bytes_read(&self) -> u64 {
-        self.expansion.packed()
+        self.expansion.packed() + self.unread.as_ref().map_or(0, Unread::packed)
     }
 
     /// The next rows.
     pub fn next(&mut self) -> Option<Piece> {
         loop {
             let Some(group) = &mut self.group else {
-                match self.open_group()? {
-                    Ok(group) => self.group = Some(group),
-                    Err(fault) => return Some(Piece::Broken { row: self.rows + 1, fault }),
+                match self.open_group() {
+                    Some(Ok(group)) => self.group = Some(group),
+                    Some(Err(fault)) => {
+                        self.unread = None;
+                        return Some(Piece::Broken { row: self.rows + 1, fault });
+                    }
+                    None => return self.unread.as_mut()?.next(self.options).map(Piece::Checks),
                 }
                 continue;
             };
@@ -136,14 +153,26 @@ impl<'f> File<'f> {
             match group.next(&mut self.expansion, self.options) {
                 Ok(Some((count, texts, id, rank))) => {
                     let (columns, limits) = (Arc::clone(&self.columns), Limits::new(self.options));
-                    return Some(Piece::Rows(Rows { first, count, texts, id, rank, columns, limits }));
+                    let checks = self.unread.as_ref().map(Unread::columns);
+                    return Some(Piece::Rows(Rows { first, count, texts, id, rank, columns, limits, checks }));
                 }
-                Ok(None) => self.group = None,
+                Ok(None) => self.finish_group(),
                 Err(fault) => {
                     let message = format!("rows {first} to {} cannot be read: {}", self.rows, fault.message);
                     self.group = None;
                     return Some(Piece::Broken { row: first, fault: Fault { message, ..fault } });
                 }
+            }
+        }
+    }
+
+    /// Ends a row group of which all rows are handed out. If columns are checked, nothing may come after their values.
+    fn finish_group(&mut self) {
+        let Some((mut group, unread)) = self.group.take().zip(self.unread.as_mut()) else { return };
+        let rows = (group.first, group.first + group.rows.max(1) - 1);
+        for (cursor, ordinal) in group.cursors().zip(self.columns.ordinals()) {
+            if let Err(fault) = cursor.pages.finish(&mut self.expansion, self.options) {
+                unread.note(ordinal, rows, &fault);
             }
         }
     }
@@ -271,6 +300,11 @@ impl<'f> Open<'f> {
         Ok(Open { first, rows: group.rows, done: 0, texts, longest, id, rank, fault: None })
     }
 
+    /// Its columns, in the order of [`Columns::ordinals`].
+    fn cursors(&mut self) -> impl Iterator<Item = &mut Cursor<'f>> {
+        self.texts.iter_mut().chain(&mut self.id).chain(&mut self.rank)
+    }
+
     /// The next rows, about as many as are in a batch.
     fn next(&mut self, expansion: &mut Expansion, options: &ReadOptions) -> Result<Option<Range>, Fault> {
         if let Some(fault) = self.fault.take() {
@@ -356,7 +390,7 @@ impl Cursor<'_> {
                     return Err(Fault { kind: ProblemKind::TooLong, message });
                 };
                 left = less;
-                slice.push_rest(&page);
+                slice.push_rest(&page, starts.rows == 0);
             }
             self.page = (starts.rows > 0).then_some((page, starts.rows, 0));
         }

@@ -343,7 +343,7 @@ impl<'f> Pages<'f> {
     }
 
     /// Reads what comes after the last page of values, where no further one may be.
-    pub fn finish(mut self, expansion: &mut Expansion, options: &ReadOptions) -> Result<(), Fault> {
+    pub fn finish(&mut self, expansion: &mut Expansion, options: &ReadOptions) -> Result<(), Fault> {
         while self.buffered() > 0 || self.start < self.end {
             if self.page(expansion, options)?.is_some() {
                 return Err(Damage::from("a column has more values than it claims").into());

@@ -5,9 +5,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::cells::{Broken, Cells, Limits, Slice};
+use super::check;
 use super::fault::Fault;
 use super::footer::{Column, Columns, IdKind, NumberKind};
 use super::lists::ListCells;
+use super::unread::found;
 use crate::source::{Number, ProblemKind, RankBy};
 
 /// A range of rows of a file.
@@ -22,6 +24,8 @@ pub(in crate::source) struct Rows {
     pub(super) rank: Option<Slice>,
     pub(super) columns: Arc<Columns>,
     pub(super) limits: Limits,
+    /// Every column of the file, if pages are checked for a copy of it.
+    pub(super) checks: Option<Arc<[Arc<check::Column>]>>,
 }
 
 /// Why a row, or several, cannot be read.
@@ -59,7 +63,10 @@ impl Rows {
     /// Decodes the wanted rows, in their order. `next` is called once for each row, with its number in the file, and
     /// returns something for those that are wanted, which `each` receives with that number. Rows that cannot be read
     /// because of a damaged page are one.
-    pub fn visit<W>(&self, next: &mut dyn FnMut(u64) -> Option<W>, each: &mut dyn FnMut(W, u64, Read<'_>)) {
+    ///
+    /// If pages are checked, and all rows are wanted and could be read, what a copy would lack is one more record that cannot be
+    /// read, with the last of them.
+    pub fn visit<W: Copy>(&self, next: &mut dyn FnMut(u64) -> Option<W>, each: &mut dyn FnMut(W, u64, Read<'_>)) {
         let Columns { texts: columns, id: id_column, rank: rank_column, rank_by, .. } = &*self.columns;
         let columns = self.texts.iter().zip(columns);
         let mut columns: Vec<Texts> = columns.map(|(slice, column)| Texts::new(slice, column, self.limits)).collect();
@@ -68,11 +75,16 @@ impl Rows {
         let ranks = self.rank.as_ref().zip(rank_column.as_ref());
         let mut ranks = ranks.map(|(slice, (column, kind))| (Cells::new(slice, column, self.limits), *kind));
         let (mut row, mut scratch) = (0, String::new());
+        let (mut last_wanted, mut is_checked) = (None, true);
         while row < self.count {
             let number = self.first + row;
             let (wanted, at) = (next(number), row);
             row += 1;
-            let Some(wanted) = wanted else { continue };
+            last_wanted = wanted;
+            let Some(wanted) = wanted else {
+                is_checked = false;
+                continue;
+            };
             let id = ids.as_mut().map(|(cells, kind)| Ok(cells.at(at)?.map(|value| shown(value, *kind, &mut scratch))));
             let value = ranks.as_mut().map(|(cells, kind)| Ok(cells.at(at)?.map(|value| ranking(value, *kind))));
             let mut texts: Vec<&[u8]> = Vec::new();
@@ -89,6 +101,7 @@ impl Rows {
                 }
                 (Err(broken), ..) | (_, Err(broken), _) | (.., Err(broken)) => broken,
             };
+            is_checked = false;
             let last = broken.last.min(self.count - 1);
             (row..=last).for_each(|row| _ = next(self.first + row));
             row = last + 1;
@@ -99,6 +112,25 @@ impl Rows {
             };
             let message = format!("{rows} cannot be read: {}", fault.message);
             each(wanted, number, Err(Refused { kind: fault.kind, message, id: None }));
+        }
+        if let Some(wanted) = last_wanted.filter(|_| is_checked) {
+            self.check(&mut |row, message| {
+                each(wanted, row, Err(Refused { kind: ProblemKind::DamagedColumn, message, id: None }));
+            });
+        }
+    }
+
+    /// Checks the pages of which these are the last rows, and passes what is wrong with a column to a function.
+    fn check(&self, each: &mut dyn FnMut(u64, String)) {
+        let Some(all) = &self.checks else { return };
+        let slices = self.texts.iter().chain(&self.id).chain(&self.rank);
+        for (slice, ordinal) in slices.zip(self.columns.ordinals()) {
+            let Some(column) = all.get(ordinal as usize) else { continue };
+            let checked = slice.ended().try_for_each(|page| column.check(page, slice.dictionary()).map(drop));
+            if let Err(damage) = checked {
+                let (_, message) = found(&column.name, (self.first, self.first + self.count - 1), &damage.into());
+                each(self.first, message);
+            }
         }
     }
 

@@ -1,0 +1,139 @@
+//! `dedup clean` of Parquet files: damage in any column, and what copies keep.
+
+use super::clean::files;
+use super::shell::{Shell, root};
+use ::parquet::basic::{Compression, GzipLevel};
+use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use ::parquet::file::properties::{WriterProperties, WriterVersion};
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::file::writer::SerializedFileWriter;
+use ::parquet::schema::parser::parse_message_type;
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A file of 60 rows in two row groups: an id, a text that is that of another row in half of the rows, a number, and a list.
+fn written(properties: WriterProperties) -> Vec<u8> {
+    let schema = "message m { required int64 id; required binary text (UTF8); required int64 score; \
+                  repeated binary tags (UTF8); }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
+    for rows in [0..30i64, 30..60] {
+        let mut group = writer.next_row_group().unwrap();
+        let ids: Vec<i64> = rows.clone().collect();
+        let text = |row: i64| format!("the text of row {} is like that of no other number", row / 2);
+        let texts: Vec<ByteArray> = rows.clone().map(|row| text(row).as_str().into()).collect();
+        let scores: Vec<i64> = rows.clone().map(|row| row * 7919 % 100).collect();
+        let tags: Vec<ByteArray> =
+            rows.clone().flat_map(|row| ["a", "b"].map(|tag| format!("{tag}{row}").as_str().into())).collect();
+        for column in 0..4 {
+            let mut to = group.next_column().unwrap().unwrap();
+            match column {
+                0 => to.typed::<Int64Type>().write_batch(&ids, None, None),
+                1 => to.typed::<ByteArrayType>().write_batch(&texts, None, None),
+                2 => to.typed::<Int64Type>().write_batch(&scores, None, None),
+                _ => to.typed::<ByteArrayType>().write_batch(&tags, Some(&[1; 60]), Some(&[0, 1].repeat(30))),
+            }
+            .unwrap();
+            to.close().unwrap();
+        }
+        group.close().unwrap();
+    }
+    writer.into_inner().unwrap()
+}
+
+/// The columns of each row group: their names, and where they are.
+fn columns(path: &Path) -> Vec<(String, Range<usize>)> {
+    let reader = SerializedFileReader::try_from(path).unwrap();
+    let groups = reader.metadata().row_groups().iter();
+    let columns = groups.flat_map(|group| group.columns()).map(|column| {
+        let (start, length) = column.byte_range();
+        (column.column_path().string(), start as usize..(start + length) as usize)
+    });
+    columns.collect()
+}
+
+/// The files that are damaged: those of `fixtures`, and one for each other codec.
+fn cases() -> Vec<(String, Vec<u8>, &'static str)> {
+    let fixture = |name: &str| fs::read(root().join("fixtures/parquet").join(name)).unwrap();
+    let mut cases = vec![
+        ("types".to_string(), fixture("types.parquet"), ""),
+        ("int96".to_string(), fixture("int96.parquet"), ""),
+        ("lists".to_string(), fixture("lists.parquet"), "--text-field chat[].content"),
+        ("docs-1".to_string(), fixture("docs/train-00000-of-00002.parquet"), "--text-field doc.body"),
+        ("docs-2".to_string(), fixture("docs/train-00001-of-00002.parquet"), "--text-field doc.body"),
+    ];
+    use Compression::*;
+    for codec in [UNCOMPRESSED, SNAPPY, GZIP(GzipLevel::default()), BROTLI(Default::default()), LZ4, LZ4_RAW] {
+        let properties = WriterProperties::builder()
+            .set_compression(codec)
+            .set_data_page_row_count_limit(20)
+            .set_write_batch_size(5);
+        let (version_1, version_2) = (properties.clone(), properties.set_writer_version(WriterVersion::PARQUET_2_0));
+        cases.push((format!("{codec}"), written(version_1.build()), ""));
+        cases.push((format!("{codec} 2"), written(version_2.set_dictionary_enabled(false).build()), ""));
+    }
+    cases
+}
+
+/// Cleans `in` in every way. Returns the status, which is the same for all, and the messages of the first.
+fn clean(shell: &Shell, options: &str) -> (i32, String) {
+    let dry = shell.dedup(&format!("clean in --dry-run {options}"));
+    let mut written = Vec::new();
+    for (number, threads) in ["-j1", "-j2"].into_iter().enumerate() {
+        let output = shell.folder().join(format!("out-{number}"));
+        _ = fs::remove_dir_all(&output);
+        let run = shell.dedup(&format!("clean in --output out-{number} {options} {threads}"));
+        assert_ne!(run.status, 2, "{options}: {}", run.stderr);
+        assert_eq!(run.status, dry.status, "{}\n{}", run.stderr, dry.stderr);
+        let failed =
+            |stderr: &str| stderr.lines().filter(|line| line.contains("failed:")).map(String::from).collect::<Vec<_>>();
+        assert_eq!(failed(&run.stderr), failed(&dry.stderr));
+        let list = fs::read_to_string(output.join("_dedup/removed.jsonl")).unwrap_or_default();
+        written.push((files(&output), list));
+    }
+    assert!(written[0] == written[1], "{options}");
+    (dry.status, dry.stderr)
+}
+
+/// The header of each column's first page is destroyed; then some bytes in the middle of the column, which need not show.
+#[test]
+fn a_file_that_is_damaged_in_any_column_is_copied_whole() {
+    for (name, bytes, options) in cases() {
+        let shell = Shell::new();
+        fs::create_dir(shell.folder().join("in")).unwrap();
+        let line = |row: usize| {
+            format!("{{\"id\":\"a{row}\",\"text\":\"one of twenty records, number {}, with some words\"}}\n", row / 2)
+        };
+        shell.write("in/a.jsonl", (0..20).map(line).collect::<String>());
+        shell.write("in/b.parquet", &bytes);
+        let output = |name: &str| fs::read(shell.folder().join("out-0").join(name)).unwrap();
+        let options = &format!("--text-field text {options}")
+            .replace("--text-field text --text-field", "--text-field text --text-field");
+        let (status, messages) = clean(&shell, options);
+        assert!([0, 3].contains(&status), "{name}: {messages}");
+        let cleaned = output("a.jsonl");
+        let columns = columns(&shell.folder().join("in/b.parquet"));
+        for (at, (column, range)) in columns.iter().enumerate() {
+            for is_header in [true, false] {
+                let middle = (range.start + range.end) / 2;
+                let run = if is_header { range.start..range.start + 4 } else { middle..(middle + 6).min(range.end) };
+                let mut damaged = bytes.clone();
+                damaged[run].iter_mut().for_each(|byte| *byte ^= 0xff);
+                shell.write("in/b.parquet", &damaged);
+                let (status, messages) = clean(&shell, options);
+                let what = format!("{name}: {column} ({at}, {is_header}): {messages}");
+                assert!(status == 3 || !is_header && status == 0, "{what}");
+                assert_eq!(output("a.jsonl"), cleaned, "{what}");
+                let is_whole = messages.contains("1 damaged file is copied whole");
+                assert!(is_whole || !is_header, "{what}");
+                if is_whole {
+                    assert!(output("b.parquet") == damaged, "{what}");
+                } else {
+                    SerializedFileReader::try_from(&*shell.folder().join("out-0/b.parquet")).unwrap();
+                }
+            }
+        }
+    }
+}
