@@ -65,7 +65,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`hash`] | the hashes that fingerprints are made of, with test vectors |
-//! | [`kernel`] | vectorised inner loops, each beside its plain version; the allocator: the only unsafe code |
+//! | [`kernel`] | vectorised inner loops, each beside its plain version; the allocator; closed streams: the only unsafe code |
 //! | [`mod@similarity`], [`hamming`] | exact measures, rational thresholds, sign-bit fingerprints and their block tables, joins of codes |
 //! | [`replace`] | atomic replacement of a file |
 //! | [`source`] | where documents come from: files, folders, standard input, JSON lines, CSV, Parquet, HTML, WARC, compressed or not |

@@ -113,9 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     }
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {
-        if arguments.index.is_some() {
-            refuse_closed_output()?;
-        }
+        refuse_closed_output()?;
         let started = Instant::now();
         filter_input(&Request::resolve(arguments)?, stats, started)
     })

@@ -6,6 +6,7 @@ use super::json::json;
 use super::outputs::Outputs;
 use super::spelling::{self, spelled};
 use super::spread::Spread;
+use super::standard_output::refuse_closed_output;
 use super::status::Status;
 use super::stream::{self, Verdict, ended, opened, stop_on_signals};
 use super::terminal::{Terminal, bytes, count, counted, escaped};
@@ -95,6 +96,7 @@ fn cannot_write(error: io::Error) -> Error {
 }
 
 fn stats(path: &Path) -> Result<Status, Error> {
+    refuse_closed_output()?;
     let Summary { header, version, documents, featureless, removed, times, bytes, torn, .. } = inspect(path)?;
     let distribution = index::distribution(path)?;
     let stats = Stats {
@@ -136,6 +138,7 @@ fn verify(path: &Path, terminal: &Terminal) -> Result<Status, Error> {
 }
 
 fn export(path: &Path, has_fingerprints: bool, terminal: &Terminal) -> Result<Status, Error> {
+    refuse_closed_output()?;
     let mut out = BufWriter::new(io::stdout().lock());
     let documents = index::documents(path)?;
     let mut documents = if has_fingerprints { documents.with_fingerprints() } else { documents };

@@ -46,6 +46,7 @@ use clap::builder::OsStringValueParser;
 use clap::{Arg, Command, error::ErrorKind};
 use neardups::Error;
 use neardups::kernel::Level;
+use standard_output::refuse_closed_output;
 use status::{Status, usage_error};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -68,6 +69,12 @@ pub fn run_line(line: &[OsString]) -> u8 {
     let result = standard_output::refuse_unwritable_output().and_then(|()| match matches.subcommand() {
         // An unknown level would not change results, but it is set to be measured.
         _ if let Err(why) = Level::requested() => Err(usage_error(format!("{}: {why}", Level::VARIABLE))),
+        Some((name, _))
+            if WRITE_AT_ONCE.contains(&name)
+                && let Err(error) = refuse_closed_output() =>
+        {
+            Err(error)
+        }
         Some(("scan", given)) => scan::run(&arguments::scan::Arguments::new(given)),
         Some(("filter", given)) => filter::run(&arguments::filter::Arguments::new(given)),
         Some(("index", given)) => index::run(&arguments::index::Arguments::new(given)),
@@ -148,6 +155,9 @@ fn typed_stats(line: &[OsString]) -> Option<PathBuf> {
     let matches = program.ignore_errors(true).try_get_matches_from(line).ok()?;
     arguments::stats(matches.subcommand()?.1)
 }
+
+/// Commands whose results always go to standard output, and of which no file says how they ended.
+const WRITE_AT_ONCE: &[&str] = &["compare", "eval", "plan", "lexicon", "completions", "man", arguments::help::NAME];
 
 type MakeCommand = fn() -> Command;
 

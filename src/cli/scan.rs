@@ -10,7 +10,7 @@ use super::outputs::Outputs;
 use super::preparation::{Described, Tokenization};
 use super::review::Page;
 use super::spelling::{self, spell_all, spelled};
-use super::standard_output::WholeLines;
+use super::standard_output::{WholeLines, refuse_closed_output};
 use super::stats::{Failure, INCOMPLETE, end_on_signals, with_stats, write_stats};
 use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, bytes, count, counted};
@@ -147,6 +147,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let page = Page::open(arguments.report.as_deref(), &mut outputs)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {
+        refuse_closed_output()?;
         end_on_signals(stats.as_ref(), INCOMPLETE)?;
         let started = Instant::now();
         let request = Request::resolve(arguments, |typed| input::paths(&typed.paths, &typed.against))?;

@@ -1,13 +1,8 @@
 //! Standard output: whether it is open and writable, and lines that are written whole.
 
+use crate::kernel::streams::output_was_closed;
 use neardups::Error;
-#[cfg(unix)]
-use std::fs::{File, Metadata};
 use std::io::{self, Write};
-#[cfg(unix)]
-use std::os::fd::AsFd;
-#[cfg(unix)]
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -26,44 +21,23 @@ pub fn refuse_unwritable_output() -> Result<(), Error> {
     }
 }
 
-/// Refuses to run if standard output is closed, for commands that would lose documents.
-///
-/// When the program starts, the standard library replaces a closed standard stream by `/dev/null`, opened for reading and writing. A
-/// shell opens `> /dev/null` for writing only.
+/// Refuses to run if standard output was closed when the program started, for commands whose results go there.
 ///
 /// # Errors
-/// It is closed.
-#[cfg(unix)]
+/// It was closed.
 pub fn refuse_closed_output() -> Result<(), Error> {
-    use rustix::fs::{OFlags, fcntl_getfl};
-    use std::os::unix::fs::{FileTypeExt, MetadataExt};
-    let device = |found: Metadata| found.file_type().is_char_device().then(|| found.rdev());
-    let of_stdout = io::stdout().as_fd().try_clone_to_owned().and_then(|stdout| File::from(stdout).metadata());
-    let is_null = of_stdout
-        .ok()
-        .and_then(device)
-        .is_some_and(|stdout| Path::new("/dev/null").metadata().ok().and_then(device) == Some(stdout));
-    match fcntl_getfl(io::stdout()) {
-        Ok(flags) if is_null && flags & OFlags::ACCMODE == OFlags::RDWR => Err(no_output(
-            "standard output is closed (or /dev/null, opened for reading and writing): the index would remember documents that were never \
-             written; use > /dev/null if that is intended",
-        )),
-        _ => Ok(()),
+    match output_was_closed() {
+        true => Err(no_output("standard output is closed (use > /dev/null if they are not wanted)")),
+        false => Ok(()),
     }
 }
 
-#[cfg(unix)]
 fn no_output(why: &str) -> Error {
     Error::output("cannot write results", io::Error::other(why.to_string()))
 }
 
 #[cfg(not(unix))]
 pub fn refuse_unwritable_output() -> Result<(), Error> {
-    Ok(())
-}
-
-#[cfg(not(unix))]
-pub fn refuse_closed_output() -> Result<(), Error> {
     Ok(())
 }
 

@@ -15,6 +15,51 @@ fn copies(count: usize) -> String {
     "one two three four five\n".repeat(count)
 }
 
+/// Without standard output there is an error where results would go there; standard error is not needed.
+#[test]
+fn closed_standard_streams() {
+    let shell = Shell::new();
+    let record = |id: &str| format!("{{\"id\":\"{id}\",\"text\":\"words of a text that is there twice\"}}\n");
+    shell.write("in.jsonl", record("a") + &record("b"));
+    shell.sh("dedup filter --index seen.idx -q < in.jsonl > /dev/null").done();
+    for line in [
+        "scan in.jsonl",
+        "scan in.jsonl --emit verdicts --stats stats.json",
+        "scan in.jsonl --emit kept",
+        "filter < in.jsonl",
+        "compare in.jsonl in.jsonl",
+        "passages in.jsonl",
+        "index stats seen.idx",
+        "index export seen.idx",
+        "check .",
+        "check . --print-config",
+        "lexicon build in.jsonl",
+        "help formats",
+        "completions bash",
+    ] {
+        let run = shell.sh(&format!("dedup {line} >&-"));
+        assert_eq!(run.status, 2, "{line}: {}", run.stderr);
+        assert!(
+            run.stderr.contains("error: output: cannot write results: standard output is closed"),
+            "{line}: {}",
+            run.stderr
+        );
+    }
+    shell.sh("dedup clean in.jsonl --output out >&-").done();
+    shell.sh("dedup check . --report jsonl=report.jsonl >&- || test $? = 1").done();
+    // Whoever opened the null device meant it.
+    shell.sh("dedup scan in.jsonl -q 1<> /dev/null").done();
+    let expected = shell.sh("dedup scan in.jsonl --emit verdicts -q").done();
+    let run = shell.sh("dedup scan in.jsonl --emit verdicts 2>&-");
+    assert_eq!((run.status, &*run.stdout), (0, &*expected));
+    shell.sh("dedup clean in.jsonl --output other 2>&- >&-").done();
+    // No message is in a file that was opened after the streams were closed.
+    let read = |path: &str| std::fs::read(shell.folder().join(path)).unwrap();
+    for file in ["in.jsonl", "_dedup/removed.jsonl"] {
+        assert_eq!(read(&format!("other/{file}")), read(&format!("out/{file}")), "{file}");
+    }
+}
+
 #[test]
 fn output_that_is_closed_early_is_not_an_error() {
     let shell = Shell::new();

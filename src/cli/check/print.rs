@@ -4,6 +4,7 @@ use super::super::problems::MAX_PRINTED;
 use super::super::terminal::{Terminal, bytes, count, counted};
 use super::arguments::Arguments;
 use super::targets::cannot_write;
+use crate::cli::standard_output::refuse_closed_output;
 use neardups::Error;
 use neardups::check::baseline::{Entry, Update};
 use neardups::check::config::{Config, NAME, Settings};
@@ -135,5 +136,6 @@ pub fn config(arguments: &Arguments, settings: Settings, config: &Config, termin
     for (name, _) in without_keys.iter().filter(|(_, is_given)| *is_given) {
         terminal.warning(&format!("--{name} is not printed: {NAME} has no key for it"));
     }
+    refuse_closed_output()?;
     io::stdout().write_all(settings.to_toml()?.as_bytes()).map_err(cannot_write)
 }

@@ -6,6 +6,7 @@ use super::super::status::usage_error;
 use super::super::terminal::escaped;
 use super::confine::{confine, refuse_links_out_of};
 use crate::check::paths::{current_repository, place, repository_of, shown};
+use crate::cli::standard_output::refuse_closed_output;
 use anstyle::{AnsiColor, Style};
 use neardups::Error;
 use neardups::check::config::{Config, Settings};
@@ -62,7 +63,11 @@ impl Targets {
             file.transpose().map(|file| (target, file))
         };
         let reports = targets.into_iter().map(&mut open).collect::<Result<_, Error>>()?;
-        Ok(Targets { reports, baseline, outputs })
+        let targets = Targets { reports, baseline, outputs };
+        match targets.reports.iter().any(|(_, file)| file.is_none()) {
+            true => refuse_closed_output().map(|()| targets),
+            false => Ok(targets),
+        }
     }
 
     /// Refuses to replace a page, whether it could be read or not.
