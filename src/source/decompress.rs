@@ -154,6 +154,22 @@ pub(super) mod tests {
         }
     }
 
+    /// As a tape writes blocks. gzip(1) accepts these files, too.
+    #[test]
+    fn zeros_after_gzip_are_ignored() {
+        let members = [gzip(b"one\n"), gzip(b"two\n")].concat();
+        for zeros in [1, 511, 300 << 10] {
+            let raw = [&members[..], &vec![0; zeros]].concat();
+            assert_eq!(read(&raw, &ReadOptions::default()), (b"one\ntwo\n".to_vec(), None), "{zeros}");
+            let more = [&raw[..], &gzip(b"three\n")].concat();
+            let message = "gzip data is damaged: other data follows the zeros after its end".to_string();
+            assert_eq!(read(&more, &ReadOptions::default()), (b"one\ntwo\n".to_vec(), Some(message)), "{zeros}");
+        }
+        let other = [&members[..], b"text"].concat();
+        assert_eq!(read(&other, &ReadOptions::default()).0, b"one\ntwo\n");
+        assert!(read(&other, &ReadOptions::default()).1.is_some());
+    }
+
     #[test]
     fn plain_bytes_are_plain() {
         for plain in [&b""[..], b"a", b"BZh9 is how bzip2 files start", b"\x1f\x8b", b"PK\x03\x04"] {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use bzip2::bufread::MultiBzDecoder;
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use lzma_rust2::XzReader;
 
 use super::super::compression::{Compression, Unreadable};
@@ -43,7 +43,7 @@ pub(super) fn open<'a>(
 fn decoder<'a>(compression: Compression, raw: impl Read + 'a, max_window: u64) -> io::Result<Box<dyn Read + 'a>> {
     let raw = BufReader::with_capacity(READ_BYTES, raw);
     Ok(match compression {
-        Compression::Gzip => Box::new(MultiGzDecoder::new(raw)),
+        Compression::Gzip => Box::new(Gzip(Some(GzDecoder::new(raw)))),
         Compression::Bzip2 => Box::new(MultiBzDecoder::new(raw)),
         Compression::Xz => {
             let limit = (max_window >> 10) + XZ_MORE_KIB;
@@ -56,6 +56,50 @@ fn decoder<'a>(compression: Compression, raw: impl Read + 'a, max_window: u64) -
             Box::new(Zstd(decoder))
         }
     })
+}
+
+/// The members of a file, one after the other. Zeros after the last one are ignored, as by gzip(1): what writes whole blocks, such
+/// as a tape, fills up the last one with them. `None` after the last member.
+struct Gzip<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Read for Gzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        while let Some(member) = &mut self.0 {
+            let n = member.read(buffer)?;
+            if n > 0 {
+                return Ok(n);
+            }
+            if let Some(member) = self.0.take() {
+                self.0 = after_zeros(member.into_inner())?.map(GzDecoder::new);
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Skips zeros. Returns the rest unless nothing follows.
+///
+/// # Errors
+/// Something else follows zeros, or it cannot be read.
+fn after_zeros<R: BufRead>(mut raw: R) -> io::Result<Option<R>> {
+    let mut has_zeros = false;
+    loop {
+        let ahead = raw.fill_buf()?;
+        let zeros = ahead.iter().take_while(|&&byte| byte == 0).count();
+        match (ahead.is_empty(), zeros < ahead.len()) {
+            (true, _) => return Ok(None),
+            (_, true) if has_zeros || zeros > 0 => {
+                return Err(io::Error::new(ErrorKind::InvalidData, "other data follows the zeros after its end"));
+            }
+            (_, true) => return Ok(Some(raw)),
+            _ => {}
+        }
+        has_zeros = true;
+        raw.consume(zeros);
+    }
 }
 
 /// The data needs a larger window than allowed: its size, if it is known.
