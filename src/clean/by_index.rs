@@ -141,7 +141,7 @@ impl<'a> Stream<'a> {
             repair: None,
             seconds: started.elapsed().as_secs_f64(),
         };
-        let (after, scan) = (index.len(), stream_record(&decided));
+        let (after, scan) = (index.len(), stream_record(&decided, self.options.worded));
         self.remembered = Remembered { before, after, decided: Some(decided), without_checkpoint: None };
         let (failed, read) = (counts.failed, input.counts());
         Ok(Decisions { files, removed_bytes, scan, failed, read, report: None, index: None, replaced: None })

@@ -46,7 +46,8 @@ impl Decider for Scanning<'_> {
             })?,
         };
         let report = outcome.report().clone();
-        let (failed, scan) = (report.counts.failed, scan_record(&report, started.elapsed().as_secs_f64()));
+        let (failed, scan) =
+            (report.counts.failed, scan_record(&report, started.elapsed().as_secs_f64(), self.options.worded));
         Ok(Decisions { files, removed_bytes, scan, failed, read, report: Some(report), index: None, replaced: None })
     }
 }

@@ -241,7 +241,7 @@ fn plan(
         removed_bytes: 0,
         stay: Some(counts),
         index: None,
-        scan: scan_record(&decided.report, started.elapsed().as_secs_f64()),
+        scan: scan_record(&decided.report, started.elapsed().as_secs_f64(), options.worded),
     };
     folder.write_durably("state.json", &json(&state))?;
     Ok((state, lines, (Some(decided.report), decided.read)))

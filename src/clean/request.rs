@@ -40,6 +40,9 @@ pub struct CleanOptions {
     pub link: bool,
     /// Whether input without any document is accepted.
     pub allow_empty: bool,
+    /// How a warning is worded in `summary.json`. The library names parameters in backticks; a program may name its options
+    /// instead.
+    pub worded: fn(&str) -> String,
 }
 
 impl Default for CleanOptions {
@@ -52,6 +55,7 @@ impl Default for CleanOptions {
             on_error: OnError::Keep,
             link: false,
             allow_empty: false,
+            worded: str::to_string,
         }
     }
 }

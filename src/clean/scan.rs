@@ -186,32 +186,32 @@ struct ScanRecord<'a, C> {
     #[serde(skip_serializing_if = "Option::is_none")]
     median_tokens: Option<usize>,
     counts: &'a C,
-    warnings: &'a [String],
+    warnings: Vec<String>,
     seconds: f64,
 }
 
-pub(super) fn scan_record(report: &Report, seconds: f64) -> Box<RawValue> {
+pub(super) fn scan_record(report: &Report, seconds: f64, worded: fn(&str) -> String) -> Box<RawValue> {
     to_raw_value(&ScanRecord {
         algo: report.algorithm,
         measure: report.measure,
         parameters: report.parameters.iter().map(|row| (row.name, &row.value)).collect(),
         median_tokens: Some(report.median_tokens),
         counts: &report.counts,
-        warnings: &report.warnings,
+        warnings: report.warnings.iter().map(|warning| worded(warning)).collect(),
         seconds,
     })
     .expect("strings and numbers make JSON")
 }
 
 /// The same of documents that an index decided on.
-pub(super) fn stream_record(decided: &DecidedByIndex) -> Box<RawValue> {
+pub(super) fn stream_record(decided: &DecidedByIndex, worded: fn(&str) -> String) -> Box<RawValue> {
     to_raw_value(&ScanRecord {
         algo: decided.algorithm,
         measure: decided.measure,
         parameters: decided.parameters.iter().map(|row| (row.name, &row.value)).collect(),
         median_tokens: None,
         counts: &decided.counts,
-        warnings: &decided.warnings,
+        warnings: decided.warnings.iter().map(|warning| worded(warning)).collect(),
         seconds: decided.seconds,
     })
     .expect("strings and numbers make JSON")

@@ -105,6 +105,7 @@ impl Request {
             on_error: arguments.on_error.value.into(),
             link: arguments.link,
             allow_empty: input.allow_empty,
+            worded: |warning| spelled(warning).into_owned(),
         };
         Ok(Request {
             paths: arguments.paths.clone(),

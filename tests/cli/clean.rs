@@ -199,6 +199,26 @@ fn every_record_is_kept_or_listed() {
     }
 }
 
+/// In `summary.json` as on standard error: with the names of options.
+#[test]
+fn warnings_are_worded_alike() {
+    let shell = Shell::new();
+    let line = |number: usize| format!("{{\"text\":\"some words of record {number} and what else there is in it\"}}\n");
+    shell.write("in.jsonl", (0..9).map(line).collect::<String>());
+    for (number, options) in ["--index seen.idx", "--algo imatch"].into_iter().enumerate() {
+        let run =
+            shell.dedup(&format!("clean in.jsonl --output out-{number} --text-field text --text-field txet {options}"));
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let summary = fs::read(shell.folder().join(format!("out-{number}/_dedup/summary.json"))).unwrap();
+        let summary: Value = serde_json::from_slice(&summary).unwrap();
+        let printed: Vec<&str> = run.stderr.lines().filter_map(|line| line.strip_prefix("dedup: warning: ")).collect();
+        let written: Vec<&str> =
+            summary["scan"]["warnings"].as_array().unwrap().iter().map(|warning| warning.as_str().unwrap()).collect();
+        assert!(written.iter().any(|warning| warning.starts_with("--text-field: ")), "{written:?}");
+        assert_eq!(written, printed);
+    }
+}
+
 #[test]
 fn nothing_is_left_to_leave_out() {
     let shell = Shell::new();
