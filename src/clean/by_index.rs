@@ -110,7 +110,7 @@ impl<'a> Stream<'a> {
             let mut fields = FieldsFound::default();
             let how = (self.options.on_error, self.by.drops_known);
             let decided = decide(filter, &mut input, inputs, how, (&mut *list, &mut fields))?;
-            fields.check(&self.options.engine)?;
+            fields.check(&self.options.engine, &mut || input.field_names())?;
             are_unnamed = fields.unnamed > 0;
             check_read(self.options, decided.1.documents, (decided.1.failed, 0), &input.counts()).map(|()| decided)
         };

@@ -2,7 +2,7 @@
 
 use super::chosen::{Chosen, Named};
 use super::documents::{At, Documents, Places, Rejections};
-use super::fields::FieldsFound;
+use super::fields::{FieldsFound, fields_here};
 use super::{Counts, ScanOptions};
 use crate::error::Error;
 use crate::source::Rank;
@@ -283,11 +283,16 @@ impl Corpus {
     }
 
     /// Checks that some record has a text and some an id, in the fields that must be somewhere, and some documents the value
-    /// that ranks them, if it is that of a field. `unnamed` records have no id.
+    /// that ranks them, if it is that of a field. `unnamed` records have no id; `here` returns the fields that there are.
     ///
     /// # Errors
     /// None has.
-    pub fn check_fields(&self, options: &ScanOptions, unnamed: u64) -> Result<(), Error> {
+    pub fn check_fields(
+        &self,
+        options: &ScanOptions,
+        unnamed: u64,
+        here: &mut dyn FnMut() -> Option<String>,
+    ) -> Result<(), Error> {
         if options.requires_text_field || options.requires_id_field.is_some() {
             let without_text = self.rejections.first_without_text().map(str::to_string);
             let mut fields = FieldsFound { unnamed, without_text, ..FieldsFound::default() };
@@ -295,12 +300,15 @@ impl Corpus {
                 fields.records += 1;
                 fields.has_text |= !self.is_reference(document);
             }
-            fields.check(options)?;
+            fields.check(options, here)?;
         }
         if let Some(field) = options.ranked_by.as_ref().filter(|_| self.unranked > 0)
             && self.unranked == self.lengths.len()
         {
-            return Err(Error::Usage(format!("`keep`: no document has a number or a time in the field '{field}'")));
+            let here = fields_here(here);
+            return Err(Error::Usage(format!(
+                "`keep`: no document has a number or a time in the field '{field}'{here}"
+            )));
         }
         Ok(())
     }

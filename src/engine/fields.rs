@@ -37,14 +37,16 @@ impl FieldsFound {
         }
     }
 
-    /// Checks that some record has a text and some an id, in the fields that must be somewhere.
+    /// Checks that some record has a text and some an id, in the fields that must be somewhere. `here` returns the names of
+    /// those that there are.
     ///
     /// # Errors
     /// None has.
-    pub fn check(&self, options: &ScanOptions) -> Result<(), Error> {
+    pub fn check(&self, options: &ScanOptions, here: &mut dyn FnMut() -> Option<String>) -> Result<(), Error> {
         match (&options.requires_id_field, &self.without_text) {
             (Some(field), _) if self.unnamed > 0 && self.unnamed == self.records => {
-                Err(Error::Usage(format!("`id-field`: no record that could be read has the field '{field}'")))
+                let here = fields_here(here);
+                Err(Error::Usage(format!("`id-field`: no record that could be read has the field '{field}'{here}")))
             }
             (_, Some(first)) if options.requires_text_field && !self.has_text => {
                 Err(Error::Empty(format!("no record has a text field: {first}")))
@@ -52,6 +54,11 @@ impl FieldsFound {
             _ => Ok(()),
         }
     }
+}
+
+/// The fields that there are, as the end of a message.
+pub(super) fn fields_here(here: &mut dyn FnMut() -> Option<String>) -> String {
+    here().map(|names| format!(" (fields here: {names})")).unwrap_or_default()
 }
 
 /// Whether a problem means that a record has no text, or that a file has no such column.

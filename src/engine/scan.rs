@@ -254,7 +254,9 @@ impl<'a> Run<'a> {
         let damaged = std::mem::take(&mut documents.damaged);
         let mut documents = Corpus::gather(documents, against, &mut self.report.counts)?;
         documents.distrust(&damaged);
-        documents.check_fields(self.reader.options, self.report.counts.unnamed)?;
+        let sources = &mut self.sources;
+        let mut here = || sources.iter_mut().filter(|side| !side.reference).find_map(|side| side.source.field_names());
+        documents.check_fields(self.reader.options, self.report.counts.unnamed, &mut here)?;
         if let Some(chosen) = &self.reader.options.chosen {
             documents.prefer(chosen)?;
         }

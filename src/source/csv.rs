@@ -188,6 +188,13 @@ pub(super) struct Columns {
     pub count: usize,
 }
 
+/// The names of the columns in a header row, for a message.
+pub(super) fn column_names(delimiter: u8, header: &[u8]) -> String {
+    let mut fields = Fields::new(delimiter);
+    fields.split(header);
+    super::jsonl::display_names(fields.iter().map(String::from_utf8_lossy), fields.len())
+}
+
 impl Columns {
     /// Finds the columns by the header row. The error lists the existing ones.
     pub fn find(delimiter: u8, header: &[u8], options: &ReadOptions) -> Result<Self, String> {
@@ -198,8 +205,7 @@ impl Columns {
         let wanted: Vec<&FieldPath> = options.text_fields.in_columns(|name| by_name(name).is_some()).collect();
         let texts: Vec<usize> = wanted.iter().copied().filter_map(position).collect();
         if texts.is_empty() {
-            let names = fields.iter().map(String::from_utf8_lossy);
-            let here = super::jsonl::display_names(names, fields.len());
+            let here = column_names(delimiter, header);
             let wanted = quoted(wanted.into_iter());
             let other = USUAL.iter().find(|(other, _)| fields.len() == 1 && header.contains(other));
             return Err(match other {

@@ -469,6 +469,34 @@ pub(super) fn fill_head(reader: &mut Reader, name: Option<&OsStr>, size: Option<
     }
 }
 
+/// The names of the fields of the first records of a file, for a message; `None` if its records have no fields, or they cannot be
+/// read.
+pub(super) fn field_names(file: &File, raw: impl Read, options: &ReadOptions) -> Option<String> {
+    let mut reader = Reader::new(decompress::decompressed(raw, Rc::default(), options).ok()?);
+    fill_head(&mut reader, file.name, file.size, options);
+    let format = format(options.format, file.name, &reader.head);
+    if !has_fields(format) {
+        return None;
+    }
+    #[cfg(feature = "parquet")]
+    if format == Format::Parquet {
+        return parquet::column_names(file.random_access?, options);
+    }
+    let mut head = std::mem::take(&mut reader.head);
+    while !head.contains(&b'\n') && !reader.is_ended() && head.len() < options.max_record {
+        let more = head.len().max(1);
+        reader.fill(&mut head, more);
+    }
+    let head = as_utf8(&head);
+    match options.delimiter(format) {
+        None => super::jsonl::field_names_of_lines(&String::from_utf8_lossy(&head)),
+        Some(delimiter) => {
+            let (_, header) = records(delimiter, 1, &head).next()?;
+            Some(super::csv::column_names(delimiter, header))
+        }
+    }
+}
+
 /// Whether nothing follows a first line that begins as an object, so far.
 fn is_first_line(head: &[u8]) -> bool {
     let text = decode::without_utf8_mark(head).trim_ascii_start();

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::batch::JsonFields;
 use super::counts::Counts;
-use super::file::{Checked, File, Pass};
+use super::file::{Checked, File, Pass, field_names};
 use super::identity::FileId;
 #[cfg(feature = "clean")]
 use super::rest::{OnDisk, Original};
@@ -353,6 +353,30 @@ impl Source for Input {
         self.keep = true;
     }
 
+    fn field_names(&mut self) -> Option<String> {
+        let mut found = None;
+        for index in 0..self.paths.len() {
+            let Input { paths, options, once, elsewhere, .. } = self;
+            if let Some(rewind) = once.get_mut(&index) {
+                let file = File { path: STDIN, name: paths[index].file_name(), size: None, random_access: None };
+                found = rewind.rewind().ok().and_then(|()| field_names(&file, rewind, options));
+            } else if paths[index].as_os_str() != STDIN {
+                _ = walk(&paths[index], options, &mut Counts::default(), &mut |entry, _| {
+                    if let Found::File(entry) = entry
+                        && entry.file_type().is_file()
+                    {
+                        found = field_names_of(entry.path(), elsewhere, options);
+                    }
+                    if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                });
+            }
+            if found.is_some() {
+                break;
+            }
+        }
+        found
+    }
+
     fn failure(&self) -> Option<Error> {
         let Some(index) = self.failed_copy else { return self.path_without_documents() };
         let error = self.once.get(&index)?.copy_failure()?;
@@ -449,6 +473,17 @@ impl Input {
         });
         all.is_continue().then_some(total)
     }
+}
+
+/// The names of the fields of the first records of a file on disk, unless the other side reads it.
+fn field_names_of(path: &Path, elsewhere: &HashSet<FileId>, options: &ReadOptions) -> Option<String> {
+    let raw = fs::File::open(path).ok()?;
+    let metadata = raw.metadata().ok()?;
+    if FileId::of(path, &metadata).is_some_and(|id| elsewhere.contains(&id)) {
+        return None;
+    }
+    let file = File { path: "", name: path.file_name(), size: Some(metadata.len()), random_access: Some(&raw) };
+    field_names(&file, &raw, options)
 }
 
 /// Reads a file, unless it was already read or the other side reads it.

@@ -21,7 +21,10 @@ mod flat;
 use flat::Record;
 
 /// The maximum number of field names in a message.
-const NAMES_SHOWN: usize = 8;
+const NAMES_SHOWN: usize = 10;
+
+/// The number of lines whose fields are named where no line has a field.
+const FIRST_LINES: usize = 10;
 
 /// The maximum length of a field name in a message.
 const NAME_CHARS: usize = 40;
@@ -222,35 +225,55 @@ pub(super) fn display_names<'n>(names: impl Iterator<Item = Cow<'n, str>>, count
         return "none".to_owned();
     }
     let shorten = |name: Cow<str>| name.chars().take(NAME_CHARS).flat_map(char::escape_debug).collect();
-    let mut shown: Vec<String> = names.take(NAMES_SHOWN).map(shorten).collect();
-    if count > NAMES_SHOWN {
-        shown.push("…".to_owned());
+    let shown: Vec<String> = names.take(NAMES_SHOWN).map(shorten).collect();
+    match count.checked_sub(NAMES_SHOWN) {
+        None | Some(0) => shown.join(", "),
+        Some(more) => format!("{} and {more} more", shown.join(", ")),
     }
-    shown.join(", ")
 }
 
-/// The fields of the object itself.
+/// The fields of the object itself, for a message.
 fn field_names(line: &str) -> Result<String, serde_json::Error> {
-    struct Names;
+    names(line, NAMES_SHOWN).map(|(names, count)| display_names(names.into_iter(), count))
+}
+
+/// The fields that the first lines have, for a message; `None` if none of them is an object.
+#[cfg(feature = "files")]
+pub(super) fn field_names_of_lines(text: &str) -> Option<String> {
+    let mut all: Option<Vec<Cow<str>>> = None;
+    for (found, _) in text.lines().take(FIRST_LINES).filter_map(|line| names(line, usize::MAX).ok()) {
+        let all = all.get_or_insert_default();
+        found.into_iter().for_each(|name| {
+            if !all.contains(&name) {
+                all.push(name);
+            }
+        });
+    }
+    all.map(|all| display_names(all.iter().cloned(), all.len()))
+}
+
+/// At most `most` fields of the object itself, and their number.
+fn names(line: &str, most: usize) -> Result<(Vec<Cow<'static, str>>, usize), serde_json::Error> {
+    struct Names(usize);
     impl<'de> Visitor<'de> for Names {
-        type Value = String;
+        type Value = (Vec<Cow<'static, str>>, usize);
 
         fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
             f.write_str("a JSON object")
         }
 
-        fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<String, M::Error> {
+        fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
             let (mut names, mut count) = (Vec::new(), 0);
             while let Some((name, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
                 count += 1;
-                if names.len() < NAMES_SHOWN {
+                if names.len() < self.0 {
                     names.push(Cow::Owned(name));
                 }
             }
-            Ok(display_names(names.into_iter(), count))
+            Ok((names, count))
         }
     }
-    serde_json::Deserializer::from_str(line).deserialize_map(Names)
+    serde_json::Deserializer::from_str(line).deserialize_map(Names(most))
 }
 
 /// The value of a wanted field.
@@ -803,7 +826,7 @@ mod tests {
         let many: Vec<String> = (0..20).map(|n| format!("\"f{n}\":0")).collect();
         check_error(
             &format!("{{{}}}", many.join(",")),
-            "no text field 'text' (fields here: f0, f1, f2, f3, f4, f5, f6, f7, …; choose with `text-field`)",
+            "no text field 'text' (fields here: f0, f1, f2, f3, f4, f5, f6, f7, f8, f9 and 10 more; choose with `text-field`)",
         );
         check_error(r#"{"a\nb":1}"#, r"no text field 'text' (fields here: a\nb; choose with `text-field`)");
     }

@@ -138,6 +138,12 @@ pub trait Source: Send {
         None
     }
 
+    /// The names of the fields that its first records have, as a list for a message about a field that none has. `None` if they
+    /// have no fields, or their fields are not known.
+    fn field_names(&mut self) -> Option<String> {
+        None
+    }
+
     /// The number of bytes that [`read`](Self::read) will read, counted as in [`Batch::bytes_read`], if known.
     fn total_bytes(&self) -> Option<u64> {
         None

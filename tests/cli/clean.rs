@@ -299,9 +299,18 @@ fn a_mistyped_field_ends_the_run() {
             "--text-field txet",
             "empty: no record has a text field: in/a.jsonl:1: no text field 'txet' (fields here: id, text, score; choose with --text-field)",
         ),
-        ("--id-field di", "usage: --id-field: no record that could be read has the field 'di'"),
-        ("--keep max:nosuch", "usage: --keep: no document has a number or a time in the field 'nosuch'"),
-        ("--keep min:no.such", "usage: --keep: no document has a number or a time in the field 'no.such'"),
+        (
+            "--id-field di",
+            "usage: --id-field: no record that could be read has the field 'di' (fields here: id, text, score)",
+        ),
+        (
+            "--keep max:nosuch",
+            "usage: --keep: no document has a number or a time in the field 'nosuch' (fields here: id, text, score)",
+        ),
+        (
+            "--keep min:no.such",
+            "usage: --keep: no document has a number or a time in the field 'no.such' (fields here: id, text, score)",
+        ),
     ];
     for (options, message) in cases {
         for command in ["clean in --output out", "clean in --dry-run", "scan in --emit verdicts"] {

@@ -444,7 +444,7 @@ fn types_of_another_implementation() {
 #[test]
 fn columns_that_are_not_read() {
     let types = Path::new(FIXTURES).join("types.parquet");
-    let here = "(columns here: text, id, small, large, view, bytes, fixed, dictionary, …; choose with `text-field`)";
+    let here = "(columns here: text, id, small, large, view, bytes, fixed, dictionary, flag, half and 12 more; choose with `text-field`)";
     for (column, kind) in [
         ("id", "a number"),
         ("fixed", "of another type"),

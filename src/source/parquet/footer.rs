@@ -125,8 +125,24 @@ pub(super) struct Chunk {
 impl Footer {
     /// Parses the metadata, and finds the columns.
     pub fn parse(bytes: Vec<u8>, options: &ReadOptions) -> Result<(Self, Columns), Fault> {
+        let (schema, groups) = Self::parts(&bytes)?;
+        let columns = Schema::parse(&bytes[schema..])?.columns(options)?;
+        let mut thrift = Thrift::new(&bytes[groups..]);
+        let left = structures(&mut thrift)?;
+        let next = bytes.len() - thrift.rest().len();
+        Ok((Footer { bytes, next, left }, columns))
+    }
+
+    /// The paths of the columns, for a message.
+    pub fn column_names(bytes: &[u8]) -> Result<String, Damage> {
+        let (schema, _) = Self::parts(bytes)?;
+        Ok(Schema::parse(&bytes[schema..])?.names(|_| true))
+    }
+
+    /// Where the schema and the row groups begin.
+    fn parts(bytes: &[u8]) -> Result<(usize, usize), Damage> {
         let (mut schema, mut groups) = (None, None);
-        Thrift::new(&bytes).fields(&mut |thrift, number, kind| {
+        Thrift::new(bytes).fields(&mut |thrift, number, kind| {
             let at = bytes.len() - thrift.rest().len();
             match (number, kind) {
                 (2, Kind::List) => schema = Some(at),
@@ -135,14 +151,7 @@ impl Footer {
             }
             Ok(false)
         })?;
-        let Some((schema, groups)) = schema.zip(groups) else {
-            return Err(Damage::from("its metadata has no schema or no row groups").into());
-        };
-        let columns = Schema::parse(&bytes[schema..])?.columns(options)?;
-        let mut thrift = Thrift::new(&bytes[groups..]);
-        let left = structures(&mut thrift)?;
-        let next = bytes.len() - thrift.rest().len();
-        Ok((Footer { bytes, next, left }, columns))
+        schema.zip(groups).ok_or("its metadata has no schema or no row groups".into())
     }
 
     /// The next row group. None comes after one that cannot be parsed.

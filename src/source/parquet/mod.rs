@@ -212,6 +212,12 @@ impl<'f> File<'f> {
     }
 }
 
+/// The paths of the columns of a file, for a message; `None` if it cannot be read.
+pub(super) fn column_names(file: &fs::File, options: &ReadOptions) -> Option<String> {
+    let (_, metadata) = metadata(file, options).ok()?;
+    Footer::column_names(&metadata).ok()
+}
+
 /// The metadata of a file, and its position.
 fn metadata(file: &fs::File, options: &ReadOptions) -> Result<(u64, Vec<u8>), Fault> {
     let unreadable = |error| Fault { kind: ProblemKind::Unreadable, message: format!("cannot read: {error}") };
