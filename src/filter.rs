@@ -303,7 +303,7 @@ impl Filter<'_> {
                     Outcome::TooLarge(error) => return Err(error),
                     Outcome::Problem(problem) => {
                         counts.problem(&problem);
-                        counts.failed += u64::from(problem.severity == Severity::Failed);
+                        counts.failed += if problem.severity == Severity::Failed { problem.records } else { 0 };
                         observer.problem(&problem);
                         each(&place, Decided::Problem(&problem))?;
                     }

@@ -262,12 +262,16 @@ fn take_problem(problem: &Problem, at: At<'_>, files: &mut Files<'_>, list: &mut
     if let Some(number) = files.worsen(at.path, Condition::after(problem)) {
         list.take_back(number)?;
     }
+    if !problem.kind.is_rejection() {
+        return Ok(());
+    }
     let found = if problem.severity == Severity::Skipped { Found::Skipped } else { Found::Failed };
-    if problem.kind.is_rejection()
-        && let Some(number) = files.take(at, found)
-    {
-        let id = problem.id.clone().unwrap_or_else(|| problem.place.to_string());
-        list.add(number, &Removed { error: Some(&problem.message), ..Removed::at(at, &id) })?;
+    for place in problem.places() {
+        let at = At { line: place.line, ..at };
+        if let Some(number) = files.take(at, found) {
+            let id = problem.id.clone().unwrap_or_else(|| place.to_string());
+            list.add(number, &Removed { error: Some(&problem.message), ..Removed::at(at, &id) })?;
+        }
     }
     Ok(())
 }

@@ -179,17 +179,19 @@ impl Rejects {
 
     fn add(&self, problem: &Problem) {
         let content = problem.record.as_deref().map(String::from_utf8_lossy);
-        let record = Rejected {
-            r#type: "rejected",
-            file: &problem.place.path,
-            record: problem.place.line,
-            id: problem.id.as_deref(),
-            kind: problem.kind.name(),
-            error: &spelling::of_problem(problem),
-            content: content.as_deref(),
-        };
+        let error = spelling::of_problem(problem);
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Ok(out) = &mut *writer {
+        for next in 0..problem.records {
+            let Ok(out) = &mut *writer else { return };
+            let record = Rejected {
+                r#type: "rejected",
+                file: &problem.place.path,
+                record: problem.place.line.map(|line| line + next),
+                id: problem.id.as_deref(),
+                kind: problem.kind.name(),
+                error: &error,
+                content: content.as_deref(),
+            };
             let written = serde_json::to_writer(&mut *out, &record).map_err(io::Error::from);
             if let Err(error) = written.and_then(|()| out.write_all(b"\n")) {
                 *writer = Err(error);

@@ -357,14 +357,6 @@ impl Rejections {
         if self.first_without_text.is_none() && lacks_text(problem) {
             self.first_without_text = Some(problem.to_string());
         }
-        self.before.push(before);
-        self.places.push(&problem.place);
-        match &problem.id {
-            Some(id) => self.labels.push_str(id),
-            None => _ = write!(self.labels, "{}", problem.place),
-        }
-        self.label_ends.push(self.labels.len());
-        self.flags.push((problem.id.is_some(), problem.severity == Severity::Skipped));
         let next = self.messages.len() as u32;
         let number = *self.numbers.entry(problem.message.clone()).or_insert(next);
         if number == next {
@@ -372,7 +364,17 @@ impl Rejections {
             // Counted as often as they are stored.
             self.message_bytes += 2 * (problem.message.len() + size_of::<String>());
         }
-        self.reasons.push(number);
+        for place in problem.places() {
+            self.before.push(before);
+            self.places.push(&place);
+            match &problem.id {
+                Some(id) => self.labels.push_str(id),
+                None => _ = write!(self.labels, "{place}"),
+            }
+            self.label_ends.push(self.labels.len());
+            self.flags.push((problem.id.is_some(), problem.severity == Severity::Skipped));
+            self.reasons.push(number);
+        }
     }
 
     /// The ids of rejected records whose id could be read.

@@ -220,7 +220,7 @@ impl Survey {
     }
 
     fn problem(&mut self, problem: &Problem) {
-        self.failed += u64::from(problem.severity == Severity::Failed);
+        self.failed += if problem.severity == Severity::Failed { problem.records } else { 0 };
         if let Some(id) = problem.id.as_ref().filter(|_| problem.kind.is_rejection()) {
             self.rejected_repeat |= !self.rejected.insert(xxh3_64(id.as_bytes()));
         }

@@ -172,7 +172,7 @@ impl Counts {
             Severity::FellBack => self.fell_back += 1,
             Severity::Repaired => self.repaired += 1,
             Severity::Skipped => self.skipped += 1,
-            Severity::Failed => self.failed += 1,
+            Severity::Failed => self.failed += problem.records,
         }
     }
 }

@@ -55,7 +55,7 @@ impl PassageCounts {
             Severity::FellBack => self.fell_back += 1,
             Severity::Repaired => self.repaired += 1,
             Severity::Skipped => self.skipped += 1,
-            Severity::Failed => self.failed += 1,
+            Severity::Failed => self.failed += problem.records,
         }
     }
 }

@@ -482,9 +482,9 @@ fn each_parquet_row(
                 let texts = texts.iter().map(|text| decode::utf8_value(text));
                 emit_row(number, each, Row { place, id, value, rank_by }, texts, pages);
             }
-            Err(parquet::Refused { kind, message, id }) => {
+            Err(parquet::Refused { kind, message, id, rows }) => {
                 let id = id.map(Cow::into_owned);
-                each(number, Err(Problem { id, ..Problem::at(place, Severity::Failed, kind, message) }));
+                each(number, Err(Problem { id, records: rows, ..Problem::at(place, Severity::Failed, kind, message) }));
             }
         }
     });

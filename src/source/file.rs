@@ -28,7 +28,7 @@ use super::tally::Tally;
 #[cfg(feature = "warc")]
 use super::warc::{self, Archive};
 use super::{
-    Batch, Counts, Format, Problem, ProblemKind, Rank, ReadOptions, Severity, compression, decode, decompress,
+    Batch, Counts, Format, Place, Problem, ProblemKind, Rank, ReadOptions, Severity, compression, decode, decompress,
 };
 use crate::readable::display_size;
 
@@ -335,7 +335,11 @@ impl<'a> Pass<'a> {
                 parquet::Piece::Rows(rows) => {
                     self.push(Part::Parquet { path: file.path.into(), rows, max_record, pages })?;
                 }
-                parquet::Piece::Broken { row, fault } => self.fail(fault.kind, file.path, Some(row), fault.message)?,
+                parquet::Piece::Broken { row, rows, fault } => {
+                    let place = Place { path: Arc::clone(&path), line: Some(row) };
+                    let problem = Problem::at(place, Severity::Failed, fault.kind, fault.message);
+                    self.problem(Problem { records: rows, ..problem })?;
+                }
                 parquet::Piece::Checks(checks) => {
                     outcomes.push(Arc::clone(checks.outcome()));
                     self.check(&path, checks)?;

@@ -144,6 +144,9 @@ pub struct Problem {
     pub message: String,
     /// The id of the record, if it could be read.
     pub id: Option<String>,
+    /// The number of records that it rejects: more than 1 for rows of a Parquet file that follow each other, of which the
+    /// location is the first.
+    pub records: u64,
     /// The record unchanged, if it was rejected whole and [`ReadOptions::keep_rejected`](super::ReadOptions::keep_rejected) is set.
     pub record: Option<Vec<u8>>,
     /// Whether the record has none of the fields of the text. Otherwise, if the kind is [`ProblemKind::Text`], there is
@@ -179,6 +182,22 @@ impl Problem {
 
     /// A problem at a location.
     pub fn at(place: Place, severity: Severity, kind: ProblemKind, message: impl Into<String>) -> Self {
-        Problem { place, severity, kind, message: message.into(), id: None, record: None, lacks_field: false }
+        Problem {
+            place,
+            severity,
+            kind,
+            message: message.into(),
+            id: None,
+            records: 1,
+            record: None,
+            lacks_field: false,
+        }
+    }
+
+    /// The locations of the records that it rejects.
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place> {
+        let Place { path, line } = &self.place;
+        (0..self.records)
+            .map(move |next| Place { path: path.clone(), line: line.map(|line| line.saturating_add(next)) })
     }
 }

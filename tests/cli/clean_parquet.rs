@@ -13,8 +13,9 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A file of 60 rows in two row groups: an id, a text that is that of another row in half of the rows, a number, and a list.
-fn written(properties: WriterProperties) -> Vec<u8> {
+/// A file of 60 rows in two row groups: an id, a text that is that of another row in half of the rows, a number, and a list. The
+/// texts of the second group end with `more`.
+fn written(properties: WriterProperties, more: &str) -> Vec<u8> {
     let schema = "message m { required int64 id; required binary text (UTF8); required int64 score; \
                   repeated binary tags (UTF8); }";
     let schema = Arc::new(parse_message_type(schema).unwrap());
@@ -23,7 +24,8 @@ fn written(properties: WriterProperties) -> Vec<u8> {
         let mut group = writer.next_row_group().unwrap();
         let ids: Vec<i64> = rows.clone().collect();
         let text = |row: i64| format!("the text of row {} is like that of no other number", row / 2);
-        let texts: Vec<ByteArray> = rows.clone().map(|row| text(row).as_str().into()).collect();
+        let more = if rows.start > 0 { more } else { "" };
+        let texts: Vec<ByteArray> = rows.clone().map(|row| (text(row) + more).as_str().into()).collect();
         let scores: Vec<i64> = rows.clone().map(|row| row * 7919 % 100).collect();
         let tags: Vec<ByteArray> =
             rows.clone().flat_map(|row| ["a", "b"].map(|tag| format!("{tag}{row}").as_str().into())).collect();
@@ -71,8 +73,8 @@ fn cases() -> Vec<(String, Vec<u8>, &'static str)> {
             .set_data_page_row_count_limit(20)
             .set_write_batch_size(5);
         let (version_1, version_2) = (properties.clone(), properties.set_writer_version(WriterVersion::PARQUET_2_0));
-        cases.push((format!("{codec}"), written(version_1.build()), ""));
-        cases.push((format!("{codec} 2"), written(version_2.set_dictionary_enabled(false).build()), ""));
+        cases.push((format!("{codec}"), written(version_1.build(), ""), ""));
+        cases.push((format!("{codec} 2"), written(version_2.set_dictionary_enabled(false).build(), ""), ""));
     }
     cases
 }
@@ -136,4 +138,34 @@ fn a_file_that_is_damaged_in_any_column_is_copied_whole() {
             }
         }
     }
+}
+
+/// The texts of the second row group are in one page, which is too long.
+#[test]
+fn each_row_that_is_lost_is_counted_and_dropped() {
+    let shell = Shell::new();
+    fs::create_dir(shell.folder().join("in")).unwrap();
+    let properties =
+        WriterProperties::builder().set_dictionary_enabled(false).set_compression(Compression::UNCOMPRESSED);
+    shell.write("in/b.parquet", written(properties.build(), &" more".repeat(2000)));
+    for (options, left, dropped) in [("", 45, 0), ("--on-error drop", 15, 30)] {
+        let run = shell.dedup(&format!("clean in --output out --max-record 2K {options}"));
+        assert_eq!(run.status, 3, "{}", run.stderr);
+        let reader = SerializedFileReader::try_from(&*shell.folder().join("out/b.parquet")).unwrap();
+        assert_eq!(reader.metadata().file_metadata().num_rows(), left, "{}", run.stderr);
+        assert!(run.stderr.contains("rows 31 to 60 cannot be read: a page is"), "{}", run.stderr);
+        assert!(run.stderr.contains("30 failed"), "{}", run.stderr);
+        let list = fs::read_to_string(shell.folder().join("out/_dedup/removed.jsonl")).unwrap();
+        assert_eq!(list.lines().filter(|line| line.contains("\"error\"")).count(), dropped, "{list}");
+        fs::remove_dir_all(shell.folder().join("out")).unwrap();
+    }
+    // A line for each record that was not read.
+    let run = shell.sh("dedup scan in --max-record 2K --rejects rejects.jsonl -q");
+    assert_eq!(run.status, 3, "{}", run.stderr);
+    let rejects = fs::read_to_string(shell.folder().join("rejects.jsonl")).unwrap();
+    let records: Vec<u64> = rejects
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["record"].as_u64().unwrap())
+        .collect();
+    assert_eq!(records, (31..=60).collect::<Vec<_>>());
 }

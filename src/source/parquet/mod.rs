@@ -99,8 +99,9 @@ pub(super) enum Piece {
     Checks(Checks),
     /// A part of the file cannot be read.
     Broken {
-        /// Its first row.
+        /// Its first row, and the number of its rows as far as it is known: at least 1.
         row: u64,
+        rows: u64,
         fault: Fault,
     },
 }
@@ -143,7 +144,7 @@ impl<'f> File<'f> {
                     Some(Ok(group)) => self.group = Some(group),
                     Some(Err(fault)) => {
                         self.unread = None;
-                        return Some(Piece::Broken { row: self.rows + 1, fault });
+                        return Some(Piece::Broken { row: self.rows + 1, rows: 1, fault });
                     }
                     None => return self.unread.as_mut()?.next(self.options).map(Piece::Checks),
                 }
@@ -159,8 +160,10 @@ impl<'f> File<'f> {
                 Ok(None) => self.finish_group(),
                 Err(fault) => {
                     let message = format!("rows {first} to {} cannot be read: {}", self.rows, fault.message);
+                    let (rows, is_credible) = (group.rows - group.done, group.is_credible(self.options));
                     self.group = None;
-                    return Some(Piece::Broken { row: first, fault: Fault { message, ..fault } });
+                    let (rows, kind) = if is_credible { (rows, fault.kind) } else { (1, ProblemKind::Damaged) };
+                    return Some(Piece::Broken { row: first, rows, fault: Fault { message, kind } });
                 }
             }
         }
@@ -266,6 +269,8 @@ struct Open<'f> {
     first: u64,
     rows: u64,
     done: u64,
+    /// The length of its columns in the file.
+    length: u64,
     texts: Vec<Cursor<'f>>,
     /// The longest column of texts, which decides how many rows are about as many as in a batch.
     longest: usize,
@@ -303,7 +308,13 @@ impl<'f> Open<'f> {
         let flat = |chunk: Option<Chunk>| chunk.map(|chunk| cursor(chunk, 0)).transpose();
         let (id, rank) = (flat(group.id)?, flat(group.rank)?);
         let longest = (0..group.texts.len()).max_by_key(|&at| group.texts[at].length).unwrap_or(0);
-        Ok(Open { first, rows: group.rows, done: 0, texts, longest, id, rank, fault: None })
+        let length = group.chunks().iter().map(|chunk| chunk.length).sum();
+        Ok(Open { first, rows: group.rows, done: 0, length, texts, longest, id, rank, fault: None })
+    }
+
+    /// Whether its columns may have as many rows as it claims, so that work on each of them is bounded by the file.
+    fn is_credible(&self, options: &ReadOptions) -> bool {
+        self.rows <= self.length.saturating_mul(options.max_expansion)
     }
 
     /// Its columns, in the order of [`Columns::ordinals`].

@@ -34,6 +34,8 @@ pub(in crate::source) struct Refused<'r> {
     pub kind: ProblemKind,
     pub message: String,
     pub id: Option<Cow<'r, str>>,
+    /// The number of rows, from this one on.
+    pub rows: u64,
 }
 
 /// A row that can be read.
@@ -111,11 +113,11 @@ impl Rows {
                 more => format!("rows {number} to {}", number + more),
             };
             let message = format!("{rows} cannot be read: {}", fault.message);
-            each(wanted, number, Err(Refused { kind: fault.kind, message, id: None }));
+            each(wanted, number, Err(Refused { kind: fault.kind, message, id: None, rows: last - at + 1 }));
         }
         if let Some(wanted) = last_wanted.filter(|_| is_checked) {
             self.check(&mut |row, message| {
-                each(wanted, row, Err(Refused { kind: ProblemKind::DamagedColumn, message, id: None }));
+                each(wanted, row, Err(Refused { kind: ProblemKind::DamagedColumn, message, id: None, rows: 1 }));
             });
         }
     }
@@ -135,7 +137,7 @@ impl Rows {
     }
 
     fn null<'r>(&self, id: Option<Cow<'r, str>>) -> Refused<'r> {
-        Refused { kind: ProblemKind::Text, message: self.columns.null.clone(), id }
+        Refused { kind: ProblemKind::Text, message: self.columns.null.clone(), id, rows: 1 }
     }
 }
 
