@@ -779,6 +779,7 @@ impl<'d> Assembler<'d> {
     }
 
     /// Passes on a part as a batch of its own. `bytes_read` is the total number of bytes read.
+    #[cfg(feature = "parquet")]
     pub fn alone(&mut self, part: Part, bytes_read: u64) -> ControlFlow<()> {
         self.flush(self.bytes_read)?;
         self.batch.push_part(part, Rank::default());

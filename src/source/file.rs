@@ -28,7 +28,7 @@ use super::tally::Tally;
 #[cfg(feature = "warc")]
 use super::warc::{self, Archive};
 use super::{
-    Batch, Counts, Format, Place, Problem, ProblemKind, Rank, ReadOptions, Severity, compression, decode, decompress,
+    Batch, Counts, Format, Problem, ProblemKind, Rank, ReadOptions, Severity, compression, decode, decompress,
 };
 use crate::readable::display_size;
 
@@ -333,11 +333,10 @@ impl<'a> Pass<'a> {
             match piece {
                 // Each part has its own copy of the path, because threads would contend for one reference count.
                 parquet::Piece::Rows(rows) => {
-                    self.push(Part::Parquet { path: file.path.into(), rows, max_record, pages })?;
+                    self.push(Part::Parquet { path: file.path.into(), rows: *rows, max_record, pages })?;
                 }
                 parquet::Piece::Broken { row, rows, fault } => {
-                    let place = Place { path: Arc::clone(&path), line: Some(row) };
-                    let problem = Problem::at(place, Severity::Failed, fault.kind, fault.message);
+                    let problem = Problem::new(Severity::Failed, fault.kind, file.path, Some(row), fault.message);
                     self.problem(Problem { records: rows, ..problem })?;
                 }
                 parquet::Piece::Checks(checks) => {

@@ -24,6 +24,7 @@ use flat::Record;
 const NAMES_SHOWN: usize = 10;
 
 /// The number of lines whose fields are named where no line has a field.
+#[cfg(feature = "files")]
 const FIRST_LINES: usize = 10;
 
 /// The maximum length of a field name in a message.

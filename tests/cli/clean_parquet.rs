@@ -2,12 +2,15 @@
 
 use super::clean::files;
 use super::shell::{Shell, root};
-use ::parquet::basic::{Compression, GzipLevel};
+use ::parquet::basic::{Compression, Encoding, GzipLevel};
 use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
-use ::parquet::file::properties::{WriterProperties, WriterVersion};
+use ::parquet::file::metadata::ColumnChunkMetaData;
+use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::parser::parse_message_type;
+use ::parquet::schema::types::ColumnPath;
+use std::collections::BTreeSet;
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
@@ -168,4 +171,68 @@ fn each_row_that_is_lost_is_counted_and_dropped() {
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["record"].as_u64().unwrap())
         .collect();
     assert_eq!(records, (31..=60).collect::<Vec<_>>());
+}
+
+/// How a column is written: what a reader depends on, or is fast by.
+#[derive(Debug, PartialEq)]
+struct Form {
+    codec: Compression,
+    encodings: BTreeSet<String>,
+    has_dictionary: bool,
+    has_bloom_filter: bool,
+    has_statistics: bool,
+    has_column_index: bool,
+    has_offset_index: bool,
+}
+
+fn forms(path: &Path) -> Vec<Form> {
+    let reader = SerializedFileReader::try_from(path).unwrap();
+    let group = reader.metadata().row_group(0);
+    let form = |column: &ColumnChunkMetaData| Form {
+        codec: column.compression(),
+        encodings: column.encodings().map(|encoding| encoding.to_string()).collect(),
+        has_dictionary: column.dictionary_page_offset().is_some(),
+        has_bloom_filter: column.bloom_filter_offset().is_some(),
+        has_statistics: column.statistics().is_some(),
+        has_column_index: column.column_index_offset().is_some(),
+        has_offset_index: column.offset_index_offset().is_some(),
+    };
+    group.columns().iter().map(form).collect()
+}
+
+#[test]
+fn a_copy_is_encoded_as_its_file() {
+    let plain =
+        || WriterProperties::builder().set_dictionary_enabled(false).set_statistics_enabled(EnabledStatistics::None);
+    let column = |name: &str| ColumnPath::from(name);
+    let cases = [
+        WriterProperties::builder(),
+        WriterProperties::builder().set_bloom_filter_enabled(true),
+        plain(),
+        plain().set_offset_index_disabled(true).set_column_bloom_filter_enabled(column("id"), true),
+        plain()
+            .set_column_dictionary_enabled(column("tags"), true)
+            .set_column_statistics_enabled(column("id"), EnabledStatistics::Page),
+        plain()
+            .set_column_encoding(column("id"), Encoding::DELTA_BINARY_PACKED)
+            .set_column_encoding(column("text"), Encoding::DELTA_LENGTH_BYTE_ARRAY),
+        plain()
+            .set_writer_version(WriterVersion::PARQUET_2_0)
+            .set_column_encoding(column("id"), Encoding::BYTE_STREAM_SPLIT)
+            .set_column_statistics_enabled(column("score"), EnabledStatistics::Chunk)
+            .set_column_compression(column("text"), Compression::SNAPPY),
+        WriterProperties::builder()
+            .set_writer_version(WriterVersion::PARQUET_2_0)
+            .set_statistics_enabled(EnabledStatistics::Chunk),
+    ];
+    for (number, properties) in cases.into_iter().enumerate() {
+        let shell = Shell::new();
+        fs::create_dir(shell.folder().join("in")).unwrap();
+        shell.write("in/b.parquet", written(properties.build(), ""));
+        let run = shell.dedup("clean in --output out");
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let [before, after] = ["in", "out"].map(|folder| shell.folder().join(folder).join("b.parquet"));
+        assert_eq!(SerializedFileReader::try_from(&*after).unwrap().metadata().file_metadata().num_rows(), 30);
+        assert_eq!(forms(&after), forms(&before), "{number}");
+    }
 }

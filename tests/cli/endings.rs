@@ -21,6 +21,7 @@ fn closed_standard_streams() {
     let shell = Shell::new();
     let record = |id: &str| format!("{{\"id\":\"{id}\",\"text\":\"words of a text that is there twice\"}}\n");
     shell.write("in.jsonl", record("a") + &record("b"));
+    shell.write("page.md", "Some words of a page that is there once.\n");
     shell.sh("dedup filter --index seen.idx -q < in.jsonl > /dev/null").done();
     for line in [
         "scan in.jsonl",

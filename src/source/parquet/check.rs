@@ -2,10 +2,11 @@
 //! is damaged. Decoders that trust their input would end the program.
 
 use std::fs;
+use std::io;
 
-use ::parquet::basic::{Compression, Type};
-use ::parquet::file::metadata::ColumnChunkMetaData;
-use ::parquet::schema::types::ColumnDescriptor;
+use ::parquet::basic::{Compression, LogicalType, Type};
+use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use ::parquet::schema::types::{ColumnDescriptor, Type as Schema};
 
 use super::fault::{Damage, Fault};
 use super::footer::{Chunk, Physical};
@@ -70,6 +71,48 @@ pub(super) fn column(
         return Err(OTHER_ROWS.into());
     }
     pages.finish(&mut expansion, options)
+}
+
+/// Checks that a copy of a file with this metadata can be written.
+///
+/// # Errors
+/// It has a logical type that is not known, or a codec that has no writer.
+pub(super) fn metadata(metadata: &ParquetMetaData) -> io::Result<()> {
+    check_types(metadata.file_metadata().schema_descr().root_schema())?;
+    check_codecs(metadata)
+}
+
+/// A logical type that is not known would be written as another.
+fn check_types(schema: &Schema) -> io::Result<()> {
+    if let Some(LogicalType::_Unknown { .. }) = schema.get_basic_info().logical_type_ref() {
+        let message = format!("the column '{}' has a logical type that is not known", schema.name());
+        return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+    }
+    match schema {
+        Schema::GroupType { fields, .. } => fields.iter().try_for_each(|field| check_types(field)),
+        Schema::PrimitiveType { .. } => Ok(()),
+    }
+}
+
+/// The writer panics if it does not have the codec of a column.
+pub(super) fn check_codecs(metadata: &ParquetMetaData) -> io::Result<()> {
+    let mut columns = metadata.row_groups().iter().flat_map(|group| group.columns());
+    match columns.find(|column| column.compression() == Compression::LZO) {
+        Some(column) => {
+            let message = format!("the column '{}' is compressed with LZO", column.column_path().string());
+            Err(io::Error::new(io::ErrorKind::Unsupported, message))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether the first page of a column is of the second version of the format. False if it cannot be read.
+#[cfg_attr(not(feature = "clean"), allow(dead_code, reason = "for copies"))]
+pub(super) fn has_pages_of_version_2(file: &fs::File, end: u64, metadata: &ColumnChunkMetaData) -> bool {
+    let options = ReadOptions { max_record: *ReadOptions::MAX_RECORD.end(), ..ReadOptions::default() };
+    let pages = chunk(end, metadata).and_then(|chunk| Pages::new(file, chunk));
+    let first = pages.map(|mut pages| pages.next(&mut Expansion::default(), &options));
+    first.is_ok_and(|page| page.is_ok_and(|page| page.is_of_version_2()))
 }
 
 pub(super) const MORE_VALUES: Damage = Damage::Borrowed("a column has more values than it claims");

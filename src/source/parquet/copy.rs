@@ -8,16 +8,15 @@ use std::fs;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use ::parquet::basic::{Compression, LogicalType};
+use ::parquet::basic::{Encoding, Type as PhysicalType};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use ::parquet::data_type::DataType;
-use ::parquet::file::metadata::ParquetMetaData;
-use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use ::parquet::schema::types::Type;
 
-use super::check::column as check_column;
+use super::check as columns;
 use crate::source::ReadOptions;
 
 /// The number of rows that are copied at once.
@@ -26,9 +25,10 @@ const BATCH: usize = 256;
 /// The program, in the metadata of a copy.
 const CREATED_BY: &str = concat!("neardups version ", env!("CARGO_PKG_VERSION"));
 
-/// Writes all rows of a file but those with these numbers, which count from 1 and ascend. Schema, metadata, row groups and
-/// the compression of each column are those of the file; a row group of which nothing is left is left out. The bytes
-/// depend on the file and the numbers alone. Bloom filters are not copied. Memory is bounded by the pages of a column, not by
+/// Writes all rows of a file but those with these numbers, which count from 1 and ascend. Schema, metadata, row groups, and
+/// the compression and the encoding of each column are those of the file, with Bloom filters, statistics and an index of pages
+/// where it has them; a row group of which nothing is left is left out. The level of the compression is not in the file: it is
+/// the default. The bytes depend on the file and the numbers alone. Memory is bounded by the pages of a column, not by
 /// the file, which is decoded twice: every page is checked first.
 ///
 /// # Errors
@@ -40,8 +40,9 @@ pub(in crate::source) fn copy_without(input: &fs::File, dropped: &[u64], out: im
     let reader = SerializedFileReader::new(input.try_clone()?)?;
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr().root_schema_ptr();
-    check(metadata)?;
-    let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties(metadata)))?;
+    columns::metadata(metadata)?;
+    let mut writer =
+        SerializedFileWriter::new(out, schema, Arc::new(properties(metadata, version(input, end, metadata))))?;
     let (mut first, mut dropped) = (1u64, dropped);
     for (index, group) in metadata.row_groups().iter().enumerate() {
         let rows = u64::try_from(group.num_rows()).map_err(|_| damaged("a number of rows is negative"))?;
@@ -56,7 +57,8 @@ pub(in crate::source) fn copy_without(input: &fs::File, dropped: &[u64], out: im
         let mut to = writer.next_row_group()?;
         let mut column = 0;
         while let Some(mut writer) = to.next_column()? {
-            check_column(input, end, rows, group.column(column), &options).map_err(|fault| refused(fault.message))?;
+            columns::column(input, end, rows, group.column(column), &options)
+                .map_err(|fault| refused(fault.message))?;
             copy_column(from.get_column_reader(column)?, &mut writer, &kept)?;
             writer.close()?;
             column += 1;
@@ -78,56 +80,72 @@ fn damaged(what: &str) -> io::Error {
     refused(format!("damaged Parquet file: {what}"))
 }
 
-/// Checks that a copy of a file with this metadata can be written.
-///
-/// # Errors
-/// It has a logical type that is not known, or a codec that has no writer.
-pub(super) fn check(metadata: &ParquetMetaData) -> io::Result<()> {
-    check_types(metadata.file_metadata().schema_descr().root_schema())?;
-    check_codecs(metadata)
-}
-
-/// A logical type that is not known would be written as another.
-fn check_types(schema: &Type) -> io::Result<()> {
-    if let Some(LogicalType::_Unknown { .. }) = schema.get_basic_info().logical_type_ref() {
-        let message = format!("the column '{}' has a logical type that is not known", schema.name());
-        return Err(io::Error::new(io::ErrorKind::Unsupported, message));
-    }
-    match schema {
-        Type::GroupType { fields, .. } => fields.iter().try_for_each(|field| check_types(field)),
-        Type::PrimitiveType { .. } => Ok(()),
-    }
-}
-
-/// The writer panics if it does not have the codec of a column.
-fn check_codecs(metadata: &ParquetMetaData) -> io::Result<()> {
-    let mut columns = metadata.row_groups().iter().flat_map(|group| group.columns());
-    match columns.find(|column| column.compression() == Compression::LZO) {
-        Some(column) => {
-            let message = format!("the column '{}' is compressed with LZO", column.column_path().string());
-            Err(io::Error::new(io::ErrorKind::Unsupported, message))
-        }
-        None => Ok(()),
-    }
-}
-
-/// How a copy is written. Each column is compressed as in the first row group.
-fn properties(metadata: &ParquetMetaData) -> WriterProperties {
+/// How a copy is written: as far as the metadata says how the file was. Each column is compressed as in the first row group; it
+/// has what it has in any.
+fn properties(metadata: &ParquetMetaData, version: WriterVersion) -> WriterProperties {
     let file = metadata.file_metadata();
+    let groups = metadata.row_groups();
+    let has_offsets =
+        groups.iter().flat_map(|group| group.columns()).any(|column| column.offset_index_offset().is_some());
     let mut builder = WriterProperties::builder()
         .set_created_by(CREATED_BY.into())
+        .set_writer_version(version)
+        .set_offset_index_disabled(!has_offsets)
         .set_key_value_metadata(file.key_value_metadata().cloned())
         .set_max_row_group_row_count(None);
-    if let Some(group) = metadata.row_groups().first() {
-        builder = builder.set_sorting_columns(group.sorting_columns().cloned());
-        for column in group.columns() {
-            let has_dictionary = column.dictionary_page_offset().is_some();
-            builder = builder
-                .set_column_compression(column.column_path().clone(), column.compression())
-                .set_column_dictionary_enabled(column.column_path().clone(), has_dictionary);
+    let Some(first) = groups.first() else { return builder.build() };
+    builder = builder.set_sorting_columns(first.sorting_columns().cloned());
+    let most_rows = groups.iter().map(|group| group.num_rows()).max().unwrap_or(0);
+    for (number, column) in first.columns().iter().enumerate() {
+        let path = || column.column_path().clone();
+        let chunks: Vec<&ColumnChunkMetaData> = groups.iter().filter_map(|group| group.columns().get(number)).collect();
+        let has = |what: &dyn Fn(&ColumnChunkMetaData) -> bool| chunks.iter().any(|chunk| what(chunk));
+        let statistics = match () {
+            () if has(&|chunk| chunk.column_index_offset().is_some()) => EnabledStatistics::Page,
+            () if has(&|chunk| chunk.statistics().is_some()) => EnabledStatistics::Chunk,
+            () => EnabledStatistics::None,
+        };
+        builder = builder
+            .set_column_compression(path(), column.compression())
+            .set_column_dictionary_enabled(path(), has(&|chunk| chunk.dictionary_page_offset().is_some()))
+            .set_column_encoding(path(), encoding(column.column_type(), &chunks))
+            .set_column_statistics_enabled(path(), statistics);
+        if has(&|chunk| chunk.bloom_filter_offset().is_some()) {
+            // It is made for as many values as there are rows, and shrinks to those that there are.
+            let rows = u64::try_from(most_rows).unwrap_or(1).clamp(1, MAX_DISTINCT);
+            builder =
+                builder.set_column_bloom_filter_enabled(path(), true).set_column_bloom_filter_max_ndv(path(), rows);
         }
     }
     builder.build()
+}
+
+/// The maximum number of values for which a Bloom filter is made. It bounds memory, to 16 MiB a column.
+const MAX_DISTINCT: u64 = 16 << 20;
+
+/// The encoding of the values of a column that are in no dictionary: that of some page, if values of this type can have it.
+fn encoding(kind: PhysicalType, chunks: &[&ColumnChunkMetaData]) -> Encoding {
+    use PhysicalType::{BOOLEAN, BYTE_ARRAY, DOUBLE, FIXED_LEN_BYTE_ARRAY, FLOAT, INT32, INT64};
+    let has = |encoding| chunks.iter().any(|chunk| chunk.encodings().any(|found| found == encoding));
+    let possible: &[Encoding] = match kind {
+        INT32 | INT64 => &[Encoding::DELTA_BINARY_PACKED, Encoding::BYTE_STREAM_SPLIT],
+        FLOAT | DOUBLE => &[Encoding::BYTE_STREAM_SPLIT],
+        BYTE_ARRAY => &[Encoding::DELTA_BYTE_ARRAY, Encoding::DELTA_LENGTH_BYTE_ARRAY],
+        FIXED_LEN_BYTE_ARRAY => &[Encoding::DELTA_BYTE_ARRAY, Encoding::BYTE_STREAM_SPLIT],
+        // Levels have this encoding, too.
+        BOOLEAN if !has(Encoding::PLAIN) => &[Encoding::RLE],
+        _ => &[],
+    };
+    possible.iter().copied().find(|&encoding| has(encoding)).unwrap_or(Encoding::PLAIN)
+}
+
+/// The version of the pages, by the first page of the first column that has one.
+fn version(file: &fs::File, end: u64, metadata: &ParquetMetaData) -> WriterVersion {
+    let columns = metadata.row_groups().iter().filter(|group| group.num_rows() > 0).flat_map(|group| group.columns());
+    match columns.take(1).any(|column| columns::has_pages_of_version_2(file, end, column)) {
+        true => WriterVersion::PARQUET_2_0,
+        false => WriterVersion::PARQUET_1_0,
+    }
 }
 
 /// Rows to leave out, and rows to keep after them.
@@ -203,8 +221,9 @@ fn copy_values<T: DataType>(
 
 #[cfg(test)]
 mod tests {
+    use super::columns::check_codecs;
     use super::*;
-    use ::parquet::basic::ZstdLevel;
+    use ::parquet::basic::{Compression, ZstdLevel};
     use ::parquet::data_type::{ByteArray, ByteArrayType};
     use ::parquet::record::Row;
     use ::parquet::schema::parser::parse_message_type;

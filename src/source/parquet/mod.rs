@@ -94,7 +94,7 @@ pub(super) struct File<'f> {
 
 /// What comes next in a file.
 pub(super) enum Piece {
-    Rows(Rows),
+    Rows(Box<Rows>),
     /// Pages of columns that are not read. They come after all rows.
     Checks(Checks),
     /// A part of the file cannot be read.
@@ -155,7 +155,8 @@ impl<'f> File<'f> {
                 Ok(Some((count, texts, id, rank))) => {
                     let (columns, limits) = (Arc::clone(&self.columns), Limits::new(self.options));
                     let checks = self.unread.as_ref().map(Unread::columns);
-                    return Some(Piece::Rows(Rows { first, count, texts, id, rank, columns, limits, checks }));
+                    let rows = Rows { first, count, texts, id, rank, columns, limits, checks };
+                    return Some(Piece::Rows(Box::new(rows)));
                 }
                 Ok(None) => self.finish_group(),
                 Err(fault) => {

@@ -151,6 +151,12 @@ impl Page {
         self.header.encoding
     }
 
+    /// Whether it is one of the second version of the format, whose levels are not compressed.
+    #[cfg_attr(not(feature = "clean"), allow(dead_code, reason = "for copies"))]
+    pub fn is_of_version_2(&self) -> bool {
+        self.header.levels.is_some()
+    }
+
     /// Its size in the file.
     pub fn packed_size(&self) -> u64 {
         self.bytes.len() as u64

@@ -10,7 +10,6 @@ use std::sync::{Arc, OnceLock};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::check::{self, Column, MORE_VALUES, OTHER_ROWS};
-use super::copy;
 use super::fault::Fault;
 use super::page::{Expansion, Page, Pages};
 use crate::source::ReadOptions;
@@ -150,7 +149,7 @@ impl<'f> Unread<'f> {
     /// Those of a file whose metadata begins at `end`, but for these, which are read.
     pub fn new(file: &'f fs::File, end: u64, read: Vec<u64>) -> Self {
         let opened = file.try_clone().map_err(Into::into).and_then(SerializedFileReader::new);
-        let checked = opened.map_err(Into::into).and_then(|reader| copy::check(reader.metadata()).map(|()| reader));
+        let checked = opened.map_err(Into::into).and_then(|reader| check::metadata(reader.metadata()).map(|()| reader));
         let (reader, found) = match checked {
             Ok(reader) => (Some(reader), Vec::new()),
             Err(error) => (None, vec![(None, format!("no copy of some of its rows can be made: {error}"))]),
