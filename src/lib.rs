@@ -34,7 +34,7 @@
 //!
 //! The chapters of [`guide`] are written for users of the program and explain what the library does too: which algorithm and threshold to
 //! take ([choosing](guide::choosing)); the commands ([scanning](guide::scanning), [cleaning](guide::cleaning), [filtering](guide::filtering),
-//! [checking](guide::checking), [passages](guide::repeats), [comparing](guide::comparing)); the details ([algorithms](guide::algorithms), [tokens](guide::tokens),
+//! [checking](guide::checking), [passages](guide::repeats), [containment](guide::containing), [comparing](guide::comparing)); the details ([algorithms](guide::algorithms), [tokens](guide::tokens),
 //! [formats](guide::formats), [records](guide::records)); the [limits](guide::limits); and this [library](guide::library).
 //!
 //! # The map
@@ -72,7 +72,7 @@
 //! | [`tokenizer`] | text to tokens: the trait and the table, one file each |
 //! | [`lexicon`] | counts over a whole collection, then frozen; or stored in a file |
 //! | [`algorithm`] | the families: the trait and the table, one folder each; presets |
-//! | [`passages`] | the passages that two documents share, and those that repeat in a corpus: winnowing, common runs, containment |
+//! | [`passages`] | the passages that two documents share, and those that repeat in a corpus; how much of each document others contain |
 //! | [`prose`] | markup read as the words that a reader sees, with their places: Markdown, reStructuredText, AsciiDoc, HTML, docstrings |
 //! | [`engine`] | the batch: all near-duplicates among the documents of a source |
 //! | `steps` | a scan in functions of Arrow batches, for engines that move rows between machines (feature `arrow`) |

@@ -10,25 +10,32 @@
 //! those that are worth showing. [`Overlap`] counts the shingles that the documents share.
 //!
 //! **A whole corpus.** [`repeats`] finds what repeats in many documents, and [`find_passages`] and [`find_spans`] in those of a
-//! source.
+//! source. [`find_contained`] states how much of each document stands in others.
 //!
 //! **Cost.** Linear in the tokens, times 2·[`FREQUENT`] at worst. In a text that repeats itself, the number of maximal
 //! runs can be the square of its length. Therefore, if a k-gram is selected more than [`FREQUENT`] times in a document,
 //! only a few pairs of its places are compared, and [`CommonRuns::frequent`] counts it.
 
+mod contained;
 mod corpus;
 mod cutting;
 pub(crate) mod lcs;
 mod locate;
+mod matched;
 mod minima;
 mod modular;
 mod order;
+mod presets;
 mod repeats;
+mod shared;
+mod sorted;
 mod stored;
 mod text;
 
+pub use contained::{ContainOptions, Contained, Containment, SharedPassage, find_contained};
 pub use corpus::{DocumentSpans, Passage, PassageCounts, PassagePlace, Passages, Spans, find_passages, find_spans};
 pub use cutting::PassageOptions;
+pub use presets::{CONTAIN_PRESETS, ContainPreset};
 pub use repeats::{Place, Repeat, repeats};
 
 use crate::hash::shingle_hashes;

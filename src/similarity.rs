@@ -57,10 +57,12 @@ impl Threshold {
     pub const LEAST: Threshold = Threshold { numerator: 1, denominator: MAX_DENOMINATOR };
 
     /// Returns `numerator / denominator` if it is above 0 and at most 1 and the denominator is at most 10¹².
-    pub fn new(numerator: u64, denominator: u64) -> Option<Self> {
-        let fine = numerator > 0 && numerator <= denominator && denominator <= MAX_DENOMINATOR;
+    pub const fn new(numerator: u64, denominator: u64) -> Option<Self> {
+        if numerator == 0 || numerator > denominator || denominator > MAX_DENOMINATOR {
+            return None;
+        }
         let common = gcd(numerator, denominator);
-        fine.then(|| Threshold { numerator: numerator / common, denominator: denominator / common })
+        Some(Threshold { numerator: numerator / common, denominator: denominator / common })
     }
 
     /// Returns whether `part / whole` is at or above the threshold; false if `whole` is 0.
@@ -132,8 +134,9 @@ impl Threshold {
     }
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a.max(1) } else { gcd(b, a % b) }
+/// The greatest common divisor of two numbers, of which the first is not 0.
+const fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Parses a decimal (`0.8`, `.85`, `1`) of at most 12 decimals, or a fraction (`4/5`).

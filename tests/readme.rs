@@ -188,7 +188,8 @@ fn options(text: &str) -> BTreeSet<&str> {
 #[test]
 fn options_of_the_texts_are_those_of_the_program() {
     let shell = Shell::new();
-    let commands = ["scan", "clean", "filter", "check", "passages", "compare", "eval", "plan", "lexicon build"];
+    let commands =
+        ["scan", "clean", "filter", "check", "passages", "contain", "compare", "eval", "plan", "lexicon build"];
     let of_index =
         ["stats", "verify", "export", "query", "add", "remove", "compact"].map(|name| format!("index {name}"));
     let commands = commands.map(String::from).into_iter().chain(of_index);

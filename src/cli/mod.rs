@@ -9,6 +9,7 @@ pub(crate) mod call;
 mod check;
 mod clean;
 mod compare;
+mod contain;
 mod data;
 mod eval;
 mod excerpt;
@@ -81,6 +82,7 @@ pub fn run_line(line: &[OsString]) -> u8 {
         Some(("clean", given)) => clean::run(&arguments::clean::Arguments::new(given)),
         Some(("check", given)) => check::run(&check::arguments::Arguments::new(given)),
         Some(("passages", given)) => passages::run(&arguments::passages::Arguments::new(given)),
+        Some(("contain", given)) => contain::run(&arguments::contain::Arguments::new(given)),
         Some(("compare", given)) => compare::run(&arguments::compare::Arguments::new(given)),
         Some(("eval", given)) => eval::run(&arguments::eval::Arguments::new(given)),
         Some(("plan", given)) => plan::run(&arguments::plan::Arguments::new(given)),
@@ -169,6 +171,7 @@ const COMMANDS: &[(&str, MakeCommand)] = &[
     ("clean", arguments::clean::command),
     ("check", check::arguments::command),
     ("passages", arguments::passages::command),
+    ("contain", arguments::contain::command),
     ("compare", arguments::compare::command),
     ("eval", arguments::eval::command),
     ("plan", arguments::plan::command),
@@ -210,6 +213,7 @@ fn program(commands: &[(&str, MakeCommand)]) -> Command {
              dedup clean shards/ --output clean/        a corpus without near-duplicates\n  \
              dedup check docs/                          copied pages and passages in documentation\n  \
              dedup passages ./corpus --exact            passages that repeat in a corpus\n  \
+             dedup contain test.jsonl --against train/  test questions that stand in training data\n  \
              dedup plan --threshold 0.9                 what the options find and cost",
         )
         .subcommand_required(true)

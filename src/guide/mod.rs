@@ -47,6 +47,7 @@ chapters! {
     filtering: "Pass only new documents of a stream, across restarts and crashes",
     checking: "Fail a build when documentation contains copies",
     repeats: "Find the passages that repeat in a corpus, and where",
+    containing: "How much of each document stands in others: reuse, test data",
     comparing: "Two documents: what each algorithm says, and what they share",
     algorithms: "How each algorithm works, its parameters and its sources",
     tokens: "How text is split into tokens, and how tokens are prepared",

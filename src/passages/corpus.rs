@@ -19,7 +19,7 @@ use crate::run::batches::{Numbered, Side, in_parallel};
 use crate::run::observer::{Observer, Stage};
 use crate::run::ordered::thread_pool;
 use crate::source::{Problem, Severity, Source};
-use crate::tokenizer::{TokenDetail, is_overlapping};
+use crate::tokenizer::TokenDetail;
 use rayon::ThreadPool;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -50,7 +50,7 @@ pub struct PassageCounts {
 }
 
 impl PassageCounts {
-    fn problem(&mut self, problem: &Problem) {
+    pub(super) fn problem(&mut self, problem: &Problem) {
         match problem.severity {
             Severity::FellBack => self.fell_back += 1,
             Severity::Repaired => self.repaired += 1,
@@ -177,12 +177,7 @@ impl Search {
         options: &PassageOptions,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        let name = options.tokenizer.name();
-        if is_overlapping(&name) {
-            return Err(Error::Usage(format!(
-                "passages need tokens that do not overlap: `tokenizer` cannot be {name}"
-            )));
-        }
+        options.words().check("passages")?;
         options.check()?;
         let pool = thread_pool(options.threads)?;
         let against = reference.is_some();
@@ -210,7 +205,7 @@ impl Search {
     }
 }
 
-fn check_stopped(observer: &dyn Observer) -> Result<(), Error> {
+pub(super) fn check_stopped(observer: &dyn Observer) -> Result<(), Error> {
     if observer.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
 }
 
@@ -241,12 +236,13 @@ fn read(
     let selector = Selector::new(options.min_words, true);
     let mut builder = Builder::new(selector.clone(), options.memory, options.temp_dir.as_deref());
     let (mut documents, mut counts) = (Documents::default(), PassageCounts::default());
-    let (signing, threads, room) = memory_of_reading(options);
+    let words = options.words();
+    let (signing, threads, room) = memory_of_reading(&words);
     in_parallel(
         (threads, room),
         sources,
         |_| Ok(()),
-        || (Cutting::new(options, &signing), Vec::new()),
+        || (Cutting::new(words, &signing), Vec::new()),
         |(), numbered, (cutting, grams)| part(numbered, cutting, &selector, options.seed, grams),
         |mut part: Part| {
             if let Some(refused) = part.refused {

@@ -6,7 +6,7 @@ use crate::run::batches::{ALONE_BYTES, SIGNING_BYTES, room};
 use crate::run::ordered::{Room, workers};
 use crate::run::sign::{Budget, Scratch, SigningMemory, bytes_a_byte};
 use crate::source::Document;
-use crate::tokenizer::{TokenDetail, Tokenizer, Tokens, Word, stands_alone};
+use crate::tokenizer::{TokenDetail, Tokenizer, Tokens, Word, is_overlapping, stands_alone};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -64,12 +64,43 @@ impl Default for PassageOptions {
 }
 
 /// The memory that documents are cut in, and the room for batches.
-pub(super) fn memory_of_reading(options: &PassageOptions) -> (Arc<SigningMemory>, usize, Room) {
-    let threads = workers(options.threads);
-    let eighth = options.memory / 8;
+pub(super) fn memory_of_reading(words: &WordOptions<'_>) -> (Arc<SigningMemory>, usize, Room) {
+    let threads = workers(words.threads);
+    let eighth = words.memory / 8;
     let budget =
         Budget { together: eighth + SIGNING_BYTES, alone: 3 * eighth + ALONE_BYTES, alone_a_byte: 2, later_a_token: 0 };
-    (SigningMemory::new(budget, threads), threads, room(threads, options.memory))
+    (SigningMemory::new(budget, threads), threads, room(threads, words.memory))
+}
+
+/// The options by which documents are cut.
+#[derive(Clone, Copy)]
+pub(super) struct WordOptions<'o> {
+    pub tokenizer: &'o dyn Tokenizer,
+    pub seed: u64,
+    pub threads: usize,
+    pub memory: u64,
+}
+
+impl WordOptions<'_> {
+    /// Refuses tokens that overlap.
+    ///
+    /// # Errors
+    /// The tokenizer makes such tokens, and `what` need others.
+    pub fn check(&self, what: &str) -> Result<(), Error> {
+        let name = self.tokenizer.name();
+        if is_overlapping(&name) {
+            let message = format!("{what} need tokens that do not overlap: `tokenizer` cannot be {name}");
+            return Err(Error::Usage(message));
+        }
+        Ok(())
+    }
+}
+
+impl PassageOptions {
+    pub(super) fn words(&self) -> WordOptions<'_> {
+        let PassageOptions { tokenizer, seed, threads, memory, .. } = self;
+        WordOptions { tokenizer: &**tokenizer, seed: *seed, threads: *threads, memory: *memory }
+    }
 }
 
 /// The memory for cutting documents on one thread.
@@ -80,9 +111,8 @@ pub(super) struct Cutting<'o> {
 }
 
 impl<'o> Cutting<'o> {
-    pub fn new(options: &'o PassageOptions, memory: &Arc<SigningMemory>) -> Self {
-        let tokenizer = &*options.tokenizer;
-        let scratch = Scratch::new(options.seed, Arc::clone(memory));
+    pub fn new(WordOptions { tokenizer, seed, .. }: WordOptions<'o>, memory: &Arc<SigningMemory>) -> Self {
+        let scratch = Scratch::new(seed, Arc::clone(memory));
         Cutting { tokenizer, a_byte: bytes_a_byte(tokenizer), scratch }
     }
 

@@ -1,11 +1,11 @@
 //! From tokens to bytes and lines: the documents that have places are read again.
 
-use super::cutting::{Cutting, PassageOptions, memory_of_reading, sequence_of};
+use super::cutting::{Cutting, PassageOptions, WordOptions, memory_of_reading, sequence_of};
 use crate::error::Error;
 use crate::run::batches::{Numbered, Side, in_parallel};
 use crate::run::observer::{Observer, Stage};
-use crate::source::{Document, Problem, ProblemKind, Severity};
-use crate::tokenizer::TokenDetail;
+use crate::source::{Document, Place, Problem, ProblemKind, Severity};
+use crate::tokenizer::{TokenDetail, Tokens};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -36,6 +36,11 @@ impl Documents {
         if reference {
             self.references = self.sequences.len() as u32;
         }
+    }
+
+    /// Their number.
+    pub fn len(&self) -> u32 {
+        self.sequences.len() as u32
     }
 
     /// The id of a document.
@@ -76,15 +81,10 @@ pub(super) struct Located {
 /// What was located in a batch.
 #[derive(Default)]
 pub(super) struct LocatedPart {
-    bytes: u64,
-    unpacked: u64,
     /// Each with its target, in the order in which they are sought.
     pub places: Vec<(u32, Located)>,
     /// The texts of those that are wanted, back to back.
     pub texts: String,
-    /// The documents that have changed.
-    changed: Vec<u32>,
-    refused: Option<Error>,
 }
 
 /// Reads documents again.
@@ -96,7 +96,7 @@ pub(super) struct Locator<'a> {
 
 impl Locator<'_> {
     /// Locates what is sought, in the order of the tokens, and passes on what is in each batch, in order. Returns the problems of
-    /// documents that have changed, which are reported, and added to `reported` so that each is only once.
+    /// documents that have changed, which are reported.
     ///
     /// # Errors
     /// Those of `take`, or a source fails as a whole.
@@ -106,15 +106,82 @@ impl Locator<'_> {
         sought: &[Sought],
         with_text: impl Fn(u32) -> bool + Sync,
         reported: &mut BTreeSet<u32>,
-        mut take: impl FnMut(LocatedPart) -> Result<(), Error>,
+        take: impl FnMut(LocatedPart) -> Result<(), Error>,
     ) -> Result<Vec<Problem>, Error> {
         let Locator { documents, options, observer } = *self;
+        let place = |document: u32| {
+            let start = documents.starts.get(document as usize).copied().unwrap_or(u64::MAX);
+            sought.partition_point(|sought| sought.at < start)
+        };
+        let again = Again { documents, words: options.words(), observer, lost: "no passage in it is reported" };
+        let has_places = |number: u32| place(number) < place(number + 1);
+        let visit = |part: &mut LocatedPart, number: u32, again: &AgainDocument<'_>| {
+            let AgainDocument { document, tokens, .. } = again;
+            let first = documents.starts[number as usize];
+            let (mut lines, mut counted) = (1, 0);
+            for sought in &sought[place(number)..place(number + 1)] {
+                let token = (sought.at - first) as usize;
+                let (start, end) = (tokens.span(token).start, tokens.span(token + sought.tokens as usize - 1).end);
+                lines += new_lines(document, counted..start);
+                counted = start;
+                part.places.push((sought.target, Located { start: start as u32, end: end as u32, line: lines }));
+                if with_text(sought.target) {
+                    part.texts.push_str(&document.text[start..end]);
+                }
+            }
+            Ok(())
+        };
+        again.read(sources, has_places, visit, reported, take)
+    }
+}
+
+/// A document that was read again, with the same words as before.
+pub(super) struct AgainDocument<'a> {
+    pub document: &'a Document<'a>,
+    pub tokens: &'a Tokens,
+    pub words: &'a [u64],
+}
+
+/// Another reading of documents, which finds out which of them have changed.
+pub(super) struct Again<'a> {
+    pub documents: &'a Documents,
+    pub words: WordOptions<'a>,
+    pub observer: &'a dyn Observer,
+    /// What is missing because a document has changed.
+    pub lost: &'a str,
+}
+
+/// What is made of a batch that is read again.
+struct AgainPart<T> {
+    bytes: u64,
+    unpacked: u64,
+    /// Of documents that have changed.
+    problems: Vec<(u32, Problem)>,
+    refused: Option<Error>,
+    result: T,
+}
+
+impl Again<'_> {
+    /// Cuts the documents that are `wanted`, passes them to `visit` on some thread with the result for the batch that they are in, and
+    /// passes these results on, in order. Documents that have changed are left out: they are reported as problems, which are returned,
+    /// and added to `reported` so that each is only once.
+    ///
+    /// # Errors
+    /// Those of `visit` and of `take`, or a source fails as a whole.
+    pub fn read<T: Default + Send>(
+        &self,
+        sources: &mut [Side<'_>],
+        wanted: impl Fn(u32) -> bool + Sync,
+        visit: impl Fn(&mut T, u32, &AgainDocument<'_>) -> Result<(), Error> + Sync,
+        reported: &mut BTreeSet<u32>,
+        mut take: impl FnMut(T) -> Result<(), Error>,
+    ) -> Result<Vec<Problem>, Error> {
+        let Again { documents, words, observer, .. } = *self;
         observer.stage(Stage::Rereading);
-        let (signing, threads, room) = memory_of_reading(options);
+        let (signing, threads, room) = memory_of_reading(&words);
         let (mut problems, mut found) = (Vec::new(), 0);
-        let mut report = |document| {
+        let mut report = |(document, problem): (u32, Problem)| {
             if reported.insert(document) {
-                let problem = changed(documents.id(document));
                 observer.problem(&problem);
                 problems.push(problem);
             }
@@ -123,10 +190,10 @@ impl Locator<'_> {
             (threads, room),
             sources,
             |_| Ok(()),
-            || (Cutting::new(options, &signing), Vec::new()),
-            |(), numbered, (cutting, words)| self.part(numbered, sought, &with_text, cutting, words),
-            |mut part: LocatedPart| {
-                if let Some(refused) = part.refused.take() {
+            || (Cutting::new(words, &signing), Vec::new()),
+            |(), numbered, (cutting, words)| self.part(numbered, &wanted, &visit, cutting, words),
+            |part: AgainPart<T>| {
+                if let Some(refused) = part.refused {
                     return Err(refused);
                 }
                 observer.unpacked(part.unpacked);
@@ -134,85 +201,67 @@ impl Locator<'_> {
                 if observer.is_stopped() {
                     return Err(Error::Stopped);
                 }
-                part.changed.drain(..).for_each(&mut report);
+                part.problems.into_iter().for_each(&mut report);
                 found += 1;
-                take(part)
+                take(part.result)
             },
         )?;
-        let missing = documents.of_batch(found).start;
-        let begins = documents.starts.get(missing as usize).copied().unwrap_or(u64::MAX);
-        if let Some(sought) = sought.last().filter(|sought| sought.at >= begins) {
-            report(documents.number_at(sought.at));
-        }
+        // Batches that are not there any more.
+        let missing = documents.of_batch(found).start..documents.len();
+        missing.filter(|&number| wanted(number)).for_each(|number| report((number, self.changed(number, None))));
         Ok(problems)
     }
 
-    fn part(
+    fn part<T: Default>(
         &self,
         numbered: Numbered,
-        sought: &[Sought],
-        with_text: &impl Fn(u32) -> bool,
+        wanted: &impl Fn(u32) -> bool,
+        visit: &impl Fn(&mut T, u32, &AgainDocument<'_>) -> Result<(), Error>,
         cutting: &mut Cutting<'_>,
         words: &mut Vec<u64>,
-    ) -> LocatedPart {
+    ) -> AgainPart<T> {
         let (documents, batch) = (self.documents, numbered.batch);
-        let mut part =
-            LocatedPart { bytes: batch.bytes_read(), unpacked: batch.bytes_unpacked(), ..LocatedPart::default() };
+        let (bytes, unpacked) = (batch.bytes_read(), batch.bytes_unpacked());
+        let mut part = AgainPart { bytes, unpacked, problems: Vec::new(), refused: None, result: T::default() };
         let range = documents.of_batch(numbered.number);
-        let place = |document: u32| {
-            let start = documents.starts.get(document as usize).copied().unwrap_or(u64::MAX);
-            sought.partition_point(|sought| sought.at < start)
-        };
-        if place(range.start) == place(range.end) {
+        if !range.clone().any(wanted) {
             return part;
         }
         let mut next = range.start;
         batch.documents(&mut |read| {
-            let Ok(read) = read else { return };
+            let Ok(document) = &read else { return };
             let number = next;
             next += 1;
-            let own = if number < range.end { &sought[place(number)..place(number + 1)] } else { &[] };
-            if own.is_empty() {
+            if number >= range.end || !wanted(number) || part.refused.is_some() {
                 return;
             }
             words.clear();
-            let first = documents.starts[number as usize];
-            let cut = cutting.cut(&read, TokenDetail::Everything, words, |tokens, words, _| {
-                let is_same = sequence_of(words, self.options.seed) == documents.sequences[number as usize];
-                if !is_same {
-                    return part.changed.push(number);
+            let cut = cutting.cut(document, TokenDetail::Everything, words, |tokens, words, _| {
+                if sequence_of(words, self.words.seed) != documents.sequences[number as usize] {
+                    part.problems.push((number, self.changed(number, Some(&document.place))));
+                    return Ok(());
                 }
-                let (mut lines, mut counted) = (1, 0);
-                for sought in own {
-                    let token = (sought.at - first) as usize;
-                    let (start, end) = (tokens.span(token).start, tokens.span(token + sought.tokens as usize - 1).end);
-                    lines += new_lines(&read, counted..start);
-                    counted = start;
-                    part.places.push((sought.target, Located { start: start as u32, end: end as u32, line: lines }));
-                    if with_text(sought.target) {
-                        part.texts.push_str(&read.text[start..end]);
-                    }
-                }
+                visit(&mut part.result, number, &AgainDocument { document, tokens, words })
             });
-            if let Err(error) = cut {
-                part.refused = Some(error);
-            }
+            part.refused = cut.and_then(|visited| visited).err();
         });
         // Records that are no documents any more.
         let missing = next.min(range.end)..range.end;
-        let has_places = |number: &u32| place(*number) < place(number + 1);
-        part.changed.extend(missing.filter(has_places));
+        let missing = missing.filter(|&number| wanted(number));
+        part.problems.extend(missing.map(|number| (number, self.changed(number, None))));
         part
+    }
+
+    /// The problem of a document that has changed, at its place now.
+    fn changed(&self, number: u32, place: Option<&Place>) -> Problem {
+        let id = self.documents.id(number);
+        let message = format!("document '{id}' changed between two readings; {}", self.lost);
+        let place = place.cloned().unwrap_or_else(|| Place::new(id, None));
+        Problem::at(place, Severity::Failed, ProblemKind::Changed, message)
     }
 }
 
 /// The line ends in these bytes.
 fn new_lines(document: &Document<'_>, bytes: Range<usize>) -> u32 {
     memchr::memchr_iter(b'\n', &document.text.as_bytes()[bytes]).count() as u32
-}
-
-fn changed(id: &str) -> Problem {
-    let message = format!("document '{id}' changed between two readings; no passage in it is reported");
-    let place = crate::source::Place::new(id, None);
-    Problem::at(place, Severity::Failed, ProblemKind::Changed, message)
 }

@@ -6,7 +6,7 @@ use crate::kernel::fetch::fetch;
 /// A Bloom filter whose bits of a key are all in one line of the cache, one in each of its words (Putze, Sanders & Singler,
 /// *Cache-, Hash- and Space-Efficient Bloom Filters*, WEA 2007). It has 12 bits per key, of which it sets 8. About 4 in
 /// 1,000 absent keys are not ruled out.
-pub(super) struct Filter(Vec<Block>);
+pub(crate) struct Filter(Vec<Block>);
 
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]

@@ -24,6 +24,7 @@ mod writer;
 mod young;
 
 pub(crate) use families::Families;
+pub(crate) use filter::Filter;
 #[cfg(feature = "arrow")]
 pub(crate) use prefixes::Prefixes;
 pub(crate) use read_at::read_at;

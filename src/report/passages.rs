@@ -2,7 +2,7 @@
 
 use super::{cannot_write, write_line};
 use crate::error::Error;
-use crate::passages::{DocumentSpans, Passage, PassagePlace};
+use crate::passages::{Containment, DocumentSpans, Passage, PassagePlace, SharedPassage};
 use serde::Serialize;
 use std::io::Write;
 
@@ -10,8 +10,45 @@ use std::io::Write;
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Record<'a> {
-    Passage { id: u64, words: u64, count: u64, places: Vec<Place<'a>>, text: &'a str },
-    Spans { id: &'a str, spans: Vec<[usize; 2]> },
+    Passage {
+        id: u64,
+        words: u64,
+        count: u64,
+        places: Vec<Place<'a>>,
+        text: &'a str,
+    },
+    Spans {
+        id: &'a str,
+        spans: Vec<[usize; 2]>,
+    },
+    Containment {
+        id: &'a str,
+        r#in: &'a str,
+        coverage: f64,
+        coverage_all: f64,
+        words: u64,
+        passages: Vec<Shared>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        left_out: Option<u64>,
+    },
+}
+
+/// Where a passage of two documents stands.
+#[derive(Serialize)]
+struct Shared {
+    start: usize,
+    end: usize,
+    line: usize,
+    in_start: usize,
+    in_end: usize,
+    in_line: usize,
+}
+
+impl From<&SharedPassage> for Shared {
+    fn from(SharedPassage { range, line, in_range, in_line }: &SharedPassage) -> Self {
+        let (line, in_line) = (*line, *in_line);
+        Shared { start: range.start, end: range.end, line, in_start: in_range.start, in_end: in_range.end, in_line }
+    }
 }
 
 /// Where a passage stands.
@@ -57,6 +94,24 @@ impl<W: Write> PassageLines<W> {
     pub fn spans(&mut self, spans: &DocumentSpans<'_>) -> Result<(), Error> {
         let ranges = spans.spans.iter().map(|span| [span.start, span.end]).collect();
         write_line(&mut self.out, &Record::Spans { id: spans.id, spans: ranges })
+    }
+
+    /// Writes one `containment` record.
+    ///
+    /// # Errors
+    /// As for [`passage`](Self::passage).
+    pub fn containment(&mut self, found: &Containment<'_>) -> Result<(), Error> {
+        let &Containment { id, in_id, coverage, coverage_all, words, ref passages, left_out, .. } = found;
+        let record = Record::Containment {
+            id,
+            r#in: in_id,
+            coverage: coverage.value(),
+            coverage_all: coverage_all.value(),
+            words,
+            passages: passages.iter().map(Shared::from).collect(),
+            left_out: Some(left_out).filter(|&left_out| left_out > 0),
+        };
+        write_line(&mut self.out, &record)
     }
 
     /// Flushes the stream.

@@ -18,6 +18,7 @@
 //! | `review` | the page of `--report` shows what the records say, and nothing from documents controls it |
 //! | `crawl` | the scripts of `examples/crawl/` |
 //! | `compare` | positions of passages |
+//! | `contain` | documents in others: passages, changes, threads, memory |
 //! | `passages` | passages that repeat: places, threads, memory |
 //! | `eval` | measures against a plain count |
 //! | `plan`, `stats` | the JSON objects that are not results |
@@ -36,6 +37,7 @@ mod clean;
 mod clean_index;
 mod clean_parquet;
 mod compare;
+mod contain;
 mod crawl;
 mod endings;
 mod eval;
@@ -94,6 +96,7 @@ cases!(
     clean_mistakes,
     common,
     compare,
+    contain,
     eval,
     fields,
     filter,

@@ -105,6 +105,47 @@ impl Spans {
     }
 }
 
+/// A record of `dedup contain`.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Containment {
+    r#type: String,
+    pub id: String,
+    pub r#in: String,
+    pub coverage: f64,
+    pub coverage_all: f64,
+    pub words: u64,
+    pub passages: Vec<SharedPassage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<u64>,
+}
+
+/// A passage of a document and of the one that contains it.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharedPassage {
+    pub start: usize,
+    pub end: usize,
+    line: usize,
+    pub in_start: usize,
+    pub in_end: usize,
+    in_line: usize,
+}
+
+impl Containment {
+    fn check(&self) -> bool {
+        let is_passage = |passage: &SharedPassage| {
+            passage.start < passage.end && passage.in_start < passage.in_end && passage.line.min(passage.in_line) > 0
+        };
+        0.0 < self.coverage
+            && self.coverage <= self.coverage_all
+            && self.coverage_all <= 1.0
+            && self.passages.iter().all(is_passage)
+            && self.passages.is_sorted_by(|a, b| a.start < b.start)
+            && self.left_out != Some(0)
+    }
+}
+
 /// A record of `--emit fingerprints`.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -960,6 +1001,7 @@ pub enum Record {
     Hosts(Hosts),
     Repeated(Repeated),
     Spans(Spans),
+    Containment(Containment),
     Neighbours(Neighbours),
     Document(Document),
     Plan(Plan),
@@ -989,6 +1031,7 @@ pub fn parse(line: &str) -> Record {
         "hosts" => Record::Hosts(checked(line, Hosts::check)),
         "passage" => Record::Repeated(checked(line, Repeated::check)),
         "spans" => Record::Spans(checked(line, Spans::check)),
+        "containment" => Record::Containment(checked(line, Containment::check)),
         "eval" if line.contains(",\"refused\":") => Record::Refusal(checked(line, |_| true)),
         "eval" => Record::Eval(checked(line, Eval::check)),
         "point" | "best" => Record::Point(checked(line, SweepPoint::check)),
@@ -1022,6 +1065,7 @@ all!(verdicts, Verdict);
 all!(fingerprints, Fingerprint);
 all!(repeated, Repeated);
 all!(spans, Spans);
+all!(containments, Containment);
 all!(documents, Document);
 all!(hosts, Hosts);
 all!(neighbours, Neighbours);

@@ -471,12 +471,13 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    const COMMANDS: [&str; 17] = [
+    const COMMANDS: [&str; 18] = [
         "scan",
         "clean",
         "filter",
         "check",
         "passages",
+        "contain",
         "compare",
         "eval",
         "plan",

@@ -17,6 +17,7 @@
 pub mod aliases;
 pub mod clean;
 pub mod compare;
+pub mod contain;
 pub mod eval;
 pub mod filter;
 pub mod generate;

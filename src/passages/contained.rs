@@ -1,0 +1,776 @@
+//! How much of each document stands in others.
+//!
+//! ```text
+//! read     batches → words → distinct runs of words, those of a reference only if asked for    on all threads
+//! share    runs → the documents that share most of them                                        (shared.rs)
+//! read     the documents that are reported, and those that contain them, again                 (locate.rs)
+//! match    the passages that both have                                                         (matched.rs)
+//! ```
+
+use super::corpus::{PassageCounts, check_stopped};
+use super::cutting::{Cutting, WordOptions, memory_of_reading, sequence_of};
+use super::locate::{Again, AgainDocument, Documents};
+use super::matched::{Kept, KeptDocument, Passages};
+use super::shared::{Answer, Shared};
+use super::sorted::Sorter;
+use crate::error::Error;
+use crate::hash::shingle_hashes_in_place;
+use crate::postings::{Buffer, Filter};
+use crate::run::batches::{Numbered, Side, in_parallel};
+use crate::run::observer::{Observer, Stage};
+use crate::run::ordered::{thread_pool, workers};
+use crate::run::sign::sort_distinct;
+use crate::similarity::{Similarity, Threshold};
+use crate::source::{Place, Problem, ProblemKind, Severity, Source};
+use crate::tokenizer::{TokenDetail, Tokenizer, Word};
+use rayon::ThreadPool;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Options of the search for documents that are contained in others. Threads, memory and the folder do not change what is found.
+#[derive(Clone)]
+pub struct ContainOptions {
+    /// What texts are cut with. It must not make tokens that overlap.
+    pub tokenizer: Arc<dyn Tokenizer>,
+    /// Seeds every hash.
+    pub seed: u64,
+    /// The length of a run, in tokens, at least 1. A Han or Kana character is a token of the default tokenizer.
+    pub shingle: usize,
+    /// The least share of the runs of a document in one other document.
+    pub min_coverage: Threshold,
+    /// The least share of its runs in all other documents together, which suffices too, if there is one.
+    pub min_coverage_all: Option<Threshold>,
+    /// The maximum number of passages that are reported of a document.
+    pub max_passages: usize,
+    /// Worker threads; 0 means one a core.
+    pub threads: usize,
+    /// Memory for runs, words and passages, in bytes. What does not fit goes to temporary files.
+    pub memory: u64,
+    /// The folder of the temporary files; `None` is the system's.
+    pub temp_dir: Option<PathBuf>,
+}
+
+/// Runs of 13 words, half of them in one document, 100 passages, 1 GiB.
+impl Default for ContainOptions {
+    fn default() -> Self {
+        ContainOptions {
+            tokenizer: Arc::new(Word),
+            seed: 0,
+            shingle: 13,
+            min_coverage: Threshold::new(1, 2).expect("a half is a threshold"),
+            min_coverage_all: None,
+            max_passages: 100,
+            threads: 0,
+            memory: 1 << 30,
+            temp_dir: None,
+        }
+    }
+}
+
+impl ContainOptions {
+    fn words(&self) -> WordOptions<'_> {
+        let ContainOptions { tokenizer, seed, threads, memory, .. } = self;
+        WordOptions { tokenizer: &**tokenizer, seed: *seed, threads: *threads, memory: *memory }
+    }
+}
+
+/// A document that is contained in others.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Containment<'a> {
+    /// The id of the document.
+    pub id: &'a str,
+    /// The number of the document in input order, from 0.
+    pub document: usize,
+    /// The id of the document that has most of its runs, the first of several in input order.
+    pub in_id: &'a str,
+    /// The number of that document in the input order of its side: in the reference, if there is one.
+    pub in_document: usize,
+    /// The share of the distinct runs of the document that stand in that one.
+    pub coverage: Similarity,
+    /// The share of its distinct runs that stand in any other document.
+    pub coverage_all: Similarity,
+    /// Its length in tokens.
+    pub words: u64,
+    /// What both documents have, in the order of this one. Together, these passages have all runs that both have.
+    pub passages: Vec<SharedPassage>,
+    /// The number of further passages, because of [`max_passages`](ContainOptions::max_passages).
+    pub left_out: u64,
+}
+
+/// A passage of a document and of the one that contains it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SharedPassage {
+    /// Its bytes in the text of the document, as it was read.
+    pub range: Range<usize>,
+    /// The line in the text that it begins on, from 1.
+    pub line: usize,
+    /// Its bytes in the text of the containing document.
+    pub in_range: Range<usize>,
+    /// The line in that text.
+    pub in_line: usize,
+}
+
+/// Finds the documents of a source of which at least a [share](ContainOptions::min_coverage) stands in one other document; with a
+/// `reference`, in one document of it.
+///
+/// The share is that of the distinct runs of [`shingle`](ContainOptions::shingle) tokens. Runs are compared by their 64-bit hashes; apart
+/// from collisions, which have a probability of about n²/2⁶⁵ for `n` distinct runs, the shares are exact. A document with fewer tokens has no
+/// runs: it is counted by [`Contained::short`] and contained in nothing. The share is Broder's containment (*On the Resemblance and
+/// Containment of Documents*, SEQUENCES 1997).
+///
+/// # Errors
+/// The tokenizer is refused, `shingle` is 0, a document does not fit the memory, a temporary file cannot be written, or threads cannot be
+/// started. Problems with single documents are not errors: they go to the observer and the counts.
+///
+/// # Cost
+/// One reading of the source and of the reference, and at most another one in [`Contained::for_each`]. Each distinct run of a document
+/// of the source takes 16 bytes of memory or of a temporary file; of the reference only those that a document of the source has, and
+/// 0.4 % of the others. Documents that share runs are compared by groups of runs that stand in the same documents, so that what very many
+/// documents have in common costs what it costs to read.
+///
+/// ```
+/// use neardups::passages::{ContainOptions, find_contained};
+/// use neardups::source::Documents;
+///
+/// let mut mails = Documents::new([("m1", "one two three four five"), ("m2", "Zero: one two three four five")]);
+/// let options = ContainOptions { shingle: 3, ..ContainOptions::default() };
+/// let mut contained = find_contained(&mut mails, None, &options, &())?;
+/// let mut found = Vec::new();
+/// contained.for_each(&mut mails, None, &(), |containment| {
+///     found.push(format!("{} in {}: {}", containment.id, containment.in_id, containment.coverage.value()));
+///     Ok(())
+/// })?;
+/// assert_eq!(found, ["m1 in m2: 1", "m2 in m1: 0.75"]);
+/// # Ok::<(), neardups::Error>(())
+/// ```
+pub fn find_contained(
+    source: &mut dyn Source,
+    reference: Option<&mut dyn Source>,
+    options: &ContainOptions,
+    observer: &dyn Observer,
+) -> Result<Contained, Error> {
+    options.words().check("runs of words")?;
+    if options.shingle == 0 {
+        return Err(Error::parameter("shingle", "0", "a number of tokens from 1"));
+    }
+    let pool = thread_pool(options.threads)?;
+    let against = reference.is_some();
+    let (memory, folder) = (options.memory, options.temp_dir.as_deref());
+    let mut reading = Reading {
+        options,
+        observer,
+        documents: Documents::default(),
+        tokens: Vec::new(),
+        runs: Vec::new(),
+        rows: Sorter::new("runs of words", memory / 4, folder),
+        counts: PassageCounts::default(),
+        pool: &pool,
+    };
+    observer.stage(Stage::Reading);
+    source.keep_for_second_read();
+    reading.read(source, None)?;
+    let asked = reading.documents.len();
+    if let Some(reference) = reference {
+        reference.keep_for_second_read();
+        let filter = reading.filter()?;
+        reading.read(reference, Some(&filter))?;
+    }
+    let Reading { documents, tokens, runs, rows, mut counts, .. } = reading;
+    check_stopped(observer)?;
+    observer.stage(Stage::Grouping);
+    counts.spilled += rows.bytes_spilled();
+    let shared = pool.install(|| Shared::new(rows, [asked, documents.len()], !against, memory, folder))?;
+    counts.spilled += shared.bytes_spilled();
+    check_stopped(observer)?;
+    observer.stage(Stage::Verifying);
+    let all = |document: u32| runs[document as usize];
+    let least = |document: u32| {
+        let overlap = |threshold: Threshold| threshold.min_overlap(all(document) as usize) as u64;
+        [overlap(options.min_coverage), options.min_coverage_all.map_or(u64::MAX, overlap)]
+    };
+    let (answers, followed) = pool.install(|| shared.answers(&least, (workers(options.threads), memory)))?;
+    let short = runs.iter().filter(|&&runs| runs == 0).count() as u64;
+    Ok(Contained { answers, documents, tokens, runs, asked, short, followed, options: options.clone(), counts, pool })
+}
+
+/// What is made of a batch: arrays with an entry for each document, and their runs.
+#[derive(Default)]
+struct Part {
+    bytes: u64,
+    unpacked: u64,
+    tokens: Vec<u32>,
+    /// The number of distinct runs of each, and these.
+    counts: Vec<u32>,
+    runs: Vec<u64>,
+    sequences: Vec<u64>,
+    ids: String,
+    id_ends: Vec<usize>,
+    problems: Vec<Problem>,
+    refused: Option<Error>,
+}
+
+/// What is read of the documents.
+struct Reading<'a> {
+    options: &'a ContainOptions,
+    observer: &'a dyn Observer,
+    documents: Documents,
+    /// The tokens, and the distinct runs, of each document that is asked about.
+    tokens: Vec<u32>,
+    runs: Vec<u32>,
+    /// Rows of a run and a document.
+    rows: Sorter<2>,
+    counts: PassageCounts,
+    pool: &'a ThreadPool,
+}
+
+impl Reading<'_> {
+    /// Reads one side: the documents that are asked about, or a reference, of which only the runs are kept that `filter` has.
+    fn read(&mut self, source: &mut dyn Source, filter: Option<&Filter>) -> Result<(), Error> {
+        let Reading { options, observer, documents, tokens, runs, rows, counts, pool } = self;
+        let words = options.words();
+        let (signing, threads, room) = memory_of_reading(&words);
+        in_parallel(
+            (threads, room),
+            &mut [Side { reference: filter.is_some(), source }],
+            |_| Ok(()),
+            || (Cutting::new(words, &signing), Vec::new()),
+            |(), numbered, (cutting, words)| part(numbered, cutting, words, options, filter),
+            |mut part: Part| {
+                if let Some(refused) = part.refused {
+                    return Err(refused);
+                }
+                for problem in &part.problems {
+                    counts.problem(problem);
+                    observer.problem(problem);
+                }
+                counts.bytes += part.bytes;
+                counts.tokens += part.tokens.iter().map(|&tokens| u64::from(tokens)).sum::<u64>();
+                let read = part.counts.len() as u64;
+                *(if filter.is_some() { &mut counts.references } else { &mut counts.documents }) += read;
+                observer.unpacked(part.unpacked);
+                observer.progress(part.bytes, read);
+                check_stopped(*observer)?;
+                let (mut first, mut at) = (u64::from(documents.len()), 0);
+                pool.install(|| {
+                    for &count in &part.counts {
+                        let end = at + count as usize;
+                        part.runs[at..end].iter().try_for_each(|&run| rows.push([run, first]))?;
+                        (first, at) = (first + 1, end);
+                    }
+                    Ok::<(), Error>(())
+                })?;
+                if filter.is_none() {
+                    tokens.append(&mut part.tokens);
+                    runs.append(&mut part.counts);
+                }
+                documents.add(false, &part.sequences, (&part.ids, &part.id_ends));
+                Ok(())
+            },
+        )
+    }
+
+    /// A filter of the runs so far: as large as an eighth of the memory allows.
+    fn filter(&self) -> Result<Filter, Error> {
+        let most = (8 * (self.options.memory / 8).max(1 << 22) / Filter::bytes_for(8)).min(u64::from(u32::MAX));
+        let mut filter = Filter::new(self.rows.len().min(most) as usize);
+        self.rows.for_each_unsorted(|&[run, _]| filter.insert(tag(run)))?;
+        Ok(filter)
+    }
+}
+
+/// What a run is looked up by.
+fn tag(run: u64) -> u32 {
+    (run >> 32) as u32
+}
+
+/// Turns a batch into a part.
+fn part(
+    numbered: Numbered,
+    cutting: &mut Cutting<'_>,
+    words: &mut Vec<u64>,
+    options: &ContainOptions,
+    filter: Option<&Filter>,
+) -> Part {
+    let batch = numbered.batch;
+    let mut part = Part { bytes: batch.bytes_read(), unpacked: batch.bytes_unpacked(), ..Part::default() };
+    batch.documents(&mut |document| match document {
+        Ok(document) => {
+            words.clear();
+            let cut =
+                cutting.cut(&document, TokenDetail::Hashes, words, |_, words, _| sequence_of(words, options.seed));
+            match cut {
+                Ok(sequence) => part.sequences.push(sequence),
+                Err(error) => part.refused = part.refused.take().or(Some(error)),
+            }
+            part.tokens.push(words.len() as u32);
+            match words.len() < options.shingle {
+                true => words.clear(),
+                false => shingle_hashes_in_place(words, options.shingle),
+            }
+            if let Some(filter) = filter {
+                words.retain(|&run| filter.may_have(tag(run)));
+            }
+            let distinct = sort_distinct(words);
+            part.counts.push(distinct as u32);
+            part.runs.extend_from_slice(&words[..distinct]);
+            part.ids.push_str(&document.id);
+            part.id_ends.push(part.ids.len());
+        }
+        Err(problem) => part.problems.push(problem),
+    });
+    part
+}
+
+/// The documents of a source that are contained in others.
+pub struct Contained {
+    answers: Vec<Answer>,
+    documents: Documents,
+    tokens: Vec<u32>,
+    runs: Vec<u32>,
+    /// The number of documents of the source, which come before those of the reference.
+    asked: u32,
+    short: u64,
+    followed: u64,
+    options: ContainOptions,
+    counts: PassageCounts,
+    pool: ThreadPool,
+}
+
+impl Contained {
+    /// Their number.
+    pub fn len(&self) -> usize {
+        self.answers.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.answers.is_empty()
+    }
+
+    /// The number of documents that have no runs, because they are shorter than one.
+    pub fn short(&self) -> u64 {
+        self.short
+    }
+
+    /// What was read.
+    pub fn counts(&self) -> &PassageCounts {
+        &self.counts
+    }
+
+    /// The entries of lists of documents with a run in common that were read: a measure of the time that the comparison took.
+    pub fn followed(&self) -> u64 {
+        self.followed
+    }
+
+    /// Reads the sources again, which must be the same, and calls `each` with every document that is contained, in input order. A document
+    /// that has changed, or whose containing document has, is missing: it is a problem, and counted.
+    ///
+    /// # Errors
+    /// Those of `each`, a source fails as a whole, or a temporary file cannot be written.
+    ///
+    /// # Cost
+    /// One reading, in which only these documents and those that contain them are cut into tokens; none if nothing is contained. 16 bytes
+    /// for each of their tokens, in memory or in a temporary file.
+    pub fn for_each(
+        &mut self,
+        source: &mut dyn Source,
+        reference: Option<&mut dyn Source>,
+        observer: &dyn Observer,
+        mut each: impl FnMut(&Containment<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if self.answers.is_empty() {
+            return Ok(());
+        }
+        let source = Side { reference: false, source };
+        let reference: Option<Side<'_>> = reference.map(|source| Side { reference: true, source });
+        let mut sources: Vec<Side<'_>> = [source].into_iter().chain(reference).collect();
+        let kept = self.read_again(&mut sources, observer)?;
+        let ContainOptions { shingle, max_passages, memory, ref temp_dir, .. } = self.options;
+        let found =
+            self.pool.install(|| kept.passages(&self.answers, (shingle, max_passages), memory, temp_dir.as_deref()))?;
+        self.counts.spilled += kept.bytes_spilled() + found.bytes_spilled();
+        let mut buffer = Buffer::default();
+        for (pair, answer) in self.answers.iter().enumerate() {
+            check_stopped(observer)?;
+            if kept.get(answer.document).is_none() {
+                continue;
+            }
+            if kept.get(answer.best).is_none() {
+                let problem = self.lost(answer);
+                self.counts.problem(&problem);
+                observer.problem(&problem);
+                continue;
+            }
+            each(&self.containment(answer, &found, pair, &mut buffer)?)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the words of the documents that are reported.
+    fn read_again(&mut self, sources: &mut [Side<'_>], observer: &dyn Observer) -> Result<Kept, Error> {
+        let options = &self.options;
+        let mut wanted = vec![0u64; (self.documents.len() as usize).div_ceil(64)];
+        for number in self.answers.iter().flat_map(|answer| [answer.document, answer.best]) {
+            wanted[number as usize / 64] |= 1 << (number % 64);
+        }
+        let kept = Mutex::new(Kept::new(options.memory / 4, options.temp_dir.as_deref()));
+        let again = Again {
+            documents: &self.documents,
+            words: options.words(),
+            observer,
+            lost: "its coverage is not reported",
+        };
+        let mut found = Vec::new();
+        let problems = again.read(
+            sources,
+            |number| wanted[number as usize / 64] >> (number % 64) & 1 == 1,
+            |part: &mut Vec<KeptDocument>, number, document: &AgainDocument<'_>| {
+                part.push(Kept::keep(&kept, number, document)?);
+                Ok(())
+            },
+            &mut BTreeSet::new(),
+            |part| {
+                found.extend(part);
+                Ok(())
+            },
+        )?;
+        problems.iter().for_each(|problem| self.counts.problem(problem));
+        let mut kept = kept.into_inner().unwrap_or_else(PoisonError::into_inner);
+        kept.add(found);
+        Ok(kept)
+    }
+
+    fn containment<'a>(
+        &'a self,
+        answer: &Answer,
+        found: &Passages,
+        pair: usize,
+        buffer: &mut Buffer,
+    ) -> Result<Containment<'a>, Error> {
+        let Answer { document, in_any, best, in_best } = *answer;
+        let (passages, left_out) = found.of(pair, buffer)?;
+        let runs = u64::from(self.runs[document as usize]);
+        let share = |part: u32| Similarity::ratio(u64::from(part), runs);
+        let passages = passages.into_iter().map(|located| {
+            let [line, in_line] = located.lines;
+            SharedPassage { range: located.a, line, in_range: located.b, in_line }
+        });
+        Ok(Containment {
+            id: self.documents.id(document),
+            document: document as usize,
+            in_id: self.documents.id(best),
+            in_document: (if best < self.asked { best } else { best - self.asked }) as usize,
+            coverage: share(in_best),
+            coverage_all: share(in_any),
+            words: u64::from(self.tokens[document as usize]),
+            passages: passages.collect(),
+            left_out: u64::from(left_out),
+        })
+    }
+
+    /// The problem of a document whose best one has changed.
+    fn lost(&self, answer: &Answer) -> Problem {
+        let [id, best] = [answer.document, answer.best].map(|number| self.documents.id(number));
+        let message = format!(
+            "the coverage of document '{id}' is not reported: '{best}', which contains most of it, changed between two readings"
+        );
+        Problem::at(Place::new(id, None), Severity::Failed, ProblemKind::Changed, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Records;
+    use crate::tokenizer::Tokens;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A source of texts with their numbers as ids. From the second reading on, it has `later` ones.
+    fn source<'a>(texts: &'a [String], later: &'a [String]) -> impl Source + 'a {
+        let readings = AtomicUsize::new(0);
+        Records::new(move || {
+            let texts = if readings.fetch_add(1, Ordering::Relaxed) == 0 { texts } else { later };
+            texts.iter().enumerate().map(|(number, text)| Ok((number, text.as_str())))
+        })
+    }
+
+    /// A document, the one that contains it, its two coverages as they are printed, its words, and the number of passages left out.
+    type Row = (usize, usize, String, u64, u64);
+
+    /// The tokens of a text.
+    fn tokens(text: &str) -> Vec<String> {
+        let mut tokens = Tokens::new(TokenDetail::Everything, 0);
+        Word.tokenize(text, &mut tokens);
+        (0..tokens.len()).map(|at| tokens.text(at).to_string()).collect()
+    }
+
+    type Runs = BTreeSet<Vec<String>>;
+
+    fn runs(text: &str, shingle: usize) -> Runs {
+        tokens(text).windows(shingle).map(<[String]>::to_vec).collect()
+    }
+
+    fn coverages(best: usize, any: usize, all: usize) -> String {
+        format!("{} {}", best as f64 / all as f64, any as f64 / all as f64)
+    }
+
+    /// What is contained, by the definition: sets of runs, and every pair.
+    fn expected(texts: &[String], reference: Option<&[String]>, options: &ContainOptions) -> Vec<Row> {
+        let sets = |texts: &[String]| texts.iter().map(|text| runs(text, options.shingle)).collect::<Vec<_>>();
+        let (asked, others) = (sets(texts), sets(reference.unwrap_or(texts)));
+        let row = |(number, own): (usize, &Runs)| {
+            let others = others.iter().enumerate().filter(|&(other, _)| reference.is_some() || other != number);
+            let mut any = Runs::new();
+            let mut best = None;
+            for (other, set) in others {
+                let shared: Runs = own.intersection(set).cloned().collect();
+                if !shared.is_empty() && best.is_none_or(|(_, most)| shared.len() > most) {
+                    best = Some((other, shared.len()));
+                }
+                any.extend(shared);
+            }
+            let (best, shared) = best?;
+            let all = own.len() as u64;
+            let is_reported = options.min_coverage.reached_by(shared as u64, all)
+                || options.min_coverage_all.is_some_and(|least| least.reached_by(any.len() as u64, all));
+            let words = tokens(&texts[number]).len() as u64;
+            is_reported.then(|| (number, best, coverages(shared, any.len(), own.len()), words, 0))
+        };
+        asked.iter().enumerate().filter_map(row).collect()
+    }
+
+    fn side(reference: &mut Option<impl Source>) -> Option<&mut dyn Source> {
+        reference.as_mut().map(|source| source as &mut dyn Source)
+    }
+
+    /// What is found; the passages are checked.
+    fn found(texts: &[String], reference: Option<&[String]>, options: &ContainOptions) -> (Vec<Row>, u64) {
+        let (mut asked, others) = (source(texts, texts), reference.unwrap_or(texts));
+        let mut reference = reference.map(|texts| source(texts, texts));
+        let mut contained = find_contained(&mut asked, side(&mut reference), options, &()).unwrap();
+        let mut rows = Vec::new();
+        let each = |found: &Containment<'_>| {
+            assert_eq!([found.id, found.in_id], [found.document.to_string(), found.in_document.to_string()]);
+            check_passages(&texts[found.document], &others[found.in_document], found, options);
+            let coverages = format!("{} {}", found.coverage.value(), found.coverage_all.value());
+            rows.push((found.document, found.in_document, coverages, found.words, found.left_out));
+            Ok(())
+        };
+        contained.for_each(&mut asked, side(&mut reference), &(), each).unwrap();
+        let short = texts.iter().filter(|text| tokens(text).len() < options.shingle).count() as u64;
+        assert_eq!((contained.short(), contained.len(), contained.counts().failed), (short, rows.len(), 0));
+        (rows, contained.counts().spilled)
+    }
+
+    /// The passages stand in both texts, where they are said to be, and have all runs that both have.
+    fn check_passages(text: &str, other: &str, found: &Containment<'_>, options: &ContainOptions) {
+        let (own, others) = (runs(text, options.shingle), runs(other, options.shingle));
+        let shared: Runs = own.intersection(&others).cloned().collect();
+        let mut covered = Runs::new();
+        let line = |text: &str, at: usize| text[..at].matches('\n').count() + 1;
+        for passage in &found.passages {
+            let SharedPassage { range, in_range, .. } = passage;
+            let (words, in_words) = (tokens(&text[range.clone()]), tokens(&other[in_range.clone()]));
+            assert_eq!(words, in_words);
+            assert_eq!((passage.line, passage.in_line), (line(text, range.start), line(other, in_range.start)));
+            covered.extend(words.windows(options.shingle).map(<[String]>::to_vec));
+        }
+        assert!(found.passages.is_sorted_by_key(|passage| passage.range.start));
+        assert!(found.passages.len() <= options.max_passages);
+        assert!(covered == shared || found.left_out > 0 && covered.is_subset(&shared));
+    }
+
+    /// Texts of few words: empty, equal, one in another, overlapping, repeating themselves.
+    fn texts() -> impl Strategy<Value = Vec<String>> {
+        let pieces = ["one ", "Two, ", "three\r\n", "caf\u{e9} ", "北", "京", "カ", "\u{1f600} ", "four\n\n", "x_1; "];
+        let random = (1..pieces.len(), prop::collection::vec(0usize..99, 0..40))
+            .prop_map(move |(kinds, all)| all.iter().map(|piece| pieces[piece % kinds]).collect::<String>());
+        let periodic = (0..pieces.len(), 1..4usize, 0..40usize).prop_map(move |(first, period, length)| {
+            (0..length).map(|at| pieces[(first + at % period) % pieces.len()]).collect::<String>()
+        });
+        let cuts = prop::collection::vec((any::<prop::sample::Index>(), 0usize..150, 0usize..150), 0..6);
+        let own = prop::collection::vec(prop_oneof![random, periodic], 1..8);
+        (own, cuts, 0usize..4).prop_map(|(mut texts, cuts, kind)| {
+            for (of, start, length) in cuts {
+                let text = &texts[of.index(texts.len())];
+                let start = text.floor_char_boundary(start.min(text.len()));
+                let end = text.floor_char_boundary((start + length).min(text.len()));
+                let part = text[start..end].to_string();
+                match kind {
+                    0 => texts.push(part),
+                    1 => texts.push(format!("begin{start} {part} end{length}")),
+                    // A message with those before it.
+                    2 => texts.push(format!("message {length}: {}", texts[texts.len() - 1])),
+                    _ => texts.insert(0, format!("{part} and {part}")),
+                }
+            }
+            texts
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1500))]
+        #[test]
+        fn exactly_the_shares_of_sets_of_runs(
+            (texts, reference) in (texts(), prop::option::of(texts())),
+            (shingle, threads, max_passages) in (1usize..7, 1usize..4, prop_oneof![Just(100), Just(1)]),
+            least in prop_oneof![Just((1, 2)), Just((1, 1)), Just((1, 100)), Just((7, 10))],
+            least_all in prop_oneof![Just(None), Just(Some((1, 100))), Just(Some((9, 10)))],
+            memory in prop_oneof![Just(0u64), Just(1 << 30)],
+        ) {
+            let threshold = |(part, all)| Threshold::new(part, all).unwrap();
+            let (min_coverage, min_coverage_all) = (threshold(least), least_all.map(threshold));
+            let options = ContainOptions {
+                shingle, threads, max_passages, min_coverage, min_coverage_all, memory, ..ContainOptions::default()
+            };
+            let expected = expected(&texts, reference.as_deref(), &options);
+            let (mut rows, _) = found(&texts, reference.as_deref(), &options);
+            if max_passages == 1 {
+                rows.iter_mut().for_each(|row| row.4 = 0);
+            }
+            prop_assert_eq!(rows, expected);
+        }
+    }
+
+    fn words(range: Range<u64>) -> String {
+        range.map(|n| format!("w{} ", crate::hash::mix(n))).collect()
+    }
+
+    /// What goes to files is found too.
+    #[test]
+    fn in_files() {
+        let texts: Vec<String> = (0..60).map(|n| words(10 * n..10 * n + 200)).collect();
+        let options = |memory, threads| ContainOptions { memory, threads, ..ContainOptions::default() };
+        let (rows, spilled) = found(&texts, None, &options(1 << 30, 1));
+        assert_eq!((rows.len(), spilled), (60, 0));
+        assert_eq!(rows, expected(&texts, None, &options(0, 1)));
+        for threads in [1, 3] {
+            let (of_files, spilled) = found(&texts, None, &options(0, threads));
+            assert!(of_files == rows && spilled > 100_000, "{spilled}");
+        }
+    }
+
+    /// What very many documents have in common is not followed for each pair.
+    #[test]
+    fn time_that_is_not_quadratic() {
+        let options = ContainOptions { min_coverage: Threshold::LEAST, max_passages: 1, ..ContainOptions::default() };
+        let followed = |texts: &[String], records: usize| {
+            let mut source = source(texts, texts);
+            let contained = find_contained(&mut source, None, &options, &()).unwrap();
+            assert_eq!(contained.len(), records);
+            contained.followed()
+        };
+        let licence = words(0..50);
+        let count = 3000;
+        let own = |n: u64, length| words(1000 * (n + 1)..1000 * (n + 1) + length);
+        // A licence in every file, alone, with text of its own, or with text that another file has too.
+        let alone = vec![licence.clone(); count];
+        let with_own: Vec<String> = (0..count as u64).map(|n| licence.clone() + &own(n, 30)).collect();
+        let with_shared: Vec<String> = (0..count as u64).map(|n| own(n / 2, 30) + &licence).collect();
+        let beside_shared: Vec<String> =
+            (0..count as u64).map(|n| own(n / 2, 30) + if n % 2 == 0 { &licence } else { "" }).collect();
+        // Three of six licences in each file.
+        let licences: Vec<String> = (0..6).map(|n| words(500 + 100 * n..540 + 100 * n)).collect();
+        let with_three =
+            |n: u64| (0..3).map(|at| own(9 * n + at, 3) + &licences[(n % 4 + 2 * at) as usize % 6]).collect();
+        let with_three: Vec<String> = (0..count as u64).map(with_three).collect();
+        // And beside them, something that few files have.
+        let beside_three: Vec<String> =
+            (0..count as u64).map(|n| own(n / 2, 13) + &with_three[(n * 7 % 3000) as usize]).collect();
+        for texts in [alone, with_own, with_shared, beside_shared, with_three, beside_three] {
+            let followed = followed(&texts, count);
+            assert!(followed < 40 * count as u64, "{followed}");
+        }
+        // Every message quotes all before it. Its text is in all later ones: so is the number of its runs.
+        let thread: Vec<String> = (0..200u64)
+            .scan(String::new(), |quoted, n| {
+                *quoted = own(n, 20) + quoted;
+                Some(quoted.clone())
+            })
+            .collect();
+        let all: u64 = thread.iter().map(|text| tokens(text).len() as u64).sum();
+        let followed = followed(&thread, 200);
+        assert!(followed < all, "{followed} of {all}");
+    }
+
+    /// A document that changed, or became shorter, or is gone, has no coverage; nor has one that it contained.
+    #[test]
+    fn documents_that_change() {
+        let texts: Vec<String> = [0..100, 0..60, 500..600, 500..560].map(words).into();
+        let mut shorter = texts.clone();
+        shorter[0].truncate(300);
+        let other = [texts[0].replace("w1", "v1"), texts[1].clone(), texts[2].clone(), texts[3].clone()];
+        let options = ContainOptions::default();
+        for (later, rows, failed) in [
+            (&texts[..], 4, 0),
+            (&shorter, 2, 2),
+            (&other, 2, 2),
+            (&texts[..3], 2, 2),
+            (&texts[..1], 0, 4),
+            (&[], 0, 4),
+        ] {
+            let mut source = source(&texts, later);
+            let mut contained = find_contained(&mut source, None, &options, &()).unwrap();
+            let mut found = Vec::new();
+            let each = |containment: &Containment<'_>| {
+                found.push((containment.document, containment.in_document));
+                Ok(())
+            };
+            contained.for_each(&mut source, None, &(), each).unwrap();
+            assert_eq!((found.len(), contained.counts().failed), (rows, failed), "{found:?}");
+        }
+    }
+
+    /// Takes the problems of a run.
+    #[derive(Default)]
+    struct Problems(Mutex<Vec<String>>);
+
+    impl Observer for Problems {
+        fn problem(&self, problem: &Problem) {
+            self.0.lock().unwrap().push(problem.to_string());
+        }
+    }
+
+    /// A problem names the file and the record, as far as they are still there.
+    #[cfg(feature = "files")]
+    #[test]
+    fn files_that_change() {
+        use crate::source::{Input, ReadOptions};
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        let write = |texts: &[String]| {
+            let lines =
+                texts.iter().enumerate().map(|(id, text)| format!("{{\"id\":\"d{id}\",\"text\":\"{text}\"}}\n"));
+            std::fs::write(&path, lines.collect::<String>()).unwrap();
+        };
+        let mut texts = [words(0..50), words(0..40), words(100..150), words(100..140)];
+        write(&texts);
+        let mut input = Input::new(vec![path.clone()], ReadOptions::default());
+        let mut contained = find_contained(&mut input, None, &ContainOptions::default(), &()).unwrap();
+        texts[0] = words(1..50);
+        write(&texts[..3]);
+        let problems = Problems::default();
+        contained.for_each(&mut input, None, &problems, |_| panic!("all have changed")).unwrap();
+        let found = problems.0.into_inner().unwrap();
+        let place = format!("{}:1: document 'd0' changed between two readings", path.display());
+        assert!(found[0].starts_with(&place), "{found:?}");
+        assert!(found[1].starts_with("d3: document 'd3' changed between two readings"), "{found:?}");
+        assert_eq!((found.len(), contained.counts().failed), (4, 4), "{found:?}");
+    }
+
+    #[test]
+    fn a_document_is_not_contained_in_itself() {
+        let texts = [words(0..50), words(0..20), words(0..5)];
+        let options = ContainOptions { min_coverage: Threshold::LEAST, ..ContainOptions::default() };
+        let (rows, _) = found(&texts, None, &options);
+        assert_eq!(rows, [(0, 1, coverages(8, 8, 38), 50, 0), (1, 0, coverages(1, 1, 1), 20, 0)]);
+        let (against, _) = found(&texts, Some(&texts), &options);
+        assert_eq!(against[0], (0, 0, coverages(1, 1, 1), 50, 0));
+    }
+}

@@ -1,0 +1,69 @@
+//! Documents that are contained in others: their passages, what may not change them, and planted ones.
+
+use std::fs;
+
+use neardups::tokenizer::Word;
+
+use crate::support::plain::token_texts;
+
+use super::records;
+use super::shell::{Shell, root};
+
+#[test]
+fn passages_cut_the_same_words() {
+    let found = Shell::new().dedup("contain fixtures/english/docs --min-coverage 0.05 -q").done();
+    let containments = records::containments(&found);
+    assert!(containments.len() >= 20, "{}", containments.len());
+    for containment in &containments {
+        let [text, other] = [&containment.id, &containment.r#in].map(|id| fs::read_to_string(root().join(id)).unwrap());
+        assert!(!containment.passages.is_empty());
+        for passage in &containment.passages {
+            let words = token_texts(&Word, &text[passage.start..passage.end]);
+            assert_eq!(words, token_texts(&Word, &other[passage.in_start..passage.in_end]));
+            assert!(words.len() >= 13, "{words:?}");
+        }
+    }
+}
+
+#[test]
+fn threads_and_memory_change_nothing() {
+    let shell = Shell::new();
+    let sides = ["fixtures/english/docs", "fixtures/english/docs --against fixtures/markdown/docs"];
+    for side in sides {
+        let run =
+            |tuning: &str| shell.dedup(&format!("contain {side} --shingle 2 --min-coverage 0.02 -q {tuning}")).done();
+        let expected = run("-j1");
+        assert!(records::containments(&expected).len() > 10);
+        for tuning in ["-j2", "-j5", "--memory 0", "--memory 1M -j3", "--seed 7"] {
+            assert!(run(tuning) == expected, "{side} {tuning}");
+        }
+    }
+}
+
+/// 200 questions of 60 words, each in one of 4,000 documents; and 200 that are in none.
+#[test]
+fn planted_questions_are_found() {
+    let shell = Shell::new();
+    let words = |seed: u64, count: u64| -> String {
+        (0..count).map(|n| format!("word{} ", neardups::hash::mix(seed << 20 | n) % 5000)).collect()
+    };
+    let question = |number: u64| words(1_000_000 + number, 60);
+    let record = |id: String, text: String| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
+    let page = |number: u64| match number % 20 {
+        7 => record(format!("p{number}"), words(number, 150) + &question(number / 20) + &words(number + 5000, 100)),
+        _ => record(format!("p{number}"), words(number, 300)),
+    };
+    fs::write(shell.folder().join("train.jsonl"), (0..4000).map(page).collect::<String>()).unwrap();
+    let questions = (0..400).map(|number| record(format!("q{number}"), question(number))).collect::<String>();
+    fs::write(shell.folder().join("test.jsonl"), questions).unwrap();
+    for preset in ["gpt-3", "palm", "llama-2"] {
+        let found = shell.dedup(&format!("contain test.jsonl --against train.jsonl --preset {preset} -q")).done();
+        let found = records::containments(&found);
+        assert_eq!(found.len(), 200, "{preset}");
+        for (number, containment) in found.iter().enumerate() {
+            let expected = (format!("q{number}"), format!("p{}", 20 * number + 7));
+            assert_eq!((&containment.id, &containment.r#in), (&expected.0, &expected.1));
+            assert_eq!((containment.coverage, containment.words, containment.passages.len()), (1.0, 60, 1));
+        }
+    }
+}
