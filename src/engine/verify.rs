@@ -320,7 +320,7 @@ const MANY_SHAPES: usize = 64;
 
 impl Prefixes {
     /// Cost: two steps for each element of each set, a sort of the prefixes, and one of those of their elements that more than
-    /// one member has. Some 10 bytes for each of these, and 48 for as many as fit `memory / 4`: if they do not all, the prefixes are
+    /// one member has. Some 10 bytes for each of these, and 48 for as many as fit `memory / 2`: if they do not all, the prefixes are
     /// sorted again for each range of elements that does. For elements at most `memory / 8` bytes, 64 MiB, or 1 MiB if that is
     /// more: 4 for each class of them by which they are ordered, and 2 bits for each class that more than one member has.
     fn new(jaccard: Threshold, members: &[u32], sets: &Sets, memory: u64) -> Self {
@@ -358,7 +358,7 @@ impl Prefixes {
                 .map(move |((count, element), rest)| Held { count, element, number: number as u32, rest: rest as u32 })
         };
         let (mut table, mut rests) = (Table::default(), Vec::new());
-        for range in ranges(members, held_by, memory / 4) {
+        for range in ranges(members, held_by, memory / 2) {
             // A few large lists: those that were moved are returned to the system.
             let some = members.len().div_ceil(2 * rayon::current_num_threads()).max(1 << 10);
             let held_by = |member| held_by(member).filter(|held| range.contains(&(held.count, held.element)));
