@@ -75,7 +75,7 @@ impl Counts {
         match problem.severity {
             Severity::FellBack => self.fell_back += 1,
             Severity::Repaired => self.repaired += 1,
-            Severity::Skipped | Severity::Failed => {}
+            Severity::Deferred | Severity::Skipped | Severity::Failed => {}
         }
     }
 }

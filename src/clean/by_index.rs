@@ -109,7 +109,7 @@ impl<'a> Stream<'a> {
             let filter = Filter::new(&mut *index).threads(self.options.engine.threads).observer(self.observer);
             let mut fields = FieldsFound::default();
             let how = (self.options.on_error, self.by.drops_known);
-            let decided = decide(filter, &mut input, inputs, how, (&mut *list, &mut fields))?;
+            let decided = decide((filter, self.observer), &mut input, inputs, how, (&mut *list, &mut fields))?;
             fields.check(&self.options.engine, &mut || input.field_names())?;
             are_unnamed = fields.unnamed > 0;
             check_read(self.options, decided.1.documents, (decided.1.failed, 0), &input.counts()).map(|()| decided)
@@ -224,7 +224,7 @@ impl Decider for Stream<'_> {
 /// # Errors
 /// Those of the filter; the list cannot be written.
 fn decide(
-    filter: Filter<'_>,
+    (filter, observer): (Filter<'_>, &dyn Observer),
     input: &mut dyn Source,
     inputs: &Inputs,
     (on_error, drops_known): (OnError, bool),
@@ -232,7 +232,7 @@ fn decide(
 ) -> Result<(Vec<OfFile>, filter::Counts), Error> {
     let names = inputs.names();
     let mut files = Files::new(&names, on_error);
-    let counts = filter.documents(input, &mut |place, decided| {
+    let mut counts = filter.documents(input, &mut |place, decided| {
         let at = At { path: &place.path, line: place.line };
         match decided {
             Decided::Document(id, decision) => {
@@ -255,11 +255,17 @@ fn decide(
         }
         Ok(())
     })?;
+    files.refused.iter().for_each(|problem| observer.problem(problem));
+    counts.failed += files.refused.len() as u64;
     Ok((files.files, counts))
 }
 
 fn take_problem(problem: &Problem, at: At<'_>, files: &mut Files<'_>, list: &mut List<'_>) -> Result<(), Error> {
-    if let Some(number) = files.worsen(at.path, Condition::after(problem)) {
+    let changed = match problem.severity {
+        Severity::Deferred => files.refuse(problem),
+        _ => files.worsen(at.path, Condition::after(problem)),
+    };
+    if let Some(number) = changed {
         list.take_back(number)?;
     }
     if !problem.kind.is_rejection() {

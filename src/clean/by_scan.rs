@@ -4,7 +4,7 @@ use super::decider::{Decider, Decisions, Sides};
 use super::decisions;
 use super::folder::{Folder, Request};
 use super::inputs::Inputs;
-use super::request::CleanOptions;
+use super::request::{CleanOptions, OnError};
 use super::scan::{request, scan, scan_record};
 use crate::algorithm::AlgorithmFactory;
 use crate::engine::{At, KeptOutcome, Observer, Verdict};
@@ -30,7 +30,13 @@ impl Decider for Scanning<'_> {
         let (outcome, conditions, read) = scan(sides, self.factory, self.options, self.observer)?;
         (self.review)(&outcome)?;
         let (kept, on_error, names) = (outcome.kept(), self.options.on_error, inputs.names());
-        let (files, removed_bytes) = match folder {
+        if on_error == OnError::Fail {
+            let decided = decisions::decide(&kept, &names, &conditions, on_error, |_, _, _| Ok(()));
+            let (_, refused) = decided.map_err(|error| Error::output("nothing", error))?;
+            refused.iter().for_each(|problem| self.observer.problem(problem));
+            decisions::check_failed(on_error, refused.len() as u64)?;
+        }
+        let ((files, refused), removed_bytes) = match folder {
             None => {
                 let decided = decisions::decide(&kept, &names, &conditions, on_error, |_, _, _| Ok(()));
                 (decided.map_err(|error| Error::output("nothing", error))?, 0)
@@ -38,16 +44,17 @@ impl Decider for Scanning<'_> {
             Some(folder) => folder.replace("removed.jsonl", |file| {
                 let mut out = BufWriter::with_capacity(1 << 16, &mut *file);
                 let each = |_, verdict: &Verdict<'_>, at: At<'_>| decisions::list(verdict, at, &mut out);
-                let files = decisions::decide(&kept, &names, &conditions, on_error, each)?;
+                let decided = decisions::decide(&kept, &names, &conditions, on_error, each)?;
                 decisions::list_further_names(inputs, &mut out)?;
                 out.flush()?;
                 drop(out);
-                Ok((files, file.metadata()?.len()))
+                Ok((decided, file.metadata()?.len()))
             })?,
         };
+        refused.iter().for_each(|problem| self.observer.problem(problem));
         let report = outcome.report().clone();
-        let (failed, scan) =
-            (report.counts.failed, scan_record(&report, started.elapsed().as_secs_f64(), self.options.worded));
+        let failed = report.counts.failed + refused.len() as u64;
+        let scan = scan_record(&report, started.elapsed().as_secs_f64(), self.options.worded);
         Ok(Decisions { files, removed_bytes, scan, failed, read, report: Some(report), index: None, replaced: None })
     }
 }

@@ -5,7 +5,7 @@ use super::request::OnError;
 use crate::engine::{At, Kept, Verdict};
 use crate::error::Error;
 use crate::run::observer::{Estimate, Observer, Stage};
-use crate::source::{Problem, ProblemKind};
+use crate::source::{Problem, ProblemKind, Severity};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Write};
@@ -28,9 +28,9 @@ pub(super) struct Counts {
     pub records: u64,
     /// Of these, left out.
     pub removed: u64,
-    /// Records that could not be read.
+    /// Records that could not be read. One more if the file is [refused](Condition::Refused).
     pub failed: u64,
-    /// Near-duplicates that stay, because the file is damaged.
+    /// Near-duplicates that stay, because the file is damaged or refused.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub duplicates_kept: u64,
     pub condition: Condition,
@@ -46,6 +46,8 @@ fn is_zero(count: &u64) -> bool {
 pub(super) enum Condition {
     #[default]
     Whole,
+    /// Whole, but no copy without the records that are to be left out can be made, so that its copy has everything.
+    Refused,
     /// Not to its end, or it is damaged elsewhere, so that its copy must have everything.
     Damaged,
     /// Not at all.
@@ -64,8 +66,14 @@ impl Condition {
     }
 }
 
-/// The files that cannot be read, or not to their end.
-pub(super) type Conditions = BTreeMap<String, Condition>;
+/// The files whose copies have everything, or may.
+#[derive(Default)]
+pub(super) struct Conditions {
+    /// Those that cannot be read, or not to their end.
+    worse: BTreeMap<String, Condition>,
+    /// Why no copy of others without some of their records can be made.
+    refusals: Vec<Problem>,
+}
 
 /// A line of `removed.jsonl`.
 #[derive(Serialize)]
@@ -106,7 +114,7 @@ struct Place {
 }
 
 /// What happens to each file, in the order of the input. Passes each record that is left out to a function, with the number
-/// of its file.
+/// of its file. Returns the problems with files that are [refused](Condition::Refused), too.
 ///
 /// # Errors
 /// Those of the function.
@@ -116,9 +124,10 @@ pub(super) fn decide(
     conditions: &Conditions,
     on_error: OnError,
     mut each: impl FnMut(usize, &Verdict<'_>, At<'_>) -> io::Result<()>,
-) -> io::Result<Vec<OfFile>> {
+) -> io::Result<(Vec<OfFile>, Vec<Problem>)> {
     let mut files = Files::new(names, on_error);
-    conditions.iter().for_each(|(name, &condition)| _ = files.worsen(name, condition));
+    conditions.worse.iter().for_each(|(name, &condition)| _ = files.worsen(name, condition));
+    conditions.refusals.iter().for_each(|problem| _ = files.refuse(problem));
     for verdict in kept.located_verdicts() {
         let Some(at) = verdict.at else { continue };
         let found = match (verdict.error, verdict.keep) {
@@ -130,7 +139,7 @@ pub(super) fn decide(
             each(number, &verdict, at)?;
         }
     }
-    Ok(files.files)
+    Ok((files.files, files.refused))
 }
 
 /// What was found at a place.
@@ -150,12 +159,17 @@ pub(super) struct Files<'a> {
     numbers: HashMap<&'a str, usize>,
     pub files: Vec<OfFile>,
     on_error: OnError,
+    /// Why no copy of a file without some of its records can be made, if none was to be left out so far.
+    refusals: HashMap<usize, Problem>,
+    /// The same of files with records that were to be left out, as failures.
+    pub refused: Vec<Problem>,
 }
 
 impl<'a> Files<'a> {
     pub fn new(names: &[&'a str], on_error: OnError) -> Self {
         let numbers = names.iter().copied().zip(0..).collect();
-        Files { numbers, files: vec![OfFile::default(); names.len()], on_error }
+        let (refusals, refused) = Default::default();
+        Files { numbers, files: vec![OfFile::default(); names.len()], on_error, refusals, refused }
     }
 
     /// Takes the next record. Returns the number of its file if it is left out.
@@ -172,6 +186,14 @@ impl<'a> Files<'a> {
             Found::Failed => self.on_error == OnError::Drop,
             Found::Skipped => false,
         };
+        if is_removed
+            && counts.condition == Condition::Whole
+            && let Some(problem) = self.refusals.remove(&number)
+        {
+            counts.condition = Condition::Refused;
+            counts.failed += 1;
+            self.refused.push(problem);
+        }
         let is_left_out = is_removed && counts.condition == Condition::Whole;
         counts.duplicates_kept += u64::from(matches!(found, Found::Document { keep: false }) && !is_left_out);
         is_left_out.then(|| {
@@ -180,9 +202,30 @@ impl<'a> Files<'a> {
         })
     }
 
+    /// No copy of a file without some of its records can be made. Returns its number if something was left out.
+    pub fn refuse(&mut self, problem: &Problem) -> Option<usize> {
+        let number = *self.numbers.get(&*problem.place.path)?;
+        let counts = &mut self.files[number].counts;
+        let problem = Problem { severity: Severity::Failed, ..problem.clone() };
+        if counts.condition != Condition::Whole {
+            return None;
+        }
+        if counts.removed == 0 {
+            self.refusals.entry(number).or_insert(problem);
+            return None;
+        }
+        counts.failed += 1;
+        self.refused.push(problem);
+        self.worsen_number(number, Condition::Refused)
+    }
+
     /// A file cannot be read, or not to its end: nothing of it is left out. Returns its number if something was.
     pub fn worsen(&mut self, name: &str, condition: Condition) -> Option<usize> {
         let number = *self.numbers.get(name)?;
+        self.worsen_number(number, condition)
+    }
+
+    fn worsen_number(&mut self, number: usize, condition: Condition) -> Option<usize> {
         let OfFile { counts, .. } = &mut self.files[number];
         counts.condition = condition.max(counts.condition);
         if counts.condition == Condition::Whole || counts.removed == 0 {
@@ -285,7 +328,8 @@ pub(super) fn read(lines: impl BufRead, inputs: &Inputs, counts: &[Counts]) -> i
     Ok(files)
 }
 
-/// Passes events on, and notes which files cannot be read, or not to their end.
+/// Passes events on, and notes which files cannot be read, or not to their end. Problems that matter only if records are left
+/// out are not passed on.
 pub(super) struct Watch<'a> {
     observer: &'a dyn Observer,
     conditions: Mutex<Conditions>,
@@ -324,11 +368,16 @@ impl Observer for Watch<'_> {
 
     fn problem(&self, problem: &Problem) {
         let condition = Condition::after(problem);
+        let mut conditions = self.conditions.lock().unwrap_or_else(PoisonError::into_inner);
+        if problem.severity == Severity::Deferred {
+            conditions.refusals.push(problem.clone());
+            return;
+        }
         if condition != Condition::Whole {
-            let mut conditions = self.conditions.lock().unwrap_or_else(PoisonError::into_inner);
-            let known = conditions.entry(problem.place.path.to_string()).or_default();
+            let known = conditions.worse.entry(problem.place.path.to_string()).or_default();
             *known = condition.max(*known);
         }
+        drop(conditions);
         self.observer.problem(problem);
     }
 

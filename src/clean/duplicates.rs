@@ -147,7 +147,7 @@ impl Decided {
             }
             Ok(())
         });
-        let files = decided.map_err(|error| Error::output("nothing", error))?;
+        let (files, _) = decided.map_err(|error| Error::output("nothing", error))?;
         match record {
             Some(file) => Err(has_records(&inputs.files[file], None, TO_MOVE)),
             None => Ok(Decided { report: outcome.report().clone(), read, files, duplicates }),

@@ -137,7 +137,8 @@ pub struct Cleaned {
     pub records: u64,
     /// Of these, left out.
     pub removed: u64,
-    /// Records or files that could not be read, and files that were not moved because something had changed.
+    /// Records or files that could not be read, files of which no copy without some records can be made, and files that were not
+    /// moved because something had changed.
     pub failed: u64,
     /// Files that could not be read to their end, and are copied whole.
     #[serde(skip)]

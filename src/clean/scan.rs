@@ -63,7 +63,10 @@ impl Cleaned {
             removed: sum(|counts| counts.removed),
             failed: sum(|counts| counts.failed).max(failed),
             damaged: sum(|counts| u64::from(counts.condition == Condition::Damaged)),
-            duplicates_kept: sum(|counts| counts.duplicates_kept),
+            duplicates_kept: sum(|counts| match counts.condition {
+                Condition::Refused => 0,
+                _ => counts.duplicates_kept,
+            }),
             ..Cleaned::default()
         }
     }

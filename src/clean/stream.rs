@@ -54,7 +54,7 @@ fn write(
     })?;
     let names: Vec<&str> = headings.iter().map(|(name, _)| name.as_str()).collect();
     let decided = decisions::decide(&kept, &names, conditions, options.on_error, |_, _, _| Ok(()));
-    let mut files = decided.map_err(|error| Error::output("cannot write results", error))?;
+    let (mut files, _) = decided.map_err(|error| Error::output("cannot write results", error))?;
     decisions::without_damaged(&kept, &names, &mut files);
     // Files without records, such as pictures, take no part.
     let with_records = |(_, of_file): &(&(String, Heading), &decisions::OfFile)| of_file.counts.records > 0;

@@ -244,7 +244,7 @@ impl Terminal {
 
     fn print_problem(&self, severity: Severity, message: &str) {
         match severity {
-            Severity::FellBack => {}
+            Severity::Deferred | Severity::FellBack => {}
             Severity::Failed => self.failed(message),
             Severity::Skipped => self.line(&format!("skipped: {message}")),
             Severity::Repaired => self.unless_quiet(Styled::label(YELLOW, "repaired:").text(&format!(" {message}"))),

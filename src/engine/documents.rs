@@ -129,7 +129,7 @@ pub(super) struct Documents {
     pub part_starts: Vec<usize>,
     /// The rejected records, except those of the reference.
     pub rejections: Rejections,
-    /// The files that could not be read to their end, or are damaged elsewhere, except those of the reference.
+    /// The files of which a copy has all records, except those of the reference: damaged ones, and those that cannot be written.
     pub damaged: BTreeSet<Arc<str>>,
     pub remarks: Remarks,
 }
@@ -217,8 +217,9 @@ impl Documents {
             for &(before, problem) in &part.rejected {
                 self.rejections.push(self.lengths.len() as u32 + before, &part.problems[problem]);
             }
-            let is_damaged =
-                |problem: &&Problem| matches!(problem.kind, ProblemKind::Damaged | ProblemKind::DamagedColumn);
+            let is_damaged = |problem: &&Problem| {
+                matches!(problem.kind, ProblemKind::Damaged | ProblemKind::DamagedColumn | ProblemKind::Uncopied)
+            };
             let damaged = part.problems.iter().filter(is_damaged);
             self.damaged.extend(damaged.map(|problem| Arc::clone(&problem.place.path)));
         }

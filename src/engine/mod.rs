@@ -169,6 +169,7 @@ fn is_zero(count: &u64) -> bool {
 impl Counts {
     pub(crate) fn problem(&mut self, problem: &Problem) {
         match problem.severity {
+            Severity::Deferred => {}
             Severity::FellBack => self.fell_back += 1,
             Severity::Repaired => self.repaired += 1,
             Severity::Skipped => self.skipped += 1,

@@ -52,6 +52,7 @@ pub struct PassageCounts {
 impl PassageCounts {
     pub(super) fn problem(&mut self, problem: &Problem) {
         match problem.severity {
+            Severity::Deferred => {}
             Severity::FellBack => self.fell_back += 1,
             Severity::Repaired => self.repaired += 1,
             Severity::Skipped => self.skipped += 1,

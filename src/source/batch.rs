@@ -408,10 +408,7 @@ impl Part {
             #[cfg(feature = "parquet")]
             Part::Checks { path, checks } => {
                 if let Some(number) = selection.next(None) {
-                    for (line, message) in checks.problems() {
-                        let (place, kind) = (Place { path: path.clone(), line: *line }, ProblemKind::DamagedColumn);
-                        each(number, Err(Problem::at(place, Severity::Failed, kind, message.clone())));
-                    }
+                    checks.problems().iter().for_each(|found| each(number, Err(found.problem(path))));
                 }
             }
             #[cfg(feature = "arrow")]

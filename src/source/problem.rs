@@ -7,6 +7,9 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Severity {
+    /// It matters only if records of the file are to be left out of a copy. Cleaning reports it then, as
+    /// [`Failed`](Severity::Failed); it is not counted before.
+    Deferred,
     /// The main text of a page was requested but not found, so all its text was read. Counted, not reported one by one.
     FellBack,
     /// The document was read with changes: for example, invalid bytes were replaced.
@@ -27,6 +30,9 @@ pub enum ProblemKind {
     Damaged,
     /// A column of a Parquet file that is not read is damaged: the records are read nevertheless.
     DamagedColumn,
+    /// No copy of a Parquet file without some of its records can be made: a type or a compression is not written, or a page
+    /// of a column that is not read is longer than allowed. The records are read nevertheless.
+    Uncopied,
     /// A record or document is longer than allowed.
     TooLong,
     /// A line is not a JSON object.
@@ -77,6 +83,7 @@ impl ProblemKind {
             ProblemKind::Unreadable => "unreadable",
             ProblemKind::Damaged => "damaged",
             ProblemKind::DamagedColumn => "damaged-column",
+            ProblemKind::Uncopied => "uncopied",
             ProblemKind::TooLong => "too-long",
             ProblemKind::Json => "json",
             ProblemKind::Text => "text",
@@ -117,6 +124,7 @@ impl ProblemKind {
             | ProblemKind::JsonArray
             | ProblemKind::Program => true,
             ProblemKind::DamagedColumn
+            | ProblemKind::Uncopied
             | ProblemKind::SameFile
             | ProblemKind::Loop
             | ProblemKind::Special

@@ -4,7 +4,7 @@ use super::clean::files;
 use super::shell::{Shell, root};
 use ::parquet::basic::{Compression, Encoding, GzipLevel};
 use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
-use ::parquet::file::metadata::ColumnChunkMetaData;
+use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataWriter};
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::file::writer::SerializedFileWriter;
@@ -12,6 +12,7 @@ use ::parquet::schema::parser::parse_message_type;
 use ::parquet::schema::types::ColumnPath;
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -234,5 +235,103 @@ fn a_copy_is_encoded_as_its_file() {
         let [before, after] = ["in", "out"].map(|folder| shell.folder().join(folder).join("b.parquet"));
         assert_eq!(SerializedFileReader::try_from(&*after).unwrap().metadata().file_metadata().num_rows(), 30);
         assert_eq!(forms(&after), forms(&before), "{number}");
+    }
+}
+
+/// The file with other metadata of each column, which is given with the numbers of its row group and of the column.
+fn with_metadata(bytes: &[u8], change: impl Fn(usize, usize, ColumnChunkMetaData) -> ColumnChunkMetaData) -> Vec<u8> {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    let metadata = SerializedFileReader::new(file).unwrap().metadata().clone();
+    let groups = metadata.row_groups().iter().enumerate().map(|(at, group)| {
+        let columns = group.columns().iter().cloned().enumerate();
+        let columns = columns.map(|(number, column)| change(at, number, column)).collect();
+        group.clone().into_builder().set_column_metadata(columns).build().unwrap()
+    });
+    let metadata = ParquetMetaData::new(metadata.file_metadata().clone(), groups.collect());
+    let tail = bytes.len() - 8;
+    let length = u32::from_le_bytes(bytes[tail..tail + 4].try_into().unwrap());
+    let mut changed = bytes[..tail - length as usize].to_vec();
+    ParquetMetaDataWriter::new(&mut changed, &metadata).finish().unwrap();
+    changed
+}
+
+/// The column of texts goes on after its values. Without memory for the texts, those of candidates are read again.
+#[test]
+fn damage_after_the_values_of_a_column_is_the_same_in_each_reading() {
+    let bytes = written(WriterProperties::builder().build(), "");
+    let damaged = with_metadata(&bytes, |group, number, column| {
+        let length = column.compressed_size() + if (group, number) == (0, 1) { 10 } else { 0 };
+        column.into_builder().set_total_compressed_size(length).build().unwrap()
+    });
+    let shell = Shell::new();
+    fs::create_dir(shell.folder().join("in")).unwrap();
+    shell.write("in/a.parquet", &damaged);
+    let line = |row: usize| {
+        format!("{{\"id\":\"b{row}\",\"text\":\"the text of row {} is like that of no other number\"}}\n", row / 2)
+    };
+    shell.write("in/b.jsonl", (0..80).map(line).collect::<String>());
+    let mut written = Vec::new();
+    for memory in ["1G", "0"] {
+        let run = shell.dedup(&format!("clean in --output out-{memory} --memory {memory}"));
+        assert_eq!(run.status, 3, "{}", run.stderr);
+        let failed: Vec<String> =
+            run.stderr.lines().filter(|line| line.contains("failed: ")).map(String::from).collect();
+        assert_eq!(failed.len(), 1, "{}", run.stderr);
+        assert!(failed[0].contains("column 'text' of rows 1 to 30 cannot be read"), "{}", run.stderr);
+        let output = shell.folder().join(format!("out-{memory}"));
+        let list = fs::read_to_string(output.join("_dedup/removed.jsonl")).unwrap();
+        assert!(list.lines().count() > 0);
+        written.push((failed, files(&output), list));
+    }
+    assert!(written[0] == written[1]);
+    assert!(written[0].1["a.parquet"] == damaged);
+}
+
+/// A codec that is not written, and a page that is too long, in a column that is not read: a failure if a row would be left out.
+#[test]
+fn a_file_that_cannot_be_written_again_fails_if_rows_would_be_left_out() {
+    let lzo = with_metadata(&written(WriterProperties::builder().build(), ""), |_, number, column| {
+        let codec = if number == 2 { Compression::LZO } else { column.compression() };
+        column.into_builder().set_compression(codec).build().unwrap()
+    });
+    let plain = WriterProperties::builder().set_dictionary_enabled(false).set_compression(Compression::UNCOMPRESSED);
+    let long = written(plain.build(), &" more".repeat(2000));
+    // Texts are repeated in rows of the first file; lists of tags in the copy of the second file.
+    for (bytes, other_field, field, copies, why) in [
+        (lzo, "tags[]", "text", 1, "the column 'score' is compressed with LZO"),
+        (long, "tags[]", "tags[]", 2, "column 'text' of rows 31 to 60 cannot be read: a page is"),
+    ] {
+        let shell = Shell::new();
+        fs::create_dir(shell.folder().join("in")).unwrap();
+        shell.write("in/a.parquet", &bytes);
+        for by in ["", "--index seen.idx"] {
+            let options = format!("--max-record 2K {by}");
+            let run = shell.dedup(&format!("clean in --output whole --text-field {other_field} {options}"));
+            assert_eq!(run.status, 0, "{}", run.stderr);
+            assert!(!run.stderr.contains("failed") && !run.stderr.contains("copied whole"), "{}", run.stderr);
+            _ = fs::remove_file(shell.folder().join("seen.idx"));
+            if copies > 1 {
+                shell.write("in/b.parquet", &bytes);
+            }
+            for how in ["--dry-run", "--output out", "--output none --on-error fail"] {
+                let run = shell.dedup(&format!("clean in {how} --text-field {field} {options}"));
+                assert_eq!(run.status, if how.contains("fail") { 2 } else { 3 }, "{how} {by}: {}", run.stderr);
+                let failed: Vec<&str> = run.stderr.lines().filter(|line| line.contains("failed: in/")).collect();
+                assert_eq!(failed.len(), 1, "{how} {by}: {}", run.stderr);
+                let message = format!("copied whole, because no copy without some of its rows can be made: {why}");
+                assert!(failed[0].contains(&message), "{}", run.stderr);
+                assert!(!run.stderr.contains("damaged"), "{}", run.stderr);
+                _ = fs::remove_file(shell.folder().join("seen.idx"));
+            }
+            let output = files(&shell.folder().join("out"));
+            assert!(output.len() == copies && output.values().all(|copy| *copy == bytes), "{by}");
+            assert_eq!(fs::read(shell.folder().join("out/_dedup/removed.jsonl")).unwrap(), b"", "{by}");
+            assert!(!shell.folder().join("none").exists(), "{by}");
+            for folder in ["whole", "out"] {
+                fs::remove_dir_all(shell.folder().join(folder)).unwrap();
+            }
+            _ = fs::remove_file(shell.folder().join("in/b.parquet"));
+        }
     }
 }

@@ -130,8 +130,8 @@ impl Rows {
             let Some(column) = all.get(ordinal as usize) else { continue };
             let checked = slice.ended().try_for_each(|page| column.check(page, slice.dictionary()).map(drop));
             if let Err(damage) = checked {
-                let (_, message) = found(&column.name, (self.first, self.first + self.count - 1), &damage.into());
-                each(self.first, message);
+                let rows = (self.first, self.first + self.count - 1);
+                each(self.first, found(&column.name, rows, &damage.into()).message);
             }
         }
     }

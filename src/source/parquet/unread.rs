@@ -5,6 +5,8 @@
 //! the pages.
 
 use std::fs;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
@@ -12,10 +14,30 @@ use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use super::check::{self, Column, MORE_VALUES, OTHER_ROWS};
 use super::fault::Fault;
 use super::page::{Expansion, Page, Pages};
-use crate::source::ReadOptions;
+use crate::source::{Place, Problem, ProblemKind, ReadOptions, Severity};
 
-/// What is wrong with a file that is checked: the number of the first row, if it is in rows, and why.
-pub(in crate::source) type Found = (Option<u64>, String);
+/// What is wrong with a file that is checked.
+#[derive(Clone, Debug)]
+pub(in crate::source) struct Found {
+    /// The number of the first row, if it is in rows.
+    row: Option<u64>,
+    kind: ProblemKind,
+    pub message: String,
+}
+
+impl Found {
+    /// A file is not damaged, as far as it was checked, but no copy without some of its rows can be made.
+    fn uncopied(row: Option<u64>, why: &str) -> Self {
+        let message = format!("copied whole, because no copy without some of its rows can be made: {why}");
+        Found { row, kind: ProblemKind::Uncopied, message }
+    }
+
+    /// The problem with the file of this path.
+    pub fn problem(&self, path: &Arc<str>) -> Problem {
+        let severity = if self.kind == ProblemKind::Uncopied { Severity::Deferred } else { Severity::Failed };
+        Problem::at(Place { path: Arc::clone(path), line: self.row }, severity, self.kind, self.message.clone())
+    }
+}
 
 /// What was found by [`Checks`], once any thread has done them.
 pub(in crate::source) type Outcome = Arc<OnceLock<Vec<Found>>>;
@@ -102,10 +124,14 @@ impl Unchecked {
     }
 }
 
-/// The message about a column that is damaged in these rows.
+/// What is found if a column cannot be read in these rows: what is too long is not damaged, but was not checked.
 pub(super) fn found(column: &str, (first, last): (u64, u64), fault: &Fault) -> Found {
     let rows = if first >= last { format!("row {first}") } else { format!("rows {first} to {last}") };
-    (Some(first), format!("column '{column}' of {rows} cannot be read: {}", fault.message))
+    let message = format!("column '{column}' of {rows} cannot be read: {}", fault.message);
+    match fault.kind {
+        ProblemKind::TooLong => Found::uncopied(Some(first), &message),
+        _ => Found { row: Some(first), kind: ProblemKind::DamagedColumn, message },
+    }
 }
 
 /// The columns of a file that are not read.
@@ -113,7 +139,7 @@ pub(super) struct Unread<'f> {
     file: &'f fs::File,
     /// Where the metadata begins.
     end: u64,
-    /// What copies are made by; `None` if it refuses the file.
+    /// What copies are made by; `None` if it refuses the file, of which no column is checked then.
     reader: Option<SerializedFileReader<fs::File>>,
     /// Every column.
     columns: Arc<[Arc<Column>]>,
@@ -121,6 +147,8 @@ pub(super) struct Unread<'f> {
     read: Vec<u64>,
     /// What was found so far, and was not handed out.
     found: Vec<Found>,
+    /// Whether all of them are left out.
+    has_ended: bool,
     /// The next row group, its first row, and the next column in it.
     group: usize,
     first: u64,
@@ -148,17 +176,16 @@ struct Open<'f> {
 impl<'f> Unread<'f> {
     /// Those of a file whose metadata begins at `end`, but for these, which are read.
     pub fn new(file: &'f fs::File, end: u64, read: Vec<u64>) -> Self {
-        let opened = file.try_clone().map_err(Into::into).and_then(SerializedFileReader::new);
-        let checked = opened.map_err(Into::into).and_then(|reader| check::metadata(reader.metadata()).map(|()| reader));
-        let (reader, found) = match checked {
+        let (reader, found) = match open(file) {
             Ok(reader) => (Some(reader), Vec::new()),
-            Err(error) => (None, vec![(None, format!("no copy of some of its rows can be made: {error}"))]),
+            Err(error) => (None, vec![Found::uncopied(None, &error.to_string())]),
         };
         let schema = reader.as_ref().map(|reader| reader.metadata().file_metadata().schema_descr());
         let columns = schema.map_or(&[][..], |schema| schema.columns());
         let columns = columns.iter().map(|column| Arc::new(Column::new(column))).collect();
         let (group, column, column_bytes, packed, open) = Default::default();
-        Unread { file, end, reader, columns, read, found, group, first: 1, column, open, column_bytes, packed }
+        let (has_ended, first) = (false, 1);
+        Unread { file, end, reader, columns, read, found, has_ended, group, first, column, open, column_bytes, packed }
     }
 
     /// Every column, in the order of the file.
@@ -171,15 +198,19 @@ impl<'f> Unread<'f> {
         self.packed
     }
 
-    /// Notes that a column that was read is damaged in these rows, where nothing of it is read.
+    /// Notes that a column that was read is damaged in these rows, where nothing of it is read. No effect after [`Unread::end`],
+    /// or if no copy can be made anyway.
     pub fn note(&mut self, column: u64, rows: (u64, u64), fault: &Fault) {
+        if self.has_ended || self.reader.is_none() {
+            return;
+        }
         let name = self.columns.get(column as usize).map_or("", |column| &column.name);
         self.found.push(found(name, rows, fault));
     }
 
-    /// Leaves out all of them.
+    /// Leaves out all of them, and what is noted later.
     pub fn end(&mut self) {
-        (self.group, self.open) = (usize::MAX, None);
+        (self.has_ended, self.group, self.open) = (true, usize::MAX, None);
         self.found.clear();
     }
 
@@ -251,6 +282,15 @@ impl<'f> Unread<'f> {
             return Some(opened.map_err(|damage| found(&column.name, (first, first + rows - 1), &damage.into())));
         }
     }
+}
+
+/// Opens a file as for a copy. A panic of the decoder of its metadata, which is not ours, is an error where panics unwind.
+fn open(file: &fs::File) -> io::Result<SerializedFileReader<fs::File>> {
+    let file = file.try_clone()?;
+    let opened = catch_unwind(AssertUnwindSafe(|| SerializedFileReader::new(file)));
+    let reader = opened.map_err(|_| io::Error::other("its metadata is damaged"))??;
+    check::metadata(reader.metadata())?;
+    Ok(reader)
 }
 
 impl Open<'_> {
