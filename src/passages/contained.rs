@@ -9,8 +9,9 @@
 
 use super::corpus::{PassageCounts, check_stopped};
 use super::cutting::{Cutting, WordOptions, memory_of_reading, sequence_of};
+use super::locate::RUN_AGAIN;
 use super::locate::{Again, AgainDocument, Documents};
-use super::matched::{Kept, KeptDocument, Passages};
+use super::matched::{Kept, KeptPart, PassagesOfPairs};
 use super::shared::{Answer, Shared};
 use super::sorted::Sorter;
 use crate::error::Error;
@@ -40,7 +41,7 @@ pub struct ContainOptions {
     pub shingle: usize,
     /// The least share of the runs of a document in one other document.
     pub min_coverage: Threshold,
-    /// The least share of its runs in all other documents together, which suffices too, if there is one.
+    /// If set, a document is also reported if at least this share of its runs stands in all other documents together.
     pub min_coverage_all: Option<Threshold>,
     /// The maximum number of passages that are reported of a document.
     pub max_passages: usize,
@@ -129,8 +130,13 @@ pub struct SharedPassage {
 /// # Cost
 /// One reading of the source and of the reference, and at most another one in [`Contained::for_each`]. Each distinct run of a document
 /// of the source takes 16 bytes of memory or of a temporary file; of the reference only those that a document of the source has, and
-/// 0.4 % of the others. Documents that share runs are compared by groups of runs that stand in the same documents, so that what very many
-/// documents have in common costs what it costs to read.
+/// 0.4 % of the others while the runs of the source fit a filter of an eighth of the memory. Beyond that it is more: see
+/// [`Contained::exceeds_filter`]. Documents that share runs are compared by groups of runs that stand in the same documents, so that
+/// what very many documents have in common costs what it costs to read. Each such group takes 24 bytes for each of its documents, then
+/// 16, and 8 for each entry of its list of documents, in memory or in temporary files.
+///
+/// Beside [`memory`](ContainOptions::memory), memory is taken for each document of either side: its id, and 24 bytes; during the
+/// comparison also 4 bytes on each of at most 4 threads. A document of the source takes 16 bytes more, and one that is reported 60.
 ///
 /// ```
 /// use neardups::passages::{ContainOptions, find_contained};
@@ -168,6 +174,7 @@ pub fn find_contained(
         runs: Vec::new(),
         rows: Sorter::new("runs of words", memory / 4, folder),
         counts: PassageCounts::default(),
+        exceeds_filter: false,
         pool: &pool,
     };
     observer.stage(Stage::Reading);
@@ -179,11 +186,11 @@ pub fn find_contained(
         let filter = reading.filter()?;
         reading.read(reference, Some(&filter))?;
     }
-    let Reading { documents, tokens, runs, rows, mut counts, .. } = reading;
+    let Reading { documents, tokens, runs, rows, mut counts, exceeds_filter, .. } = reading;
     check_stopped(observer)?;
     observer.stage(Stage::Grouping);
     counts.spilled += rows.bytes_spilled();
-    let shared = pool.install(|| Shared::new(rows, [asked, documents.len()], !against, memory, folder))?;
+    let shared = pool.install(|| Shared::new(rows, [asked, documents.len()], !against, (memory, folder), observer))?;
     counts.spilled += shared.bytes_spilled();
     check_stopped(observer)?;
     observer.stage(Stage::Verifying);
@@ -192,9 +199,23 @@ pub fn find_contained(
         let overlap = |threshold: Threshold| threshold.min_overlap(all(document) as usize) as u64;
         [overlap(options.min_coverage), options.min_coverage_all.map_or(u64::MAX, overlap)]
     };
-    let (answers, followed) = pool.install(|| shared.answers(&least, (workers(options.threads), memory)))?;
+    let (answers, followed) = pool.install(|| shared.answers(&least, (workers(options.threads), memory), observer))?;
     let short = runs.iter().filter(|&&runs| runs == 0).count() as u64;
-    Ok(Contained { answers, documents, tokens, runs, asked, short, followed, options: options.clone(), counts, pool })
+    Ok(Contained {
+        answers,
+        documents,
+        tokens,
+        runs,
+        asked,
+        short,
+        followed,
+        exceeds_filter,
+        options: options.clone(),
+        spilled: counts.spilled,
+        counts,
+        changed: BTreeSet::new(),
+        pool,
+    })
 }
 
 /// What is made of a batch: arrays with an entry for each document, and their runs.
@@ -224,13 +245,15 @@ struct Reading<'a> {
     /// Rows of a run and a document.
     rows: Sorter<2>,
     counts: PassageCounts,
+    /// Whether there are more runs than the filter has room for.
+    exceeds_filter: bool,
     pool: &'a ThreadPool,
 }
 
 impl Reading<'_> {
     /// Reads one side: the documents that are asked about, or a reference, of which only the runs are kept that `filter` has.
     fn read(&mut self, source: &mut dyn Source, filter: Option<&Filter>) -> Result<(), Error> {
-        let Reading { options, observer, documents, tokens, runs, rows, counts, pool } = self;
+        let Reading { options, observer, documents, tokens, runs, rows, counts, pool, .. } = self;
         let words = options.words();
         let (signing, threads, room) = memory_of_reading(&words);
         in_parallel(
@@ -267,15 +290,16 @@ impl Reading<'_> {
                     tokens.append(&mut part.tokens);
                     runs.append(&mut part.counts);
                 }
-                documents.add(false, &part.sequences, (&part.ids, &part.id_ends));
+                documents.add(filter.is_some(), &part.sequences, (&part.ids, &part.id_ends));
                 Ok(())
             },
         )
     }
 
     /// A filter of the runs so far: as large as an eighth of the memory allows.
-    fn filter(&self) -> Result<Filter, Error> {
+    fn filter(&mut self) -> Result<Filter, Error> {
         let most = (8 * (self.options.memory / 8).max(1 << 22) / Filter::bytes_for(8)).min(u64::from(u32::MAX));
+        self.exceeds_filter = self.rows.len() > most;
         let mut filter = Filter::new(self.rows.len().min(most) as usize);
         self.rows.for_each_unsorted(|&[run, _]| filter.insert(tag(run)))?;
         Ok(filter)
@@ -335,8 +359,13 @@ pub struct Contained {
     asked: u32,
     short: u64,
     followed: u64,
+    exceeds_filter: bool,
     options: ContainOptions,
+    /// The bytes in temporary files before the second reading.
+    spilled: u64,
     counts: PassageCounts,
+    /// The documents that are not reported because they, or those that contain them, have changed since they were read first.
+    changed: BTreeSet<u32>,
     pool: ThreadPool,
 }
 
@@ -361,13 +390,20 @@ impl Contained {
         &self.counts
     }
 
+    /// Whether the runs of the source are more than the filter for the reference has room for, at this
+    /// [memory](ContainOptions::memory). Then more than 0.4 % of the runs of the reference that no document of the source has are kept,
+    /// in memory or in a temporary file. What is found is the same.
+    pub fn exceeds_filter(&self) -> bool {
+        self.exceeds_filter
+    }
+
     /// The entries of lists of documents with a run in common that were read: a measure of the time that the comparison took.
     pub fn followed(&self) -> u64 {
         self.followed
     }
 
     /// Reads the sources again, which must be the same, and calls `each` with every document that is contained, in input order. A document
-    /// that has changed, or whose containing document has, is missing: it is a problem, and counted.
+    /// that has changed, or whose containing document has, is missing: it is a problem, and counted once, however often this is called.
     ///
     /// # Errors
     /// Those of `each`, a source fails as a whole, or a temporary file cannot be written.
@@ -390,19 +426,19 @@ impl Contained {
         let mut sources: Vec<Side<'_>> = [source].into_iter().chain(reference).collect();
         let kept = self.read_again(&mut sources, observer)?;
         let ContainOptions { shingle, max_passages, memory, ref temp_dir, .. } = self.options;
-        let found =
-            self.pool.install(|| kept.passages(&self.answers, (shingle, max_passages), memory, temp_dir.as_deref()))?;
-        self.counts.spilled += kept.bytes_spilled() + found.bytes_spilled();
+        let (widths, folder) = ((shingle, max_passages), temp_dir.as_deref());
+        let found = self.pool.install(|| kept.passages(&self.answers, widths, (memory, folder), observer))?;
+        self.counts.spilled = self.spilled + kept.bytes_spilled() + found.bytes_spilled();
         let mut buffer = Buffer::default();
         for (pair, answer) in self.answers.iter().enumerate() {
             check_stopped(observer)?;
-            if kept.get(answer.document).is_none() {
-                continue;
-            }
+            let Some(document) = kept.get(answer.document) else { continue };
             if kept.get(answer.best).is_none() {
-                let problem = self.lost(answer);
-                self.counts.problem(&problem);
-                observer.problem(&problem);
+                if self.changed.insert(answer.document) {
+                    let problem = self.lost(answer, kept.place(document, &mut buffer)?);
+                    self.counts.problem(&problem);
+                    observer.problem(&problem);
+                }
                 continue;
             }
             each(&self.containment(answer, &found, pair, &mut buffer)?)?;
@@ -418,36 +454,29 @@ impl Contained {
             wanted[number as usize / 64] |= 1 << (number % 64);
         }
         let kept = Mutex::new(Kept::new(options.memory / 4, options.temp_dir.as_deref()));
-        let again = Again {
-            documents: &self.documents,
-            words: options.words(),
-            observer,
-            lost: "its coverage is not reported",
+        let answers = &self.answers;
+        let lost = |number: u32| match answers.binary_search_by_key(&number, |answer| answer.document) {
+            Ok(_) => "its coverage is not reported",
+            Err(_) => "the coverage of the documents that it contains is not reported",
         };
-        let mut found = Vec::new();
-        let problems = again.read(
+        let again = Again { documents: &self.documents, words: options.words(), observer, lost: &lost };
+        self.counts.failed += again.read(
             sources,
             |number| wanted[number as usize / 64] >> (number % 64) & 1 == 1,
-            |part: &mut Vec<KeptDocument>, number, document: &AgainDocument<'_>| {
-                part.push(Kept::keep(&kept, number, document)?);
-                Ok(())
-            },
-            &mut BTreeSet::new(),
+            |part: &mut KeptPart, number, document: &AgainDocument<'_>| Kept::keep(&kept, part, number, document),
+            &mut self.changed,
             |part| {
-                found.extend(part);
+                Kept::add(&kept, part);
                 Ok(())
             },
         )?;
-        problems.iter().for_each(|problem| self.counts.problem(problem));
-        let mut kept = kept.into_inner().unwrap_or_else(PoisonError::into_inner);
-        kept.add(found);
-        Ok(kept)
+        Ok(kept.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn containment<'a>(
         &'a self,
         answer: &Answer,
-        found: &Passages,
+        found: &PassagesOfPairs,
         pair: usize,
         buffer: &mut Buffer,
     ) -> Result<Containment<'a>, Error> {
@@ -472,13 +501,14 @@ impl Contained {
         })
     }
 
-    /// The problem of a document whose best one has changed.
-    fn lost(&self, answer: &Answer) -> Problem {
+    /// The problem of a document whose best one has changed. Its place is that of its record, if it is in a file of records.
+    fn lost(&self, answer: &Answer, place: Option<Place>) -> Problem {
         let [id, best] = [answer.document, answer.best].map(|number| self.documents.id(number));
         let message = format!(
-            "the coverage of document '{id}' is not reported: '{best}', which contains most of it, changed between two readings"
+            "the coverage of document '{id}' is not reported: '{best}', which contains most of it, changed between two readings; \
+             {RUN_AGAIN}"
         );
-        Problem::at(Place::new(id, None), Severity::Failed, ProblemKind::Changed, message)
+        Problem::at(place.unwrap_or_else(|| Place::new(id, None)), Severity::Failed, ProblemKind::Changed, message)
     }
 }
 
@@ -727,6 +757,79 @@ mod tests {
         }
     }
 
+    /// A document is counted once, however often the sources are read again.
+    #[test]
+    fn two_calls_count_once() {
+        let texts: Vec<String> = [0..100, 0..60, 500..600, 500..560].map(words).into();
+        let later = [words(1..100), texts[1].clone(), texts[2].clone(), texts[3].clone()];
+        let mut source = source(&texts, &later);
+        let options = ContainOptions { memory: 0, ..ContainOptions::default() };
+        let mut contained = find_contained(&mut source, None, &options, &()).unwrap();
+        let problems = Problems::default();
+        let counts = [0; 2].map(|_| {
+            let mut found = Vec::new();
+            let each = |containment: &Containment<'_>| {
+                found.push(containment.document);
+                Ok(())
+            };
+            contained.for_each(&mut source, None, &problems, each).unwrap();
+            assert_eq!(found, [2, 3]);
+            contained.counts().clone()
+        });
+        assert_eq!((counts[0].failed, problems.0.into_inner().unwrap().len()), (2, 2));
+        assert_eq!(counts[0], counts[1]);
+    }
+
+    /// Further documents on one side do not change those of the other.
+    #[test]
+    fn a_side_that_grows() {
+        let texts: Vec<String> = [0..50, 100..150].map(words).into();
+        let reference: Vec<String> = [0..60, 90..160].map(words).into();
+        let grown = |texts: &[String]| [texts.to_vec(), vec!["new".to_string(); 600]].concat();
+        let (more, more_of_reference) = (grown(&texts), grown(&reference));
+        for (later, later_reference) in [(&more, &reference), (&texts, &more_of_reference), (&more, &more_of_reference)]
+        {
+            let (mut asked, mut others) = (source(&texts, later), source(&reference, later_reference));
+            let mut contained = find_contained(&mut asked, Some(&mut others), &ContainOptions::default(), &()).unwrap();
+            let problems = Problems::default();
+            let mut found = 0;
+            let each = |_: &Containment<'_>| {
+                found += 1;
+                Ok(())
+            };
+            contained.for_each(&mut asked, Some(&mut others), &problems, each).unwrap();
+            assert_eq!((found, problems.0.into_inner().unwrap()), (2, Vec::new()));
+        }
+    }
+
+    /// Stops a run when it is asked for the second time in a stage.
+    struct Stopping {
+        stage: Stage,
+        at: Mutex<Option<Stage>>,
+        asked: AtomicUsize,
+    }
+
+    impl Observer for Stopping {
+        fn stage(&self, stage: Stage) {
+            *self.at.lock().unwrap() = Some(stage);
+        }
+
+        fn is_stopped(&self) -> bool {
+            *self.at.lock().unwrap() == Some(self.stage) && self.asked.fetch_add(1, Ordering::Relaxed) > 0
+        }
+    }
+
+    /// A run stops while it groups and while it compares, not only between the stages.
+    #[test]
+    fn a_run_can_be_stopped_in_a_stage() {
+        let texts: Vec<String> = (0..100).map(|n| words(10 * n..10 * n + 200)).collect();
+        for stage in [Stage::Grouping, Stage::Verifying] {
+            let observer = Stopping { stage, at: Mutex::default(), asked: AtomicUsize::new(0) };
+            let stopped = find_contained(&mut source(&texts, &texts), None, &ContainOptions::default(), &observer);
+            assert!(matches!(stopped, Err(Error::Stopped)), "{stage:?}");
+        }
+    }
+
     /// Takes the problems of a run.
     #[derive(Default)]
     struct Problems(Mutex<Vec<String>>);
@@ -761,6 +864,12 @@ mod tests {
         let place = format!("{}:1: document 'd0' changed between two readings", path.display());
         assert!(found[0].starts_with(&place), "{found:?}");
         assert!(found[1].starts_with("d3: document 'd3' changed between two readings"), "{found:?}");
+        let place = format!("{}:2: the coverage of document 'd1' is not reported: 'd0', which ", path.display());
+        assert!(found[2].starts_with(&place), "{found:?}");
+        assert!(
+            found.iter().all(|problem| problem.ends_with("run again when nothing writes to the files")),
+            "{found:?}"
+        );
         assert_eq!((found.len(), contained.counts().failed), (4, 4), "{found:?}");
     }
 

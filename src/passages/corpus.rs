@@ -195,7 +195,8 @@ impl Search {
         check_stopped(observer)?;
         observer.stage(Stage::Verifying);
         counts.spilled = text.bytes_spilled();
-        let references = against.then(|| text.anchors.partition_point(|a| a.document < documents.references) as u32);
+        let references =
+            against.then(|| text.anchors.partition_point(|a| a.document < documents.end_of_references()) as u32);
         let find = FindOptions {
             min_size: options.min_words as u64,
             most_places: options.max_places,
@@ -384,7 +385,7 @@ impl Passages {
         let mut texts = Stored::new("texts of passages", self.options.memory / 16, self.options.temp_dir.as_deref());
         let locator = Locator { documents: &self.documents, options: &self.options, observer };
         let with_text = |target| firsts.binary_search(&target).is_ok();
-        let problems = locator.locate(sources, &sought, with_text, &mut self.changed, |part| {
+        let changed = locator.locate(sources, &sought, with_text, &mut self.changed, |part| {
             let mut text = part.texts.as_str();
             for (target, place) in part.places {
                 located[target as usize] = place;
@@ -398,7 +399,7 @@ impl Passages {
             Ok(())
         })?;
         drop(sought);
-        problems.iter().for_each(|problem| self.counts.problem(problem));
+        self.counts.failed += changed;
         self.counts.spilled += texts.bytes_spilled();
         let (mut number, mut next, mut buffer, mut bytes) = (0, 0, Buffer::default(), Vec::new());
         let (documents, id) = (&self.documents, range.start as u64 + 1);
@@ -478,7 +479,7 @@ impl Spans {
             .collect();
         let locator = Locator { documents, options: &self.options, observer };
         let ranges = &self.ranges;
-        let problems = locator.locate(
+        let changed = locator.locate(
             &mut sources,
             &sought,
             |_| false,
@@ -497,7 +498,7 @@ impl Spans {
                 })
             },
         )?;
-        problems.iter().for_each(|problem| self.counts.problem(problem));
+        self.counts.failed += changed;
         Ok(())
     }
 }

@@ -19,23 +19,34 @@ pub(super) struct Documents {
     /// The ids, back to back, and where each ends.
     ids: String,
     id_ends: Vec<usize>,
-    /// The first document of each batch.
-    batches: Vec<u32>,
-    /// The number of those of the reference.
-    pub references: u32,
+    /// The batches of the source, and of the reference.
+    sides: [Batches; 2],
+}
+
+/// The batches of one side.
+#[derive(Default)]
+struct Batches {
+    /// The first document of each.
+    first: Vec<u32>,
+    /// The end of the documents of the last one.
+    end: u32,
 }
 
 impl Documents {
     /// Adds those of a batch.
     pub fn add(&mut self, reference: bool, sequences: &[u64], (ids, id_ends): (&str, &[usize])) {
-        self.batches.push(self.sequences.len() as u32);
+        let side = &mut self.sides[usize::from(reference)];
+        side.first.push(self.sequences.len() as u32);
         self.sequences.extend_from_slice(sequences);
+        side.end = self.sequences.len() as u32;
         let before = self.ids.len();
         self.ids.push_str(ids);
         self.id_ends.extend(id_ends.iter().map(|end| before + end));
-        if reference {
-            self.references = self.sequences.len() as u32;
-        }
+    }
+
+    /// The end of the documents of the reference: their number, if they come first.
+    pub fn end_of_references(&self) -> u32 {
+        self.sides[1].end
     }
 
     /// Their number.
@@ -55,11 +66,16 @@ impl Documents {
         self.starts.partition_point(|&start| start <= token) as u32 - 1
     }
 
-    /// Those of a batch.
-    fn of_batch(&self, number: usize) -> Range<u32> {
-        let all = self.sequences.len() as u32;
-        let first = |number: usize| self.batches.get(number).copied().unwrap_or(all);
+    /// Those of a batch of one side.
+    fn of_batch(&self, reference: bool, number: usize) -> Range<u32> {
+        let Batches { first: of_batches, end } = &self.sides[usize::from(reference)];
+        let first = |number: usize| of_batches.get(number).copied().unwrap_or(*end);
         first(number)..first(number + 1)
+    }
+
+    /// Those of one side from a batch on.
+    fn from_batch(&self, reference: bool, number: usize) -> Range<u32> {
+        self.of_batch(reference, number).start..self.sides[usize::from(reference)].end
     }
 }
 
@@ -95,8 +111,8 @@ pub(super) struct Locator<'a> {
 }
 
 impl Locator<'_> {
-    /// Locates what is sought, in the order of the tokens, and passes on what is in each batch, in order. Returns the problems of
-    /// documents that have changed, which are reported.
+    /// Locates what is sought, in the order of the tokens, and passes on what is in each batch, in order. Returns the number of documents
+    /// that have changed, which are reported.
     ///
     /// # Errors
     /// Those of `take`, or a source fails as a whole.
@@ -107,13 +123,13 @@ impl Locator<'_> {
         with_text: impl Fn(u32) -> bool + Sync,
         reported: &mut BTreeSet<u32>,
         take: impl FnMut(LocatedPart) -> Result<(), Error>,
-    ) -> Result<Vec<Problem>, Error> {
+    ) -> Result<u64, Error> {
         let Locator { documents, options, observer } = *self;
         let place = |document: u32| {
             let start = documents.starts.get(document as usize).copied().unwrap_or(u64::MAX);
             sought.partition_point(|sought| sought.at < start)
         };
-        let again = Again { documents, words: options.words(), observer, lost: "no passage in it is reported" };
+        let again = Again { documents, words: options.words(), observer, lost: &|_| "no passage in it is reported" };
         let has_places = |number: u32| place(number) < place(number + 1);
         let visit = |part: &mut LocatedPart, number: u32, again: &AgainDocument<'_>| {
             let AgainDocument { document, tokens, .. } = again;
@@ -135,6 +151,9 @@ impl Locator<'_> {
     }
 }
 
+/// What to do about a document that has changed.
+pub(super) const RUN_AGAIN: &str = "run again when nothing writes to the files";
+
 /// A document that was read again, with the same words as before.
 pub(super) struct AgainDocument<'a> {
     pub document: &'a Document<'a>,
@@ -147,8 +166,8 @@ pub(super) struct Again<'a> {
     pub documents: &'a Documents,
     pub words: WordOptions<'a>,
     pub observer: &'a dyn Observer,
-    /// What is missing because a document has changed.
-    pub lost: &'a str,
+    /// What is missing because this document has changed.
+    pub lost: &'a (dyn Fn(u32) -> &'static str + Sync),
 }
 
 /// What is made of a batch that is read again.
@@ -163,8 +182,9 @@ struct AgainPart<T> {
 
 impl Again<'_> {
     /// Cuts the documents that are `wanted`, passes them to `visit` on some thread with the result for the batch that they are in, and
-    /// passes these results on, in order. Documents that have changed are left out: they are reported as problems, which are returned,
-    /// and added to `reported` so that each is only once.
+    /// passes these results on, in order. Documents that have changed are left out: they are reported as problems, and added to
+    /// `reported` so that each is reported only once. Returns the number of those that were added. One more batch on one side does not
+    /// change the documents of the other.
     ///
     /// # Errors
     /// Those of `visit` and of `take`, or a source fails as a whole.
@@ -175,41 +195,44 @@ impl Again<'_> {
         visit: impl Fn(&mut T, u32, &AgainDocument<'_>) -> Result<(), Error> + Sync,
         reported: &mut BTreeSet<u32>,
         mut take: impl FnMut(T) -> Result<(), Error>,
-    ) -> Result<Vec<Problem>, Error> {
+    ) -> Result<u64, Error> {
         let Again { documents, words, observer, .. } = *self;
         observer.stage(Stage::Rereading);
         let (signing, threads, room) = memory_of_reading(&words);
-        let (mut problems, mut found) = (Vec::new(), 0);
+        let mut changed = 0;
         let mut report = |(document, problem): (u32, Problem)| {
             if reported.insert(document) {
                 observer.problem(&problem);
-                problems.push(problem);
+                changed += 1;
             }
         };
-        in_parallel(
-            (threads, room),
-            sources,
-            |_| Ok(()),
-            || (Cutting::new(words, &signing), Vec::new()),
-            |(), numbered, (cutting, words)| self.part(numbered, &wanted, &visit, cutting, words),
-            |part: AgainPart<T>| {
-                if let Some(refused) = part.refused {
-                    return Err(refused);
-                }
-                observer.unpacked(part.unpacked);
-                observer.progress(part.bytes, 0);
-                if observer.is_stopped() {
-                    return Err(Error::Stopped);
-                }
-                part.problems.into_iter().for_each(&mut report);
-                found += 1;
-                take(part.result)
-            },
-        )?;
-        // Batches that are not there any more.
-        let missing = documents.of_batch(found).start..documents.len();
-        missing.filter(|&number| wanted(number)).for_each(|number| report((number, self.changed(number, None))));
-        Ok(problems)
+        for side in sources {
+            let (reference, mut found) = (side.reference, 0);
+            in_parallel(
+                (threads, room),
+                std::slice::from_mut(side),
+                |_| Ok(()),
+                || (Cutting::new(words, &signing), Vec::new()),
+                |(), numbered, (cutting, words)| self.part(numbered, &wanted, &visit, cutting, words),
+                |part: AgainPart<T>| {
+                    if let Some(refused) = part.refused {
+                        return Err(refused);
+                    }
+                    observer.unpacked(part.unpacked);
+                    observer.progress(part.bytes, 0);
+                    if observer.is_stopped() {
+                        return Err(Error::Stopped);
+                    }
+                    part.problems.into_iter().for_each(&mut report);
+                    found += 1;
+                    take(part.result)
+                },
+            )?;
+            // Batches that are missing now.
+            let missing = documents.from_batch(reference, found).filter(|&number| wanted(number));
+            missing.for_each(|number| report((number, self.changed(number, None))));
+        }
+        Ok(changed)
     }
 
     fn part<T: Default>(
@@ -223,7 +246,7 @@ impl Again<'_> {
         let (documents, batch) = (self.documents, numbered.batch);
         let (bytes, unpacked) = (batch.bytes_read(), batch.bytes_unpacked());
         let mut part = AgainPart { bytes, unpacked, problems: Vec::new(), refused: None, result: T::default() };
-        let range = documents.of_batch(numbered.number);
+        let range = documents.of_batch(numbered.reference, numbered.number);
         if !range.clone().any(wanted) {
             return part;
         }
@@ -245,7 +268,7 @@ impl Again<'_> {
             });
             part.refused = cut.and_then(|visited| visited).err();
         });
-        // Records that are no documents any more.
+        // Records that are not documents now.
         let missing = next.min(range.end)..range.end;
         let missing = missing.filter(|&number| wanted(number));
         part.problems.extend(missing.map(|number| (number, self.changed(number, None))));
@@ -255,7 +278,8 @@ impl Again<'_> {
     /// The problem of a document that has changed, at its place now.
     fn changed(&self, number: u32, place: Option<&Place>) -> Problem {
         let id = self.documents.id(number);
-        let message = format!("document '{id}' changed between two readings; {}", self.lost);
+        let lost = (self.lost)(number);
+        let message = format!("document '{id}' changed between two readings: {lost}; {RUN_AGAIN}");
         let place = place.cloned().unwrap_or_else(|| Place::new(id, None));
         Problem::at(place, Severity::Failed, ProblemKind::Changed, message)
     }

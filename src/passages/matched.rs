@@ -2,24 +2,36 @@
 //!
 //! Documents are kept as words and places, in memory or in a file. Of each document that contains others, the words are loaded once.
 
+use super::corpus::check_stopped;
 use super::locate::AgainDocument;
 use super::shared::Answer;
 use super::stored::Stored;
 use crate::error::Error;
 use crate::hash::shingle_hashes_in_place;
 use crate::postings::Buffer;
+use crate::run::observer::Observer;
+use crate::source::Place;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Documents of which the words are kept.
 pub(super) struct Kept {
-    /// Of each document: its words; the bytes of each; and for each line on which a word begins that is the first one there, the number of
-    /// the word and of the line.
+    /// Of each document: the number of its record in a file, or 0; its words; the bytes of each; and for each line on which a word begins
+    /// that is the first one there, the number of the word and of the line.
     words: Stored,
     /// Ascending by number.
     documents: Vec<KeptDocument>,
+    /// The paths of those that are records of a file: each from this number on.
+    paths: Vec<(u32, Arc<str>)>,
+}
+
+/// The documents of a batch that are kept.
+#[derive(Default)]
+pub(super) struct KeptPart {
+    documents: Vec<KeptDocument>,
+    paths: Vec<(u32, Arc<str>)>,
 }
 
 /// Where a document is kept.
@@ -28,6 +40,7 @@ pub(super) struct KeptDocument {
     number: u32,
     tokens: u32,
     lines: u32,
+    /// Where its words begin, after the number of its record.
     at: u64,
 }
 
@@ -40,7 +53,7 @@ struct Matched {
 }
 
 /// A passage of two documents: bytes of each, and the lines on which it begins.
-pub(super) struct Located {
+pub(super) struct LocatedPair {
     pub a: Range<usize>,
     pub b: Range<usize>,
     pub lines: [usize; 2],
@@ -55,8 +68,8 @@ pub(super) struct PairPassages {
     left_out: u32,
 }
 
-/// The passages that are kept: each as three words.
-pub(super) struct Passages {
+/// The passages of all pairs: each as three words.
+pub(super) struct PassagesOfPairs {
     words: Stored,
     pairs: Vec<PairPassages>,
 }
@@ -76,17 +89,22 @@ const BYTES_A_TOKEN: u64 = 16;
 impl Kept {
     /// None yet; what does not fit this memory goes to a file in this folder.
     pub fn new(most_bytes: u64, folder: Option<&Path>) -> Self {
-        Kept { words: Stored::new("words of documents", most_bytes, folder), documents: Vec::new() }
+        Kept { words: Stored::new("words of documents", most_bytes, folder), documents: Vec::new(), paths: Vec::new() }
     }
 
-    /// Keeps the words of a document, on any thread, and returns where they are, for [`add`](Self::add).
+    /// Keeps the words of a document, on any thread, and adds where they are to a part, for [`add`](Self::add).
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn keep(kept: &Mutex<Kept>, number: u32, again: &AgainDocument<'_>) -> Result<KeptDocument, Error> {
+    pub fn keep(kept: &Mutex<Kept>, part: &mut KeptPart, number: u32, again: &AgainDocument<'_>) -> Result<(), Error> {
         let AgainDocument { document, tokens, words } = again;
         let text = document.text.as_bytes();
         let stored = &mut kept.lock().unwrap_or_else(PoisonError::into_inner).words;
+        let Place { path, line: record } = &document.place;
+        if record.is_some() && part.paths.last().is_none_or(|(_, last)| last != path) {
+            part.paths.push((number, path.clone()));
+        }
+        stored.append(&[record.unwrap_or_default()])?;
         let at = stored.len();
         stored.append(words)?;
         let mut block = Vec::with_capacity(AT_ONCE);
@@ -112,12 +130,29 @@ impl Kept {
             }
         }
         stored.append(&block)?;
-        Ok(KeptDocument { number, tokens: words.len() as u32, lines, at })
+        part.documents.push(KeptDocument { number, tokens: words.len() as u32, lines, at });
+        Ok(())
     }
 
-    /// Adds documents that were kept, in their order.
-    pub fn add(&mut self, documents: Vec<KeptDocument>) {
-        self.documents.extend(documents);
+    /// Adds the documents of a part. Parts come in the order of their documents.
+    pub fn add(kept: &Mutex<Kept>, part: KeptPart) {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.documents.extend(part.documents);
+        for (number, path) in part.paths {
+            if kept.paths.last().is_none_or(|(_, last)| *last != path) {
+                kept.paths.push((number, path));
+            }
+        }
+    }
+
+    /// The file and the record of a document that is kept; `None` if it is no record of a file.
+    ///
+    /// # Errors
+    /// The temporary file cannot be read.
+    pub fn place(&self, document: KeptDocument, buffer: &mut Buffer) -> Result<Option<Place>, Error> {
+        let record = self.words.read(document.at - 1..document.at, buffer)?[0];
+        let path = self.paths.partition_point(|&(first, _)| first <= document.number).checked_sub(1);
+        Ok(path.filter(|_| record > 0).map(|path| Place::new(self.paths[path].1.clone(), Some(record))))
     }
 
     /// The bytes in a file.
@@ -163,14 +198,14 @@ impl Kept {
     /// which a document is not kept has none.
     ///
     /// # Errors
-    /// A temporary file cannot be written or read.
+    /// The observer stops the run, or a temporary file cannot be written or read.
     pub fn passages(
         &self,
         pairs: &[Answer],
         (width, most): (usize, usize),
-        memory: u64,
-        folder: Option<&Path>,
-    ) -> Result<Passages, Error> {
+        (memory, folder): (u64, Option<&Path>),
+        observer: &dyn Observer,
+    ) -> Result<PassagesOfPairs, Error> {
         let best = |pair: u32| pairs[pair as usize].best;
         let mut order: Vec<u32> = (0..pairs.len() as u32).collect();
         order.sort_by_key(|&pair| best(pair));
@@ -183,6 +218,7 @@ impl Kept {
             BYTES_A_TOKEN * (asked + tokens(best(group[0])))
         };
         while let Some(first) = groups.next() {
+            check_stopped(observer)?;
             let (mut together, mut taken) = (vec![first], bytes(first));
             while let Some(group) =
                 groups.next_if(|group| taken + bytes(group) <= memory / 4 && together.len() < 1 << 12)
@@ -198,7 +234,7 @@ impl Kept {
                 found[pair as usize] = passages;
             }
         }
-        Ok(Passages { words: stored.into_inner().unwrap_or_else(PoisonError::into_inner), pairs: found })
+        Ok(PassagesOfPairs { words: stored.into_inner().unwrap_or_else(PoisonError::into_inner), pairs: found })
     }
 
     /// The passages of pairs with the same containing document.
@@ -281,18 +317,18 @@ impl SortedRuns {
     }
 }
 
-impl Passages {
+impl PassagesOfPairs {
     /// The passages of a pair in the order of its first document, and the number of those that are left out.
     ///
     /// # Errors
     /// The temporary file cannot be read.
-    pub fn of(&self, pair: usize, buffer: &mut Buffer) -> Result<(Vec<Located>, u32), Error> {
+    pub fn of(&self, pair: usize, buffer: &mut Buffer) -> Result<(Vec<LocatedPair>, u32), Error> {
         let PairPassages { at, count, left_out } = self.pairs[pair];
         let words = self.words.read(at..at + WORDS as u64 * u64::from(count), buffer)?;
         let half = |word: u64| (word >> 32) as usize..(word as u32) as usize;
         let located = |&[a, b, lines]: &[u64; WORDS]| {
             let lines = half(lines);
-            Located { a: half(a), b: half(b), lines: [lines.start, lines.end] }
+            LocatedPair { a: half(a), b: half(b), lines: [lines.start, lines.end] }
         };
         Ok((words.as_chunks().0.iter().map(located).collect(), left_out))
     }

@@ -1,5 +1,6 @@
 //! Settings of published reports on test data that was found in training data.
 
+use super::contained::ContainOptions;
 use crate::error::Error;
 use crate::similarity::Threshold;
 
@@ -31,6 +32,23 @@ impl ContainPreset {
             let names: Vec<_> = CONTAIN_PRESETS.iter().map(|preset| preset.name).collect();
             Error::parameter("preset", name, names.join(", "))
         })
+    }
+
+    /// The default options with the runs and the share of this preset. The share is that in all documents together; what stands in one
+    /// of them stands in all, so it is the least share in one too.
+    ///
+    /// ```
+    /// use neardups::passages::{ContainOptions, ContainPreset};
+    ///
+    /// let palm = ContainPreset::by_name("palm")?.options();
+    /// let options = ContainOptions { threads: 2, ..palm };
+    /// assert_eq!((options.shingle, options.min_coverage_all.map(|least| least.as_f64())), (8, Some(0.7)));
+    /// # Ok::<(), neardups::Error>(())
+    /// ```
+    pub fn options(&self) -> ContainOptions {
+        let ContainPreset { shingle, min_coverage_all, .. } = *self;
+        let min_coverage = min_coverage_all;
+        ContainOptions { shingle, min_coverage, min_coverage_all: Some(min_coverage_all), ..ContainOptions::default() }
     }
 }
 
@@ -78,3 +96,32 @@ pub static CONTAIN_PRESETS: &[ContainPreset] = &[
         ],
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows of the guide's table: name, runs, share.
+    #[test]
+    fn the_guide_has_these_presets() {
+        let guide = include_str!("../guide/containing.md");
+        let rows: Vec<Vec<&str>> = guide
+            .lines()
+            .skip_while(|line| !line.starts_with("| `--preset` |"))
+            .skip(2)
+            .take_while(|line| line.starts_with('|'))
+            .map(|line| line.split('|').map(str::trim).skip(1).take(3).collect())
+            .collect();
+        let of_preset = |preset: &ContainPreset| {
+            let ContainOptions { shingle, min_coverage, min_coverage_all, .. } = preset.options();
+            assert_eq!(min_coverage_all, Some(min_coverage));
+            let share = match min_coverage {
+                Threshold::LEAST => "any run".to_string(),
+                share => format!("{} %", (100.0 * share.as_f64()).round()),
+            };
+            [format!("`{}`", preset.name), format!("{shingle} words"), share]
+        };
+        let expected: Vec<_> = CONTAIN_PRESETS.iter().map(of_preset).collect();
+        assert_eq!(rows, expected);
+    }
+}

@@ -16,11 +16,13 @@
 //! classes, only the first is searched for. (After Zhu, Deng, Nargesian &
 //! Miller, *JOSIE: Overlap Set Similarity Search for Finding Joinable Tables in Data Lakes*, SIGMOD 2019.)
 
+use super::corpus::check_stopped;
 use super::sorted::Sorter;
 use super::stored::Stored;
 use crate::error::Error;
 use crate::hash::sequence_hash;
 use crate::postings::Buffer;
+use crate::run::observer::Observer;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -33,6 +35,9 @@ const LEAST_BYTES: u64 = if cfg!(test) { 1 << 8 } else { 4 << 20 };
 
 /// The words of a list that are read at once.
 const AT_ONCE: u64 = 1 << 14;
+
+/// The rows that are taken before the observer is asked whether to stop.
+const ROWS_A_CHECK: u64 = 1 << 12;
 
 /// The threads that search, which have a number for each document.
 const MAX_THREADS: usize = 4;
@@ -97,13 +102,13 @@ impl Shared {
     /// whether the best one is among them too, and otherwise it is one of the rest.
     ///
     /// # Errors
-    /// A temporary file cannot be written or read.
+    /// The observer stops the run, or a temporary file cannot be written or read.
     pub fn new(
         rows: Sorter<2>,
         [asked, documents]: [u32; 2],
         among: bool,
-        memory: u64,
-        folder: Option<&Path>,
+        (memory, folder): (u64, Option<&Path>),
+        observer: &dyn Observer,
     ) -> Result<Self, Error> {
         let mut classes = Classes {
             index: HashMap::new(),
@@ -115,7 +120,13 @@ impl Shared {
             rows: Sorter::new("classes of documents", memory / 8, folder),
         };
         let (mut element, mut of_element) = (None, Vec::new());
+        let mut count = 0u64;
+        let mut check = || {
+            count += 1;
+            if count.is_multiple_of(ROWS_A_CHECK) { check_stopped(observer) } else { Ok(()) }
+        };
         rows.for_each(|&[next, document]| {
+            check()?;
             if element != Some(next) {
                 classes.add(&of_element)?;
                 of_element.clear();
@@ -131,6 +142,7 @@ impl Shared {
         let mut starts = Vec::with_capacity(documents as usize + 1);
         let mut block = Vec::new();
         rows.for_each(|&[document, list, sizes]| {
+            check()?;
             let before = (classes.len() + block.len() as u64) / WORDS;
             starts.resize(starts.len().max(document as usize + 1), before);
             block.extend([list, sizes]);
@@ -150,23 +162,28 @@ impl Shared {
         self.lists.bytes_spilled() + self.classes.bytes_spilled()
     }
 
-    /// The answers for the documents asked about that have enough elements, in order: `least` returns the least number in the best
-    /// document, and the least number in any, of which one suffices. Returns also the number of entries of lists that were read.
+    /// The answers for the documents asked about that have enough elements, in order. `least` returns two numbers: a document has enough
+    /// if the best one has the first number of its elements, or all others together have the second. Returns also the number of entries
+    /// of lists that were read.
     ///
     /// # Errors
-    /// A temporary file cannot be read.
+    /// The observer stops the run, or a temporary file cannot be read.
     ///
     /// # Cost
-    /// For each set of classes that documents have, these classes; and at worst all their lists. Memory: 8 bytes for each document, and 4
-    /// on each of at most 4 threads.
+    /// For each set of classes that documents have, these classes; and at worst all their lists. Memory: 8 bytes for each document asked
+    /// about, 16 for each answer, and on each of at most 4 threads 4 for each document that can be the best one; fewer threads search
+    /// where these take more than a quarter of the memory.
     pub fn answers(
         &self,
         least: &(impl Fn(u32) -> [u64; 2] + Sync),
         (threads, memory): (usize, u64),
+        observer: &dyn Observer,
     ) -> Result<(Vec<Answer>, u64), Error> {
         let order = self.by_classes()?;
         let groups: Vec<&[(u32, u32)]> = order.chunk_by(|a, b| a.0 == b.0).collect();
-        let mut searches: Vec<Search<'_>> = (0..threads.clamp(1, MAX_THREADS)).map(|_| Search::new(self)).collect();
+        let most_threads = memory / 4 / (4 * self.starts.len() as u64);
+        let threads = threads.min(MAX_THREADS).min(most_threads as usize).max(1);
+        let mut searches: Vec<Search<'_>> = (0..threads).map(|_| Search::new(self)).collect();
         let (mut answers, mut next) = (Vec::new(), 0);
         let most = (memory / 4 / BYTES_A_CLASS).max(1 << 12);
         while next < groups.len() {
@@ -183,7 +200,10 @@ impl Shared {
                     loop {
                         let part = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
                         let Some(groups) = part else { return Ok(found) };
-                        groups.iter().try_for_each(|group| search.answer_alike(group, least, &mut found))?;
+                        for group in groups {
+                            check_stopped(observer)?;
+                            search.answer_alike(group, least, &mut found)?;
+                        }
                     }
                 })
                 .collect::<Result<_, Error>>()?;

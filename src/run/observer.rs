@@ -36,7 +36,8 @@ pub struct Estimate {
     pub spills: bool,
 }
 
-/// Receives events of a scan. The methods are called from the calling thread, in a deterministic order.
+/// Receives events of a scan. The methods are called from the calling thread, in a deterministic order; only
+/// [`is_stopped`](Self::is_stopped) may be called from any thread.
 pub trait Observer: Sync {
     /// A stage begins.
     fn stage(&self, _stage: Stage) {}
