@@ -203,7 +203,7 @@ fn write(
     let rejects = outputs.rejects(request.rejects.as_deref())?;
     let terminal = Terminal::new(request.quiet, total).with_rejects(rejects);
     input::warn_of_globs(&terminal, &[&request.paths, against], source);
-    input::report_shared(&terminal, &input, reference.as_ref(), "written");
+    input::report_shared(&terminal, &input, reference.as_ref(), ["compared with", "written"]);
     let Request { paths, options, is_dry, .. } = request;
     let mut review = |outcome: &KeptOutcome| match page {
         Some(page) => write_page(page, outcome, request, &terminal),

@@ -39,20 +39,19 @@ impl Request {
         let tokens = Tokenization::resolve(&arguments.tokens, None)?;
         tokens.refuse_by_length("runs of words")?;
         let preset = arguments.preset.as_deref().map(ContainPreset::by_name).transpose()?;
-        let defaults = ContainOptions::default();
-        let shingle = arguments.shingle.map(|shingle| shingle as usize).or(preset.map(|preset| preset.shingle));
-        // What stands in one document stands in all together: the preset needs no other bound for one.
-        let of_preset = preset.map(|preset| preset.min_coverage_all);
+        let defaults = preset.map_or_else(ContainOptions::default, ContainPreset::options);
+        // Either bound that is typed replaces those of the preset, which are one share.
+        let (min_coverage, min_coverage_all) = match (arguments.min_coverage, arguments.min_coverage_all) {
+            (None, None) => (defaults.min_coverage, defaults.min_coverage_all),
+            (None, Some(all)) if preset.is_some() => (all, Some(all)),
+            (one, all) => (one.unwrap_or(defaults.min_coverage), all),
+        };
         let options = ContainOptions {
             tokenizer: tokens.measure(),
             seed: run.seed.map_or(defaults.seed, |seed| seed.value),
-            shingle: shingle.unwrap_or(defaults.shingle),
-            min_coverage: arguments
-                .min_coverage
-                .or(arguments.min_coverage_all.filter(|_| preset.is_some()))
-                .or(of_preset)
-                .unwrap_or(defaults.min_coverage),
-            min_coverage_all: arguments.min_coverage_all.or(of_preset),
+            shingle: arguments.shingle.map_or(defaults.shingle, |shingle| shingle as usize),
+            min_coverage,
+            min_coverage_all,
             max_passages: arguments.max_passages as usize,
             threads: run.threads,
             memory: run.memory.map_or(defaults.memory, |memory| memory.value),
@@ -93,7 +92,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         let rejects = outputs.rejects(request.rejects.as_deref())?;
         let terminal = Terminal::new(request.quiet, total.map(|(a, b)| a + b)).with_rejects(rejects);
         input::warn_of_globs(&terminal, &[&request.paths, &request.against], &request.source);
-        input::report_shared(&terminal, &input, reference.as_ref(), "compared");
+        input::report_shared(&terminal, &input, reference.as_ref(), ["searched", "looked for"]);
         let result = search(&mut input, &mut reference, &request, &terminal);
         terminal.done();
         let (written, closed) = terminal.finish_rejects(result)?;
@@ -116,6 +115,8 @@ struct Written {
     records: u64,
     /// Documents without a run.
     short: u64,
+    /// Whether more of the reference was kept than is needed.
+    exceeds_filter: bool,
 }
 
 /// Finds and writes. Whether the reader of the output closed it early is no error.
@@ -136,7 +137,7 @@ fn search(
         out.containment(containment)
     });
     let counts = found.counts().clone();
-    let written = Written { counts, records, short: found.short() };
+    let written = Written { counts, records, short: found.short(), exceeds_filter: found.exceeds_filter() };
     match result.and_then(|()| out.finish()) {
         Err(error) if error.is_closed_pipe() => Ok((written, true)),
         result => result.map(|()| (written, false)),
@@ -186,6 +187,12 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
         ));
         if spilled > 0 {
             terminal.line(&format!("because of --memory, {} went to temporary files", bytes(spilled as f64)));
+        }
+        if written.exceeds_filter {
+            terminal.line(
+                "the documents have more runs than the filter of the reference has room for: with more --memory, less of the \
+                 reference goes to temporary files",
+            );
         }
     }
     let PassageCounts { repaired, skipped, failed, fell_back, .. } = written.counts;

@@ -72,19 +72,24 @@ pub fn warn_of_globs(terminal: &Terminal, paths: &[&[PathBuf]], options: &source
     }
 }
 
-/// Reports files that are among the input and the reference. `instead` says what does not happen to those that are the reference.
-pub fn report_shared(terminal: &Terminal, input: &source::Input, reference: Option<&source::Input>, instead: &str) {
+/// Reports files that are among the input and the reference: what happens to those that are the reference, and what does not.
+pub fn report_shared(
+    terminal: &Terminal,
+    input: &source::Input,
+    reference: Option<&source::Input>,
+    [done, not_done]: [&str; 2],
+) {
     let files = |n: u64, what: &str| match n {
         1 => format!("1 file of {what} is"),
         n => format!("{} files of {what} are", count(n)),
     };
     let of_input = input.elsewhere();
     if of_input > 0 {
-        terminal.line(&format!("{} the reference: compared with, not {instead}", files(of_input, "the input")));
+        terminal.line(&format!("{} the reference: {done}, not {not_done}", files(of_input, "the input")));
     }
     let of_reference = reference.map_or(0, source::Input::elsewhere);
     if of_reference > 0 {
-        terminal.line(&format!("{} the input, and not compared with", files(of_reference, "the reference")));
+        terminal.line(&format!("{} the input, and not {done}", files(of_reference, "the reference")));
     }
 }
 

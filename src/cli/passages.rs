@@ -86,7 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         let rejects = outputs.rejects(request.rejects.as_deref())?;
         let terminal = Terminal::new(request.quiet, total.map(|(a, b)| a + b)).with_rejects(rejects);
         input::warn_of_globs(&terminal, &[&request.paths, &request.against], &request.source);
-        input::report_shared(&terminal, &input, reference.as_ref(), "searched");
+        input::report_shared(&terminal, &input, reference.as_ref(), ["compared with", "searched"]);
         let result = search(&mut input, &mut reference, &request, &terminal);
         terminal.done();
         let (written, closed) = terminal.finish_rejects(result)?;

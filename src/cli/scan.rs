@@ -241,7 +241,7 @@ fn scan(
 /// Warns of globs that match no file, and reports files that are on both sides.
 fn report_files(terminal: &Terminal, request: &Request, (input, reference): (&Input, Option<&Input>)) {
     input::warn_of_globs(terminal, &[&request.paths, &request.against], &request.source);
-    input::report_shared(terminal, input, reference, "an input");
+    input::report_shared(terminal, input, reference, ["compared with", "an input"]);
 }
 
 /// The documents and the reference, which may be read again.

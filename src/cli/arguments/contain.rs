@@ -86,10 +86,15 @@ pub fn command() -> Command {
                      documents: of its runs, only those that a document has take memory. May be repeated.",
                 ),
         )
-        .arg(choice("preset", "NAME", presets, "Length of runs and coverage of a published report, for test data in training data").long_help(
-            "Length of runs and coverage of a published report on test data in training data. Other flags take precedence. See 'dedup help \
-             containing' for the sources and the differences.",
-        ))
+        .arg(
+            choice("preset", "NAME", presets, "Length of runs and coverage of a published report, for test data in training data")
+                .requires("against")
+                .long_help(
+                    "Length of runs and coverage of a published report on test data in training data, which --against names. Other flags \
+                     take precedence; --min-coverage or --min-coverage-all replaces the coverage. See 'dedup help containing' for the \
+                     sources and the differences.",
+                ),
+        )
         .arg(
             Arg::new("shingle")
                 .long("shingle")
