@@ -74,7 +74,7 @@ impl Documents {
     }
 
     /// Those of one side from a batch on.
-    fn from_batch(&self, reference: bool, number: usize) -> Range<u32> {
+    fn since_batch(&self, reference: bool, number: usize) -> Range<u32> {
         self.of_batch(reference, number).start..self.sides[usize::from(reference)].end
     }
 }
@@ -229,7 +229,7 @@ impl Again<'_> {
                 },
             )?;
             // Batches that are missing now.
-            let missing = documents.from_batch(reference, found).filter(|&number| wanted(number));
+            let missing = documents.since_batch(reference, found).filter(|&number| wanted(number));
             missing.for_each(|number| report((number, self.changed(number, None))));
         }
         Ok(changed)

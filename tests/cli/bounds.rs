@@ -206,6 +206,15 @@ fn many_tables_are_not_made() {
     check("scan - --algo simhash --distance 10 --tables 286 --emit verdicts", &lines, 30_000, 0);
 }
 
+/// Every two are contained in each other, and all share a run.
+#[test]
+fn many_contained_documents_take_little_memory() {
+    const DOCUMENTS: u64 = 300_000;
+    let lines: Vec<Vec<u8>> =
+        (0..DOCUMENTS).map(|number| format!("one two three w{}\n", number / 2).into_bytes()).collect();
+    check("contain - --shingle 2", &lines, DOCUMENTS, 0);
+}
+
 /// Once in a map, with their texts, each took some 300 bytes.
 #[test]
 fn many_decisions_take_little_memory() {
