@@ -6,7 +6,7 @@ use super::outputs::Outputs;
 use super::preparation::Tokenization;
 use super::scan::check_reference;
 use super::spelling::spelled;
-use super::standard_output::WholeLines;
+use super::standard_output::{WholeLines, refuse_closed_output};
 use super::stats::{Failure, INCOMPLETE, end_on_signals, with_stats, write_stats};
 use super::status::Status;
 use super::terminal::{Terminal, bytes, count, counted};
@@ -79,6 +79,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     outputs.reads_stop_words(&arguments.tokens)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats_file| {
+        refuse_closed_output()?;
         end_on_signals(stats_file.as_ref(), INCOMPLETE)?;
         let started = Instant::now();
         let request = Request::resolve(arguments)?;

@@ -30,6 +30,7 @@ fn closed_standard_streams() {
         "filter < in.jsonl",
         "compare in.jsonl in.jsonl",
         "passages in.jsonl",
+        "contain in.jsonl",
         "index stats seen.idx",
         "index export seen.idx",
         "check .",
