@@ -236,10 +236,10 @@ mod tests {
         let error = |options: ReadOptions| table(std::slice::from_ref(&batch), &options).unwrap_err().to_string();
         assert_eq!(
             error(options(&["body"])),
-            "invalid value 'body' for `text-field`: expected a column of texts (columns here: text, n)"
+            "invalid value 'body' for `text_field`: expected a column of texts (columns here: text, n)"
         );
         let number = "expected a column of strings, and it is of type Int64 (columns here: text, n)";
-        assert_eq!(error(options(&["n"])), format!("invalid value 'n' for `text-field`: {number}"));
+        assert_eq!(error(options(&["n"])), format!("invalid value 'n' for `text_field`: {number}"));
         let inside = options(&["text.x"]);
         assert!(error(inside).contains("it is of type Utf8"), "a string has no fields");
         let by = |field: &str| RankBy::Greatest(FieldPath::parse("keep", field).unwrap());
