@@ -49,6 +49,49 @@ fn written(properties: WriterProperties, more: &str) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
+/// A file with very many rows in few bytes: the same text in all of them.
+fn repeated(rows: usize) -> Vec<u8> {
+    let schema = Arc::new(parse_message_type("message m { required binary text (UTF8); }").unwrap());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut to = group.next_column().unwrap().unwrap();
+    to.typed::<ByteArrayType>().write_batch(&vec!["the same text in every row".into(); rows], None, None).unwrap();
+    to.close().unwrap();
+    group.close().unwrap();
+    writer.into_inner().unwrap()
+}
+
+/// Rows that take no bytes are not counted one by one if they cannot be read: a small file does not take all memory, and the run
+/// goes on.
+#[test]
+fn very_many_rows_that_are_lost_are_few_problems() {
+    const ROWS: usize = 300_000;
+    let shell = Shell::new();
+    let whole = repeated(ROWS);
+    assert!(whole.len() < ROWS / 10);
+    fs::create_dir(shell.folder().join("in")).unwrap();
+    shell.write("in/b.jsonl", "{\"text\":\"words of a text\"}\n");
+    fs::write(shell.folder().join("in/a.parquet"), &whole).unwrap();
+    let column = columns(&shell.folder().join("in/a.parquet"))[0].1.clone();
+    let text = whole.windows(8).position(|window| window == b"the same").unwrap();
+    // The header of the first page of data, and the length of the text in the dictionary.
+    for at in [text + 26, text - 4] {
+        assert!(column.contains(&at));
+        let mut bytes = whole.clone();
+        bytes[at..at + 4].iter_mut().for_each(|byte| *byte ^= 0x5a);
+        fs::write(shell.folder().join("in/a.parquet"), &bytes).unwrap();
+        for on_error in ["keep", "drop"] {
+            let run = shell
+                .sh(&format!("rm -rf out; dedup clean in --output out --on-error {on_error} --rejects rejects.jsonl"));
+            assert_eq!(run.status, 3, "{}", run.stderr);
+            let rejects = fs::read_to_string(shell.folder().join("rejects.jsonl")).unwrap();
+            assert!((1..1000).contains(&rejects.lines().count()), "{}", run.stderr);
+            assert_eq!(fs::read(shell.folder().join("out/a.parquet")).unwrap(), bytes);
+            assert!(shell.folder().join("out/b.jsonl").exists());
+        }
+    }
+}
+
 /// The columns of each row group: their names, and where they are.
 fn columns(path: &Path) -> Vec<(String, Range<usize>)> {
     let reader = SerializedFileReader::try_from(path).unwrap();

@@ -155,13 +155,14 @@ impl<'f> File<'f> {
                 Ok(Some((count, texts, id, rank))) => {
                     let (columns, limits) = (Arc::clone(&self.columns), Limits::new(self.options));
                     let checks = self.unread.as_ref().map(Unread::columns);
-                    let rows = Rows { first, count, texts, id, rank, columns, limits, checks };
+                    let is_credible = group.is_credible();
+                    let rows = Rows { first, count, texts, id, rank, columns, limits, is_credible, checks };
                     return Some(Piece::Rows(Box::new(rows)));
                 }
                 Ok(None) => self.finish_group(),
                 Err(fault) => {
                     let message = format!("rows {first} to {} cannot be read: {}", self.rows, fault.message);
-                    let (rows, is_credible) = (group.rows - group.done, group.is_credible(self.options));
+                    let (rows, is_credible) = (group.rows - group.done, group.is_credible());
                     self.group = None;
                     let (rows, kind) = if is_credible { (rows, fault.kind) } else { (1, ProblemKind::Damaged) };
                     return Some(Piece::Broken { row: first, rows, fault: Fault { message, kind } });
@@ -313,9 +314,10 @@ impl<'f> Open<'f> {
         Ok(Open { first, rows: group.rows, done: 0, length, texts, longest, id, rank, fault: None })
     }
 
-    /// Whether its columns may have as many rows as it claims, so that work on each of them is bounded by the file.
-    fn is_credible(&self, options: &ReadOptions) -> bool {
-        self.rows <= self.length.saturating_mul(options.max_expansion)
+    /// Whether it has at most one row for each byte of its columns, so that work and memory for each row that cannot be read are
+    /// bounded by the file. Otherwise such rows are one problem, and the file is damaged.
+    fn is_credible(&self) -> bool {
+        self.rows <= self.length
     }
 
     /// Its columns, in the order of [`Columns::ordinals`].

@@ -24,6 +24,8 @@ pub(in crate::source) struct Rows {
     pub(super) rank: Option<Slice>,
     pub(super) columns: Arc<Columns>,
     pub(super) limits: Limits,
+    /// Whether each row that cannot be read counts; otherwise those that follow each other are one.
+    pub(super) is_credible: bool,
     /// Every column of the file, if pages are checked for a copy of it.
     pub(super) checks: Option<Arc<[Arc<check::Column>]>>,
 }
@@ -113,7 +115,11 @@ impl Rows {
                 more => format!("rows {number} to {}", number + more),
             };
             let message = format!("{rows} cannot be read: {}", fault.message);
-            each(wanted, number, Err(Refused { kind: fault.kind, message, id: None, rows: last - at + 1 }));
+            let (kind, rows) = match last - at + 1 {
+                2.. if !self.is_credible => (ProblemKind::Damaged, 1),
+                rows => (fault.kind, rows),
+            };
+            each(wanted, number, Err(Refused { kind, message, id: None, rows }));
         }
         if let Some(wanted) = last_wanted.filter(|_| is_checked) {
             self.check(&mut |row, message| {
