@@ -9,8 +9,7 @@
 
 use super::corpus::{PassageCounts, check_stopped};
 use super::cutting::{Cutting, WordOptions, memory_of_reading, sequence_of};
-use super::locate::RUN_AGAIN;
-use super::locate::{Again, AgainDocument, Documents};
+use super::locate::{Again, AgainDocument, Documents, RUN_AGAIN};
 use super::matched::{Kept, KeptPart, PassagesOfPairs};
 use super::shared::{Answer, Shared};
 use super::sorted::Sorter;
@@ -598,7 +597,7 @@ mod tests {
         (rows, contained.counts().spilled)
     }
 
-    /// The passages stand in both texts, where they are said to be, and have all runs that both have.
+    /// The passages stand in both texts at the reported places, and have all runs that both have.
     fn check_passages(text: &str, other: &str, found: &Containment<'_>, options: &ContainOptions) {
         let (own, others) = (runs(text, options.shingle), runs(other, options.shingle));
         let shared: Runs = own.intersection(&others).cloned().collect();
