@@ -4,6 +4,7 @@
 //! record  kind (1), id, hash of the token sequence (16), time; fingerprint, or tags of keys and coded features
 //!         or kind 3, places of documents that are removed, or notes of decisions (repeat.rs), which are not places;
 //!         or kind 4 alone: everything before it was on the disk before it was written
+//!         or kind 5, a place (8): all up to there is one call, which counts if a record of kind 4 follows there
 //! ```
 //!
 //! The highest bit of the kind is set for a document that was added and never passed. Lengths are LEB128, all other numbers little-endian.
@@ -41,10 +42,13 @@ pub(super) enum Entry {
     Notes(Vec<u64>),
     /// Everything before it was on the disk before it was written.
     Synced,
+    /// All after it and before this place is remembered as a whole, or not at all.
+    Call(u64),
 }
 
 pub(super) const REMOVED: u8 = 3;
 pub(super) const SYNCED: u8 = 4;
+pub(super) const CALL: u8 = 5;
 const ADDED: u8 = 0x80;
 
 impl Entry {
@@ -52,6 +56,7 @@ impl Entry {
     pub fn parse(bytes: &[u8], reads: &Reads) -> Option<Self> {
         match bytes {
             [SYNCED] => Some(Entry::Synced),
+            [CALL, end @ ..] => end.try_into().ok().map(|end| Entry::Call(u64::from_le_bytes(end))),
             [REMOVED, rest @ ..] => {
                 let (words, rest) = rest.as_chunks();
                 rest.is_empty().then_some(())?;

@@ -1,10 +1,14 @@
 //! The log: records of documents, one after the other, in a file or in memory.
 
 use super::checkpoint::Mark;
+#[cfg(any(feature = "python", all(test, feature = "clean")))]
+use super::entry::CALL;
 use super::entry::{REMOVED, Reads, Record, SYNCED};
-#[cfg(feature = "python")]
+#[cfg(any(feature = "python", all(test, feature = "clean")))]
 use super::file::append;
 use super::file::{damaged, fault, file_header, is_still_at, is_unfinished, lock, sync_folder};
+#[cfg(any(feature = "python", all(test, feature = "clean")))]
+use super::frame::FRAME_OVERHEAD;
 use super::frame::{MAX_RECORD, checked, digest_after, frame_head, length_of};
 use super::repeat::Past;
 use super::stored::{End, Stored};
@@ -41,12 +45,12 @@ pub(super) struct Log {
     /// Where what is added is written instead of the file.
     aside: Option<Aside>,
     /// What a log in memory can be restored from.
-    #[cfg(feature = "python")]
+    #[cfg(any(feature = "python", all(test, feature = "clean")))]
     retained: Option<Retained>,
 }
 
 /// The bytes of a log in memory that were dropped, between two places.
-#[cfg(feature = "python")]
+#[cfg(any(feature = "python", all(test, feature = "clean")))]
 struct Retained {
     from: u64,
     until: u64,
@@ -66,6 +70,20 @@ pub(super) struct Aside {
 /// The maximum size of the buffer of a document between two of them, in bytes.
 const MOST_BUFFERED: usize = 1 << 20;
 
+/// The size of the frame that begins a call.
+#[cfg(any(feature = "python", all(test, feature = "clean")))]
+const CALL_FRAME: u64 = FRAME_OVERHEAD + 9;
+
+/// The frame at a place that begins a call, which ends at another one. It is in no [digest](digest_after): where the call ends is
+/// known last.
+#[cfg(any(feature = "python", all(test, feature = "clean")))]
+fn call_frame(place: u64, end: u64) -> Vec<u8> {
+    let mut record = vec![CALL];
+    record.extend_from_slice(&end.to_le_bytes());
+    let check = xxh3_64_with_seed(&record, place);
+    [&frame_head(record.len() as u32, place)[..], &record, &check.to_le_bytes()].concat()
+}
+
 /// The maximum number of words of notes in a frame.
 const NOTES: usize = 1 << 13;
 
@@ -84,7 +102,7 @@ impl Log {
             digest: 0,
             reads: Reads::default(),
             aside: None,
-            #[cfg(feature = "python")]
+            #[cfg(any(feature = "python", all(test, feature = "clean")))]
             retained: None,
         }
     }
@@ -174,39 +192,57 @@ impl Log {
         self.aside = Some(Aside { file, start: end.at, digest: end.digest });
     }
 
-    /// Writes what follows to another file, which is empty, until it [lands](Self::land). Everything is on the disk.
-    #[cfg(feature = "python")]
+    /// Writes what follows to another file, which is empty, until it [lands](Self::land). Everything is on the disk, and marked.
+    #[cfg(any(feature = "python", all(test, feature = "clean")))]
     pub fn go_aside(&mut self, file: File) {
         self.aside = Some(Aside { file, start: self.written, digest: self.digest });
+        self.pending.extend_from_slice(&call_frame(self.written, 0));
     }
 
-    /// Appends what is in the other file, to the disk. After an error the file is as it was.
-    #[cfg(feature = "python")]
+    /// Appends what is in the other file, to the disk, as one call: it counts once it is marked that all of it is there. After an error
+    /// the file is as it was.
+    #[cfg(any(feature = "python", all(test, feature = "clean")))]
     pub fn land(&mut self) -> Result<(), Error> {
         self.retained = None;
+        self.frame_notes();
+        let Some(start) = self.aside_from() else { return self.commit(false) };
+        if self.len() == start + CALL_FRAME {
+            // Nothing was added.
+            self.pending.clear();
+            (self.aside, self.written) = (None, start);
+            return Ok(());
+        }
         self.commit(false)?;
-        let (Some((file, path)), Some(aside)) = (&mut self.file, &self.aside) else { return Ok(()) };
+        let (Some((file, path)), Some(aside)) = (&mut self.file, &mut self.aside) else { return Ok(()) };
         if !is_still_at(file, path) {
             let message =
                 "was moved or replaced during this call, and nothing was added to it: put it back, and open it again";
             return Err(fault(path, IndexFault::Locked, message));
         }
-        if let Err(error) = append(file, &aside.file, (aside.start, self.written), aside.start) {
-            _ = file.set_len(aside.start).and_then(|()| file.sync_all());
-            return Err(Error::io(format!("cannot write the index {}", path.display()), error));
-        }
+        let call = call_frame(start, self.written);
+        let begun = aside.file.rewind().and_then(|()| aside.file.write_all(&call));
+        begun.map_err(|error| Error::output("cannot write what the index will remember", error))?;
+        let appended = append(file, &aside.file, (start, self.written), start)
+            .map_err(|error| Error::io(format!("cannot write the index {}", path.display()), error));
         (self.aside, self.synced, self.is_due) = (None, self.written, false);
-        Ok(())
+        let landed = appended.and_then(|()| {
+            self.begin();
+            self.commit(true)
+        });
+        if let (Err(_), Some((file, _))) = (&landed, &self.file) {
+            _ = file.set_len(start).and_then(|()| file.sync_all());
+        }
+        landed
     }
 
     /// Keeps what is there of a log in memory, until it is [restored](Self::restore) or [lands](Self::land).
-    #[cfg(feature = "python")]
+    #[cfg(any(feature = "python", all(test, feature = "clean")))]
     pub fn retain(&mut self) {
         self.retained = Some(Retained { from: self.written, until: self.len(), bytes: Vec::new() });
     }
 
     /// Becomes what it was when that was kept. Returns the places of its records.
-    #[cfg(feature = "python")]
+    #[cfg(any(feature = "python", all(test, feature = "clean")))]
     pub fn restore(&mut self) -> Vec<u64> {
         if let Some(Retained { from, until, mut bytes }) = self.retained.take() {
             self.pending.truncate(until.saturating_sub(self.written) as usize);
@@ -219,6 +255,12 @@ impl Log {
             at += 16 + u32::from_le_bytes(*head) as usize;
         }
         places
+    }
+
+    /// The bytes that are not in a file, to damage them.
+    #[cfg(all(test, feature = "clean"))]
+    pub fn held(&mut self) -> &mut [u8] {
+        &mut self.pending
     }
 
     /// The place from which on what it has is in another file, if there is one.
@@ -430,7 +472,7 @@ impl Log {
     pub fn drop_before(&mut self, place: u64) {
         if self.file.is_none() {
             let dropped = self.pending.drain(..(place - self.written) as usize);
-            #[cfg(feature = "python")]
+            #[cfg(any(feature = "python", all(test, feature = "clean")))]
             if let Some(Retained { until, bytes, .. }) = &mut self.retained {
                 bytes.extend(dropped.as_slice().iter().take(until.saturating_sub(self.written) as usize));
             }

@@ -406,7 +406,7 @@ impl Rewriting {
                 }
             }
             Entry::Notes(words) if self.has_begun && words.first() != Some(&DIGEST) => self.notes(&words),
-            Entry::Notes(_) | Entry::Removed(_) | Entry::Synced => {}
+            Entry::Notes(_) | Entry::Removed(_) | Entry::Synced | Entry::Call(_) => {}
         }
         if self.log.bytes_pending() > WRITTEN_AT_ONCE { self.log.commit(true) } else { Ok(()) }
     }

@@ -67,7 +67,7 @@ mod signature;
 mod staged;
 mod stored;
 mod tables;
-#[cfg(feature = "python")]
+#[cfg(any(feature = "python", all(test, feature = "clean")))]
 mod transaction;
 mod unnamed;
 
@@ -164,7 +164,10 @@ pub struct Index {
 }
 
 /// What a transaction that is rolled back restores, beside documents.
-#[cfg_attr(not(feature = "python"), expect(dead_code, reason = "only calls of Python are transactions"))]
+#[cfg_attr(
+    not(any(feature = "python", all(test, feature = "clean"))),
+    expect(dead_code, reason = "only calls of Python are transactions")
+)]
 struct Before {
     next_number: Option<u64>,
     capped: u64,
@@ -311,7 +314,7 @@ impl Index {
             match entry {
                 entry::Entry::Document(record) => index.entering().remember(place, &record)?,
                 entry::Entry::Removed(places) => index.remove_places(&places),
-                entry::Entry::Notes(_) | entry::Entry::Synced => {}
+                entry::Entry::Notes(_) | entry::Entry::Synced | entry::Entry::Call(_) => {}
             }
             Ok(())
         })?;

@@ -173,7 +173,7 @@ impl Remembered {
     }
 
     /// The last time of the clock.
-    #[cfg(feature = "python")]
+    #[cfg(any(feature = "python", all(test, feature = "clean")))]
     pub fn now(&self) -> u64 {
         self.now
     }

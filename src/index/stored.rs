@@ -102,6 +102,8 @@ pub(super) struct Stored {
     /// The number of bytes that may be hashed without being a record. It keeps the work linear in the size of the file,
     /// whatever its content.
     credit: u64,
+    /// The last mark that was searched for; 0 before the first.
+    mark: u64,
 }
 
 /// The content after a place.
@@ -173,7 +175,7 @@ impl Stored {
         let (path, at) = (path.to_path_buf(), 20 + bytes.len() as u64);
         let start = Start { at, digest: 0, has_marks: false };
         let reads = Reads { shape: Shape::of(&header), skips_evidence: false };
-        Ok(Stored { reader, path, header, version, start, at, length, salvages: false, reads, credit: 0 })
+        Ok(Stored { reader, path, header, version, start, at, length, salvages: false, reads, credit: 0, mark: 0 })
     }
 
     /// The path of the file.
@@ -237,6 +239,11 @@ impl Stored {
     /// The record and the checksum of the frame at a place, if a whole one is there that is at most this long.
     pub fn frame_at(&mut self, place: u64, most: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
         self.length = self.file().metadata()?.len();
+        self.whole_frame(place, most)
+    }
+
+    /// The same, up to the end that is known.
+    fn whole_frame(&self, place: u64, most: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
         if place < self.start.at || place.checked_add(FRAME_OVERHEAD).is_none_or(|end| end > self.length) {
             return Ok(None);
         }
@@ -274,7 +281,7 @@ impl Stored {
     pub fn begin(&mut self) -> Result<Reading, Error> {
         let Start { at, digest, has_marks } = self.start;
         self.at = at;
-        self.credit = CREDIT.0;
+        (self.credit, self.mark) = (CREDIT.0, 0);
         self.reader.seek(SeekFrom::Start(at)).map_err(|error| self.failed(error))?;
         Ok(Reading { frame: Vec::new(), is_marked: false, damaged: 0, digest, has_marks })
     }
@@ -318,8 +325,10 @@ impl Stored {
                 return Err(self.damaged_at(place, "the bytes there are not a valid record"));
             }
             self.at += reading.frame.len() as u64 + 8;
-            if let Some(entry) = self.entry(place, reading)? {
-                return Ok(Step::Entry(place, entry));
+            match self.entry(place, reading)? {
+                Some(Entry::Call(end)) if self.is_open(end)? => return Ok(reading.torn(place, left)),
+                None | Some(Entry::Call(_)) => {}
+                Some(entry) => return Ok(Step::Entry(place, entry)),
             }
         }
         Ok(Step::End(reading.end(self.at, None)))
@@ -328,9 +337,19 @@ impl Stored {
     /// The record of the whole frame that was read; `None` for a mark, and for a damaged one that is left out.
     fn entry(&self, place: u64, reading: &mut Reading) -> Result<Option<Entry>, Error> {
         let (bytes, check) = reading.frame.split_last_chunk().expect("a frame ends with its checksum");
-        reading.digest = digest_after(reading.digest, u64::from_le_bytes(*check));
-        let is_possible = |entry: &Entry| !matches!(entry, Entry::Notes(words) if !are_before(words, place));
-        match Entry::parse(bytes, &self.reads).filter(is_possible) {
+        let digest = digest_after(reading.digest, u64::from_le_bytes(*check));
+        let is_possible = |entry: &Entry| match entry {
+            Entry::Notes(words) => are_before(words, place),
+            Entry::Call(end) => self.at < *end,
+            _ => true,
+        };
+        let entry = Entry::parse(bytes, &self.reads).filter(is_possible);
+        if let Some(Entry::Call(_)) = entry {
+            // Of what follows, and written after it.
+            return Ok(entry);
+        }
+        reading.digest = digest;
+        match entry {
             Some(Entry::Synced) => (reading.has_marks, reading.is_marked) = (true, true),
             Some(entry) => {
                 reading.is_marked = false;
@@ -414,27 +433,43 @@ impl Stored {
         Ok(if is_unclear { Next::Unclear } else { Next::Nothing })
     }
 
+    /// Whether the call that was begun just before, and ends at a place, was interrupted: no mark follows, there or later.
+    fn is_open(&mut self, end: u64) -> Result<bool, Error> {
+        let mark = self.whole_frame(end, 1).map_err(|error| self.failed(error))?;
+        if mark.is_some_and(|(record, _)| record == [SYNCED]) || self.at <= self.mark {
+            return Ok(false);
+        }
+        // Of all calls without their mark, one search finds the next.
+        self.mark = match self.next_mark(self.at)? {
+            Next::Whole(at, _) => at,
+            Next::Unclear => u64::MAX,
+            Next::Nothing => return Ok(true),
+        };
+        Ok(false)
+    }
+
+    /// The next frame from a place on that marks that everything before it was on the disk.
+    fn next_mark(&mut self, mut from: u64) -> Result<Next, Error> {
+        loop {
+            let next = self.find_whole(from)?;
+            let Next::Whole(at, length) = next else { return Ok(next) };
+            let mut kind = [0];
+            read_at(self.reader.get_ref(), &mut kind, at + 8).map_err(|error| self.failed(error))?;
+            if length == 1 && kind == [SYNCED] {
+                return Ok(next);
+            }
+            from = at + FRAME_OVERHEAD + length;
+        }
+    }
+
     /// Whether the error at a place is an interrupted write: no later frame marks that everything before it was on the
     /// disk. If no frame in the file is such a mark, no whole frame may follow at all.
     fn is_torn(&mut self, place: u64, has_marks: bool) -> Result<bool, Error> {
         if self.length - place > TORN {
             return Ok(false);
         }
-        let mut from = place + 1;
-        loop {
-            match self.find_whole(from)? {
-                Next::Nothing => return Ok(true),
-                Next::Unclear => return Ok(false),
-                Next::Whole(at, length) => {
-                    let mut kind = [0];
-                    read_at(self.reader.get_ref(), &mut kind, at + 8).map_err(|error| self.failed(error))?;
-                    if !has_marks || (length == 1 && kind == [SYNCED]) {
-                        return Ok(false);
-                    }
-                    from = at + FRAME_OVERHEAD + length;
-                }
-            }
-        }
+        let next = if has_marks { self.next_mark(place + 1)? } else { self.find_whole(place + 1)? };
+        Ok(matches!(next, Next::Nothing))
     }
 }
 

@@ -3,8 +3,9 @@
 //! A caller that gets no decisions, because of an error or an interruption, has nothing that passed. So nothing may be
 //! remembered then: the same documents are fed again, and must not be duplicates of themselves.
 //!
-//! In a file, what is remembered goes to another file, and is appended when the transaction ends. An index that is rolled
-//! back is to be dropped, and opened again. In memory, the log of before is kept, and the tables are rebuilt from it.
+//! In a file, what is remembered goes to another file, and is appended when the transaction ends, as one call (entry.rs):
+//! of one that was interrupted meanwhile, an index has nothing when it is opened. An index that is rolled back is to be
+//! dropped, and opened again. In memory, the log of before is kept, and the tables are rebuilt from it.
 
 use super::{Before, Index};
 use crate::error::Error;
@@ -19,7 +20,7 @@ impl Index {
     pub(crate) fn begin_transaction(&mut self, aside: impl FnOnce() -> io::Result<File>) -> Result<(), Error> {
         debug_assert!(self.before.is_none(), "one at a time");
         if self.is_stored {
-            self.log.commit(false).and_then(|()| self.log.commit(true))?;
+            self.log.seal()?;
             let file = aside().map_err(|error| {
                 Error::output(
                     "cannot make a file for what the index will remember (choose another folder with `temp-dir`)",
@@ -44,6 +45,7 @@ impl Index {
     ///
     /// # Errors
     /// The log cannot be read.
+    #[cfg(feature = "python")]
     pub(crate) fn next_number(&mut self) -> Result<u64, Error> {
         match &self.before {
             Some(Before { next_number: Some(next), .. }) => Ok(*next),
@@ -52,6 +54,7 @@ impl Index {
     }
 
     /// Numbers documents without an id from here on.
+    #[cfg(feature = "python")]
     pub(crate) fn number_from(&mut self, next: u64) {
         self.next_number = Some(next);
     }
@@ -77,7 +80,7 @@ impl Index {
         Ok(())
     }
 
-    /// Rolls the transaction of an index in memory back.
+    /// Rolls the transaction of an index in memory back. After an error it is to be tried again before the index is used.
     ///
     /// # Errors
     /// There is no memory for its documents.
@@ -85,9 +88,9 @@ impl Index {
     /// # Cost
     /// That of entering all documents again.
     pub(crate) fn roll_back(&mut self) -> Result<(), Error> {
-        let Some(before) = self.before.take() else { return Ok(()) };
-        (self.next_number, self.capped, self.summary) = (before.next_number, before.capped, before.summary);
-        self.tables.is_whole = before.was_whole;
+        let Some(Before { next_number, capped, summary, was_whole }) = &self.before else { return Ok(()) };
+        (self.next_number, self.capped, self.summary) = (*next_number, *capped, summary.clone());
+        self.tables.is_whole = *was_whole;
         self.renewal = None;
         let now = self.remembered.now();
         self.remembered = self.remembered.successor();
@@ -97,6 +100,7 @@ impl Index {
             self.entering().remember(place, &record)?;
             self.forget(now)?;
         }
+        self.before = None;
         Ok(())
     }
 }

@@ -6,6 +6,8 @@ mod maintain;
 mod renewals;
 #[cfg(feature = "clean")]
 mod staged;
+#[cfg(feature = "clean")]
+mod transactions;
 
 use super::disk::Folder;
 use super::*;
