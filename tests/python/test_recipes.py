@@ -76,6 +76,19 @@ def test_daft(file, kept):
     assert distinct.to_pydict()["id"] == kept
 
 
+def test_ray_data(file, kept):
+    ray = pytest.importorskip("ray")
+    import ray.data
+
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, object_store_memory=100 << 20)
+    try:
+        pages = ray.data.read_parquet(str(file)).filter(lambda row: row["text"] != "")
+        distinct = ray.data.from_arrow(neardups.keep(pa.concat_tables(ray.get(pages.to_arrow_refs())), threshold=0.7))
+        assert [row["id"] for row in distinct.take_all()] == kept
+    finally:
+        ray.shutdown()
+
+
 def test_files_of_parquet(file, kept, tmp_path):
     import pyarrow.dataset as ds
 
