@@ -78,7 +78,11 @@ fn pairs() -> Result<Vec<String>, Error> {
     // A factory makes the algorithm once the length of the documents is known; this one does not care.
     let factory = |_median_tokens: usize| Ok(PreparedAlgorithm::new(Containment { threshold }));
     let outcome = scan(&mut documents, None, &factory, &ScanOptions::default(), &())?;
-    Ok(outcome.pairs().map(|pair| format!("{} {} {}", pair.a, pair.b, pair.similarity.value())).collect())
+    let pairs = outcome.pairs().map(|pair| {
+        let pair = pair?;
+        Ok(format!("{} {} {}", pair.a, pair.b, pair.similarity.value()))
+    });
+    pairs.collect()
 }
 
 fn main() -> Result<(), Error> {

@@ -51,7 +51,11 @@ fn pairs(tokenizer: impl Tokenizer + 'static) -> Result<Vec<String>, Error> {
         ),
     ]);
     let outcome = Scan::new(MinHash::builder().build()?).tokenizer(tokenizer).run(&mut documents)?;
-    Ok(outcome.pairs().map(|pair| format!("{} {} {}", pair.a, pair.b, pair.similarity.value())).collect())
+    let pairs = outcome.pairs().map(|pair| {
+        let pair = pair?;
+        Ok(format!("{} {} {}", pair.a, pair.b, pair.similarity.value()))
+    });
+    pairs.collect()
 }
 
 fn main() -> Result<(), Error> {

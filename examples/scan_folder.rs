@@ -30,10 +30,11 @@ fn report(folder: &str) -> Result<String, Error> {
 
     let mut lines = format!("{} documents\n", outcome.report.counts.documents);
     for pair in outcome.pairs() {
+        let pair = pair?;
         lines += &format!("{:.3}  {}  {}\n", pair.similarity.value(), pair.a, pair.b);
     }
     // Of each group of near-duplicates the longest stays; every other one has a kept document that is similar enough.
-    for verdict in outcome.keep(KeepPolicy::Longest).verdicts() {
+    for verdict in outcome.keep(KeepPolicy::Longest)?.verdicts() {
         if let Some((kept, _)) = verdict.duplicate_of {
             lines += &format!("drop   {}  for {kept}\n", verdict.id);
         }

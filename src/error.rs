@@ -103,8 +103,6 @@ pub enum Error {
     Empty(String),
     /// The [observer](crate::engine::Observer::is_stopped) ended the run.
     Stopped,
-    /// More pairs of distinct documents than a run can number.
-    TooManyPairs(u64),
     /// A labelled pair or cluster that cannot be used.
     Label {
         /// The file and the line.
@@ -152,10 +150,6 @@ impl fmt::Display for Error {
             Error::Io { what, error } | Error::Output { what, error } | Error::Input { what, error } => {
                 write!(f, "{what}: {error}")
             }
-            Error::TooManyPairs(most) => write!(
-                f,
-                "more than {most} pairs of documents that are not copies: raise the threshold, or split the input"
-            ),
             Error::Label { place, message }
             | Error::Lexicon { place, message }
             | Error::Decision { place, message } => {
@@ -206,7 +200,7 @@ impl Error {
             Error::Input { .. } | Error::Label { .. } | Error::Lexicon { .. } | Error::Decision { .. } => {
                 ErrorKind::Input
             }
-            Error::Full(_) | Error::TooManyPairs(_) | Error::TooManyDocuments(_) => ErrorKind::Memory,
+            Error::Full(_) | Error::TooManyDocuments(_) => ErrorKind::Memory,
             Error::Empty(_) => ErrorKind::Empty,
             Error::Stopped => ErrorKind::Stopped,
             Error::Index { fault: IndexFault::Damaged, .. } => ErrorKind::IndexDamaged,

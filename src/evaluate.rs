@@ -2,7 +2,7 @@
 //!
 //! [`Labels`] are the known pairs, by document id. Resolved against the documents of a run they become a [`PairSet`],
 //! by document number. [`Scores`] counts the predicted pairs against it, and [`adjusted_rand_index`] compares the
-//! clusters. [`Sweep`] counts for every threshold at once. Counts are integers; a measure is one division at the end.
+//! clusters. A sweep counts for every threshold at once. Counts are integers; a measure is one division at the end.
 
 use crate::algorithm::parameter::{Settings, Values};
 use crate::algorithm::{Entry, Odds, parameter::Parameter};
@@ -417,25 +417,34 @@ pub fn numbers(outcome: &Outcome) -> HashMap<&str, u32> {
 }
 
 /// Measures an outcome. `numbers` are those of its documents; see [`numbers`].
-pub fn evaluate(outcome: &Outcome, numbers: &HashMap<&str, u32>, truth: &Truth) -> Evaluation {
+///
+/// # Errors
+/// Those of [`Outcome::pairs`].
+pub fn evaluate(outcome: &Outcome, numbers: &HashMap<&str, u32>, truth: &Truth) -> Result<Evaluation, Error> {
     let mut scores = Scores::new(truth);
     let mut union = UnionFind::<u32>::new(numbers.len());
     each_pair(outcome, numbers, |a, b, _| {
         scores.add(truth.kind(a, b));
         union.union(a, b);
-    });
+    })?;
     let clusters = components(numbers.len(), truth.pairs.iter());
     let found = union.into_labels();
-    Evaluation { scores, ari: adjusted_rand_index(&clusters, &found), accuracy: accuracy(&clusters, &found) }
+    Ok(Evaluation { scores, ari: adjusted_rand_index(&clusters, &found), accuracy: accuracy(&clusters, &found) })
 }
 
 /// Passes every found pair to a function, by number, with its closeness in the measure of the algorithm: higher is
 /// closer.
-fn each_pair(outcome: &Outcome, numbers: &HashMap<&str, u32>, mut each: impl FnMut(u32, u32, f64)) {
+fn each_pair(
+    outcome: &Outcome,
+    numbers: &HashMap<&str, u32>,
+    mut each: impl FnMut(u32, u32, f64),
+) -> Result<(), Error> {
     for pair in outcome.pairs() {
+        let pair = pair?;
         let closeness = pair.distance.map_or(pair.similarity.value(), |bits| -f64::from(bits));
         each(numbers[pair.a], numbers[pair.b], closeness);
     }
+    Ok(())
 }
 
 /// How an outcome and the truth disagree about a pair. Exhaustive: there is no third way.
@@ -465,31 +474,35 @@ pub struct Mistake {
 /// The wrong and the missed pairs, in the order of the documents. `odds` are those that [`bins`] takes, or empty if the
 /// algorithm has none. The ids of the documents are distinct.
 ///
+/// # Errors
+/// Those of [`Outcome::pairs`].
+///
 /// # Cost
 /// One pass over the pairs. They are not collected.
 pub fn mistakes<'o>(
     outcome: &'o Outcome,
     truth: &'o Truth,
     odds: &'o [Option<Odds>],
-) -> impl Iterator<Item = Mistake> + 'o {
+) -> impl Iterator<Item = Result<Mistake, Error>> + 'o {
     let found = outcome.pairs().map(|pair| {
+        let pair = pair?;
         let documents = (pair.indices.0 as u32, pair.indices.1 as u32);
-        Mistake {
+        Ok(Mistake {
             documents,
             disagreement: Disagreement::Wrong,
             similarity: Some(pair.similarity),
             distance: pair.distance,
-        }
+        })
     });
     mistakes_of(found, truth, odds)
 }
 
 /// The mistakes among these found pairs, which are ascending.
 fn mistakes_of<'o>(
-    found: impl Iterator<Item = Mistake> + 'o,
+    found: impl Iterator<Item = Result<Mistake, Error>> + 'o,
     truth: &'o Truth,
     odds: &'o [Option<Odds>],
-) -> impl Iterator<Item = Mistake> + 'o {
+) -> impl Iterator<Item = Result<Mistake, Error>> + 'o {
     let odds = odds.iter().copied().chain(std::iter::repeat(None));
     let missed = truth.pairs.iter().zip(odds).map(|(documents, odds)| Mistake {
         documents,
@@ -500,10 +513,13 @@ fn mistakes_of<'o>(
     let (mut missed, mut found) = (missed.peekable(), found.peekable());
     std::iter::from_fn(move || {
         loop {
-            let Some(pair) = found.peek() else { return missed.next() };
-            let documents = pair.documents;
+            let documents = match found.peek() {
+                None => return missed.next().map(Ok),
+                Some(Err(_)) => return found.next(),
+                Some(Ok(pair)) => pair.documents,
+            };
             if let Some(earlier) = missed.next_if(|missed| missed.documents < documents) {
-                return Some(earlier);
+                return Some(Ok(earlier));
             }
             let pair = found.next();
             match truth.kind(documents.0, documents.1) {
@@ -553,15 +569,23 @@ pub struct Bins {
 
 /// Puts the labelled pairs of an outcome into bins of their similarity. `odds` has one entry per pair, in the order of
 /// the truth; see [`Outcome::odds`].
-pub fn bins(outcome: &Outcome, numbers: &HashMap<&str, u32>, truth: &Truth, odds: &[Option<Odds>]) -> Bins {
+///
+/// # Errors
+/// Those of [`Outcome::pairs`].
+pub fn bins(
+    outcome: &Outcome,
+    numbers: &HashMap<&str, u32>,
+    truth: &Truth,
+    odds: &[Option<Odds>],
+) -> Result<Bins, Error> {
     let mut found = Vec::new();
     each_pair(outcome, numbers, |a, b, _| {
         if truth.kind(a, b) == Kind::Right {
             found.push((a, b));
         }
-    });
+    })?;
     let found = PairSet::new(found);
-    bins_of(truth.pairs.iter().zip(odds).map(|((a, b), &odds)| (odds, found.contains(a, b))))
+    Ok(bins_of(truth.pairs.iter().zip(odds).map(|((a, b), &odds)| (odds, found.contains(a, b)))))
 }
 
 /// The bins of these pairs, given whether each was found.
@@ -648,7 +672,7 @@ impl Swept {
         }
     }
 
-    /// A value as [`Sweep::at`] takes it.
+    /// How close pairs are at least that a value finds.
     fn closeness(self, value: f64) -> f64 {
         match self {
             Swept::Threshold(_) => value,
@@ -657,48 +681,57 @@ impl Swept {
     }
 }
 
-/// The counts of pairs at or above every similarity that was found.
-#[derive(Clone, Debug, Default)]
-pub struct Sweep {
+/// Every value of a sweep with the scores of the pairs that it finds, the loosest first. The outcome is that of the
+/// [loosened](Swept::loosen) settings; `numbers` are those of its documents, see [`numbers`].
+///
+/// # Errors
+/// Those of [`Outcome::pairs`].
+pub fn sweep(
+    outcome: &Outcome,
+    numbers: &HashMap<&str, u32>,
+    truth: &Truth,
+    swept: Swept,
+) -> Result<Vec<(f64, Scores)>, Error> {
+    let mut sweep = Sweep::new(swept, truth.pairs.len() as u64);
+    each_pair(outcome, numbers, |a, b, closeness| sweep.add(closeness, truth.kind(a, b)))?;
+    Ok(sweep.points())
+}
+
+/// Counts pairs by the strictest value of a sweep that finds them.
+struct Sweep {
     labelled: u64,
-    /// Closeness values, ascending, each with the counts of all pairs that are at least as close.
-    steps: Vec<(f64, Scores)>,
+    /// The values, the loosest first; and how close pairs are at least that each finds, ascending.
+    values: Vec<f64>,
+    closeness: Vec<f64>,
+    found: Vec<Scores>,
 }
 
 impl Sweep {
-    /// Counts the pairs of an outcome. `numbers` are those of its documents; see [`numbers`].
-    pub fn new(outcome: &Outcome, numbers: &HashMap<&str, u32>, truth: &Truth) -> Self {
-        let mut found = Vec::new();
-        each_pair(outcome, numbers, |a, b, closeness| found.push((closeness, truth.kind(a, b))));
-        Sweep::of(found, truth.pairs.len() as u64)
+    fn new(swept: Swept, labelled: u64) -> Self {
+        let values = swept.values();
+        let closeness = values.iter().map(|&value| swept.closeness(value)).collect();
+        Sweep { labelled, found: vec![Scores::default(); values.len()], values, closeness }
     }
 
-    /// The sweep over these pairs, each with its closeness.
-    fn of(mut found: Vec<(f64, Kind)>, labelled: u64) -> Self {
-        // The order of equal ones does not affect the counts.
-        found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-        let mut scores = Scores { labelled, ..Scores::default() };
-        let mut steps: Vec<_> = found
-            .chunk_by(|a, b| a.0 == b.0)
-            .map(|equal| {
-                equal.iter().for_each(|&(_, kind)| scores.add(kind));
-                (equal[0].0, scores)
-            })
-            .collect();
-        steps.reverse();
-        Sweep { labelled, steps }
+    /// Counts a pair.
+    fn add(&mut self, closeness: f64, kind: Kind) {
+        let values = self.closeness.partition_point(|&least| least <= closeness);
+        if let Some(strictest) = values.checked_sub(1) {
+            self.found[strictest].add(kind);
+        }
     }
 
-    /// The scores with this value of the parameter.
-    pub fn at(&self, swept: Swept, value: f64) -> Scores {
-        let closeness = swept.closeness(value);
-        let first = self.steps.partition_point(|step| step.0 < closeness);
-        self.steps.get(first).map_or(Scores { labelled: self.labelled, ..Scores::default() }, |step| step.1)
-    }
-
-    /// Every value of a sweep with its scores, the loosest first.
-    pub fn points(&self, swept: Swept) -> Vec<(f64, Scores)> {
-        swept.values().into_iter().map(|value| (value, self.at(swept, value))).collect()
+    fn points(self) -> Vec<(f64, Scores)> {
+        let mut all = Scores { labelled: self.labelled, ..Scores::default() };
+        let sums = self.values.into_iter().zip(self.found).rev().map(|(value, found)| {
+            all.right += found.right;
+            all.wrong += found.wrong;
+            all.ignored += found.ignored;
+            (value, all)
+        });
+        let mut points: Vec<(f64, Scores)> = sums.collect();
+        points.reverse();
+        points
     }
 }
 
@@ -740,8 +773,8 @@ mod tests {
                     _ => {}
                 }
             }
-            let pairs = found.iter().map(|documents| pair(documents, Disagreement::Wrong));
-            prop_assert_eq!(mistakes_of(pairs, &truth, &[]).collect::<Vec<_>>(), expected);
+            let pairs = found.iter().map(|documents| Ok(pair(documents, Disagreement::Wrong)));
+            prop_assert_eq!(mistakes_of(pairs, &truth, &[]).collect::<Result<Vec<_>, _>>().unwrap(), expected);
         }
     }
 
@@ -910,11 +943,16 @@ mod tests {
     #[test]
     fn a_sweep_counts_what_is_at_least_as_close() {
         use Kind::{Ignored, Right, Wrong};
-        let found = vec![(0.5, Wrong), (0.9, Right), (0.7, Right), (0.7, Wrong), (1.0, Ignored)];
-        let sweep = Sweep::of(found, 3);
-        let swept = Swept::Threshold("0.5".parse().unwrap());
+        let points_of = |swept, found: &[(f64, Kind)], labelled| {
+            let mut sweep = Sweep::new(swept, labelled);
+            found.iter().for_each(|&(closeness, kind)| sweep.add(closeness, kind));
+            sweep.points()
+        };
+        let scores_at = |points: &[(f64, Scores)], value| points.iter().find(|point| point.0 == value).unwrap().1;
+        let found = [(0.5, Wrong), (0.9, Right), (0.7, Right), (0.7, Wrong), (1.0, Ignored), (0.49, Wrong)];
+        let points = points_of(Swept::Threshold("0.5".parse().unwrap()), &found, 3);
         let at = |value| {
-            let scores = sweep.at(swept, value);
+            let scores = scores_at(&points, value);
             (scores.right, scores.wrong, scores.ignored, scores.missed())
         };
         assert_eq!(at(0.5), (2, 2, 1, 1));
@@ -922,20 +960,19 @@ mod tests {
         assert_eq!(at(0.7), (2, 1, 1, 1));
         assert_eq!(at(0.71), (1, 0, 1, 2));
         assert_eq!(at(1.0), (0, 0, 1, 3));
-        let points = sweep.points(swept);
         assert_eq!((points.len(), points[0].0, points[50].0), (51, 0.5, 1.0));
         // 2·2 / (2·2 + 1 + 1) from 0.51 to 0.7.
-        assert_eq!(best(&points).unwrap(), (0.7, sweep.at(swept, 0.7)));
+        assert_eq!(best(&points).unwrap(), (0.7, scores_at(&points, 0.7)));
 
-        let bits = Sweep::of(vec![(-0.0, Right), (-3.0, Right), (-4.0, Wrong)], 2);
         let swept = Swept::Distance(4);
         assert_eq!(swept.values(), [4.0, 3.0, 2.0, 1.0, 0.0]);
-        assert_eq!([0.0, 2.0, 3.0, 4.0].map(|bits_apart| bits.at(swept, bits_apart).predicted()), [1, 1, 2, 3]);
-        assert_eq!(best(&bits.points(swept)).unwrap().0, 3.0);
+        let bits = points_of(swept, &[(-0.0, Right), (-3.0, Right), (-4.0, Wrong)], 2);
+        assert_eq!([0.0, 2.0, 3.0, 4.0].map(|bits_apart| scores_at(&bits, bits_apart).predicted()), [1, 1, 2, 3]);
+        assert_eq!(best(&bits).unwrap().0, 3.0);
         // The smallest distance of equals: no pair is at 3.
-        let bits = Sweep::of(vec![(-2.0, Right), (-4.0, Wrong)], 2);
-        assert_eq!(bits.at(swept, 3.0), bits.at(swept, 2.0));
-        assert_eq!(best(&bits.points(swept)).unwrap().0, 2.0);
+        let bits = points_of(swept, &[(-2.0, Right), (-4.0, Wrong)], 2);
+        assert_eq!(scores_at(&bits, 3.0), scores_at(&bits, 2.0));
+        assert_eq!(best(&bits).unwrap().0, 2.0);
         assert_eq!(best(&[]), None);
         assert_eq!(best(&[(0.5, Scores { labelled: 3, ..Scores::default() })]), None);
     }

@@ -28,8 +28,6 @@ mod order;
 mod presets;
 mod repeats;
 mod shared;
-mod sorted;
-mod stored;
 mod text;
 
 pub use contained::{ContainOptions, Contained, Containment, SharedPassage, find_contained};

@@ -32,6 +32,16 @@ impl Similarity {
     pub fn value(self) -> f64 {
         self.0
     }
+
+    /// Returns the bits of the value. Of two similarities, the greater one has more.
+    pub(crate) fn to_bits(self) -> u64 {
+        self.0.to_bits()
+    }
+
+    /// Returns the similarity with these [bits](Self::to_bits).
+    pub(crate) fn from_bits(bits: u64) -> Self {
+        Similarity(f64::from_bits(bits))
+    }
 }
 
 /// As the shortest decimal number that is read back as the same value; with a precision, rounded to it.

@@ -16,9 +16,7 @@ use super::terminal::{self, Terminal, count, counted};
 use neardups::Error;
 use neardups::algorithm::{ALGORITHMS, Entry, Odds, TableFactory, Value};
 use neardups::engine::{self, Counts, Observer, Outcome, Stage};
-use neardups::evaluate::{
-    self, Bin, Bins, Disagreement, Evaluation, Labels, Mistake, PairSet, Scores, Sweep, Swept, Truth,
-};
+use neardups::evaluate::{self, Bin, Bins, Disagreement, Evaluation, Labels, Mistake, PairSet, Scores, Swept, Truth};
 use neardups::similarity::Similarity;
 use neardups::source::{self, Format, Input, Source};
 use serde::Serialize;
@@ -253,14 +251,17 @@ fn run_each(
         if truth.pairs.is_empty() && summary.is_none() {
             progress.warning("there are no labelled pairs: recall is meaningless");
         }
-        let evaluation = evaluate::evaluate(&outcome, &numbers, &truth);
+        let evaluation = evaluate::evaluate(&outcome, &numbers, &truth)?;
         let pairs: Vec<_> = truth.pairs.iter().map(|(a, b)| (a as usize, b as usize)).collect();
         let odds = outcome.odds(input, &request.engine, &pairs);
         if let Some((errors, file)) = &mut errors {
             let odds = odds.as_deref().unwrap_or_default();
             write_mistakes(&outcome, &truth, odds, errors, |error| file.cannot_write(error))?;
         }
-        let bins = odds.map(|odds| evaluate::bins(&outcome, &numbers, &truth, &odds));
+        let bins = match odds {
+            Ok(odds) => Ok(evaluate::bins(&outcome, &numbers, &truth, &odds)?),
+            Err(reason) => Err(reason),
+        };
         line(out, &Record::new(&outcome, numbers.len() as u64, &evaluation, &bins, request))?;
         if runs.len() == 1 {
             by_similarity = table_of(&bins);
@@ -302,7 +303,7 @@ fn write_mistakes(
 ) -> Result<(), Error> {
     let (ids, report): (Vec<&str>, _) = (outcome.documents().collect(), &outcome.report);
     for mistake in evaluate::mistakes(outcome, truth, odds) {
-        let Mistake { documents: (a, b), disagreement, similarity, distance, .. } = mistake;
+        let Mistake { documents: (a, b), disagreement, similarity, distance, .. } = mistake?;
         let (error, measure) = match disagreement {
             Disagreement::Wrong => ("wrong", report.measure),
             Disagreement::Missed => ("missed", outcome.odds_measure()),
@@ -360,7 +361,7 @@ fn run_sweep(
     report.warnings.iter().for_each(|warning| terminal.warning(&spelled(warning)));
     let numbers = evaluate::numbers(&outcome);
     let truth = truth(request, &numbers, Some(&terminal))?;
-    let points = Sweep::new(&outcome, &numbers, &truth).points(swept);
+    let points = evaluate::sweep(&outcome, &numbers, &truth, swept)?;
     let best = evaluate::best(&points);
     for &(value, scores) in &points {
         line(out, &Point::new("point", report.algorithm, swept, value, &scores))?;

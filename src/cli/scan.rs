@@ -197,16 +197,20 @@ fn scan(
             let outcome = terminal.finish_rejects(outcome)?;
             let mut report = outcome.report().clone();
             warn(&mut report, &terminal);
-            write_page(page, (&|| outcome.kept(), &report), (&mut input, side(&mut reference)), request, &terminal)?;
+            write_page(
+                page,
+                (&|| Ok(outcome.kept()), &report),
+                (&mut input, side(&mut reference)),
+                request,
+                &terminal,
+            )?;
             (report, write_kept(&outcome, request))
         }
         Emit::Pairs | Emit::Hosts => {
             let outcome = engine::scan(&mut input, against, &request.factory, &request.engine, &terminal);
             terminal.done();
             let mut outcome = terminal.finish_rejects(outcome)?;
-            let hosts = (request.emit == Emit::Hosts)
-                .then(|| outcome.hosts(request.host_depth, request.engine.memory))
-                .transpose()?;
+            let hosts = (request.emit == Emit::Hosts).then(|| outcome.hosts(request.host_depth)).transpose()?;
             outcome.report.warnings.extend(hosts.iter().flat_map(warnings_of_hosts));
             warn(&mut outcome.report, &terminal);
             let kept = || outcome.keep(request.keep);
@@ -274,14 +278,14 @@ fn side(reference: &mut Option<Input>) -> Option<&mut dyn Source> {
 /// Writes the page of `--report`, if it is wanted and the results are written.
 fn write_page<'o>(
     page: Option<&Page>,
-    (kept, report): (&dyn Fn() -> Kept<'o>, &Report),
+    (kept, report): (&dyn Fn() -> Result<Kept<'o>, Error>, &Report),
     (input, reference): (&mut Input, Option<&mut dyn Source>),
     request: &Request,
     terminal: &Terminal,
 ) -> Result<(), Error> {
     let Some(page) = page else { return Ok(()) };
     check_failed(request.on_error, report.counts.failed, NOTHING_WRITTEN)?;
-    page.write((&kept(), report), (input, reference), &request.engine, terminal)
+    page.write((&kept()?, report), (input, reference), &request.engine, terminal)
 }
 
 /// Prints the warnings of a run, with parameters as options.
@@ -490,7 +494,7 @@ fn write(outcome: &Outcome, hosts: Option<&Hosts>, request: &Request) -> Result<
         Some(hosts) => {
             for pair in hosts.pairs() {
                 written.records += 1;
-                out.hosts(&pair)?;
+                out.hosts(&pair?)?;
             }
             written.pairs_across_hosts = Some(hosts.document_pairs);
         }
@@ -533,7 +537,7 @@ fn summarise(
     input: source::Counts,
     started: Instant,
 ) {
-    let Counts { documents, references, featureless, copies, compared, pairs, bytes: read, .. } = report.counts;
+    let Counts { documents, references, featureless, copies, pairs, bytes: read, .. } = report.counts;
     let mut found = counted(documents, "document");
     if !request.against.is_empty() {
         found += &format!(" against {}", counted(references, "reference"));
@@ -561,18 +565,21 @@ fn summarise(
     terminal.line(&terminal::what_ran(report, &request.tokens));
     let seconds = started.elapsed().as_secs_f64();
     let featureless = format!("{} with too few features", counted(featureless, "document"));
-    let done = match request.emit {
-        Emit::Fingerprints => featureless,
-        _ => format!("{}, {featureless}, {} compared", counted(copies, "exact copy"), counted(compared, "candidate")),
-    };
-    terminal.line(&format!(
-        "{done}; {} in {seconds:.2} s ({}/s)",
-        bytes(read as f64),
-        bytes(read as f64 / seconds.max(1e-9)),
-    ));
+    let speed = bytes(read as f64 / seconds.max(1e-9));
+    let cost = format!("{} in {seconds:.2} s ({speed}/s)", bytes(read as f64));
+    // What was found, and what that cost this run.
+    terminal.line(&match request.emit {
+        Emit::Fingerprints => format!("{featureless}; {cost}"),
+        _ => {
+            let [copies, compared] =
+                [(copies, "exact copy"), (report.compared, "candidate")].map(|(n, of)| counted(n, of));
+            format!("{copies}, {featureless}; {compared} compared, {cost}")
+        }
+    });
     let mut bounded = Vec::new();
     if report.spilled > 0 {
-        bounded.push(format!("{} of keys and features went to a temporary file", bytes(report.spilled as f64)));
+        let spilled = bytes(report.spilled as f64);
+        bounded.push(format!("{spilled} of keys, features and pairs went to temporary files"));
     }
     if report.rereadings > 1 {
         bounded.push(format!("candidates were read again in {} portions", count(report.rereadings)));
@@ -624,6 +631,7 @@ pub struct Stats<'a> {
     pub files_written: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_written: Option<u64>,
+    pub compared: u64,
     pub rereadings: u64,
     pub spilled: u64,
     pub warnings: &'a [String],
@@ -670,6 +678,7 @@ impl<'a> Stats<'a> {
             dropped: None,
             files_written: None,
             bytes_written: None,
+            compared: report.compared,
             rereadings: report.rereadings,
             spilled: report.spilled,
             warnings: &report.warnings,

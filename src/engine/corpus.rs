@@ -247,6 +247,12 @@ impl Corpus {
         self.group_ends.len()
     }
 
+    /// Whether some documents are exact copies of others.
+    #[cfg(feature = "report")]
+    pub fn has_copies(&self) -> bool {
+        self.members.len() > self.distinct()
+    }
+
     /// The group of a document, or `None` if it is in no group.
     pub fn group_of(&self, document: u32) -> Option<u32> {
         Some(self.group[document as usize]).filter(|&group| group != FEATURELESS)
@@ -256,6 +262,12 @@ impl Corpus {
     pub fn members(&self, group: u32) -> &[u32] {
         let start = if group == 0 { 0 } else { self.group_ends[group as usize - 1] };
         &self.members[start as usize..self.group_ends[group as usize] as usize]
+    }
+
+    /// The last document of a group.
+    pub fn last(&self, group: u32) -> u32 {
+        let members = self.members(group);
+        members[members.len() - 1]
     }
 
     /// The first document of a group.

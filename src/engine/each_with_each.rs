@@ -9,19 +9,19 @@
 //!           all of other parts
 //! ```
 //!
-//! Memory is a few words for each group, and an edge for each pair of a group of a batch and a part that is not connected with
-//! it yet.
+//! Memory is a few words for each group.
 
-use super::arrange::{self, KeepPolicy};
-use super::keep::{edge, is_first, is_open};
+use super::edges::{Edge, Found};
+use super::keep::{is_first, is_open};
 use super::subset::Subset;
-use super::verify::{Edge, Search};
+use super::turns::{KeepPolicy, Turns};
+use super::verify::Search;
+use crate::error::Error;
 use crate::hamming::each_across;
 use crate::kernel::{Level, within::within};
 use crate::similarity::Similarity;
 use crate::union_find::UnionFind;
 use rayon::prelude::*;
-use std::collections::HashSet;
 
 /// The number of groups that are compared with others at the same time.
 const ROWS: usize = 1 << 10;
@@ -72,7 +72,7 @@ struct Comparison<'a> {
     search: &'a Search<'a>,
     codes: &'a [u64],
     distance: u32,
-    edges: Vec<Edge>,
+    found: &'a Found,
     compared: u64,
 }
 
@@ -127,16 +127,16 @@ impl Comparison<'_> {
     /// Adds the edges between each row and each column.
     fn all(&mut self, rows: &List, columns: &List) {
         self.compared += rows.codes.len() as u64 * columns.codes.len() as u64;
-        let of_piece = |(groups, codes, _): (&[u32], &[u64], usize)| {
-            let mut found = Vec::new();
+        let corpus = self.search.corpus();
+        columns.pieces().for_each(|(groups, codes, _)| {
+            let mut list = self.found.list(corpus);
             each_across(&rows.codes, codes, self.distance, |row, column| {
                 let (a, b) = (rows.groups[row], groups[column]);
-                found.extend(self.similarity(a, b).map(|similarity| edge(a, b, similarity)));
+                if let Some(similarity) = self.similarity(a, b) {
+                    list.push(Edge::between(a, b, similarity));
+                }
             });
-            found
-        };
-        let found: Vec<Vec<Edge>> = columns.pieces().map(of_piece).collect();
-        self.edges.extend(found.into_iter().flatten());
+        });
     }
 }
 
@@ -156,6 +156,7 @@ impl Choice<'_> {
         let rows = self.comparison.list(batch.iter().copied());
         let before = self.comparison.best(&rows, &self.kept);
         let (mut kept, mut copied) = (List::default(), List::default());
+        let mut edges = self.comparison.found.list(corpus);
         for (&group, before) in batch.iter().zip(before) {
             let before = before.map(|(position, similarity)| (self.kept.groups[position], similarity));
             // Those of the batch come later in the order, so that they must be more similar.
@@ -165,16 +166,19 @@ impl Choice<'_> {
                 self.is_kept[group as usize] = true;
                 // With a reference, documents are compared with it alone.
                 if !corpus.against() {
-                    self.compare_with_copied(group, &copied);
+                    self.comparison.one(group, &copied, |position, similarity| {
+                        edges.push(Edge::between(group, copied.groups[position], similarity));
+                    });
                     self.comparison.push(&mut kept, group);
                 }
                 continue;
             };
-            self.comparison.edges.push(edge(group, other, similarity));
+            edges.push(Edge::between(group, other, similarity));
             if corpus.members(group).len() > 1 {
                 self.comparison.push(&mut copied, group);
             }
         }
+        drop(edges);
         self.comparison.all(&kept, &self.copied);
         self.kept.append(&mut kept);
         self.copied.append(&mut copied);
@@ -188,14 +192,6 @@ impl Choice<'_> {
             }
         });
         best.map(|(position, similarity)| (kept.groups[position], similarity))
-    }
-
-    fn compare_with_copied(&mut self, group: u32, copied: &List) {
-        let mut found = Vec::new();
-        self.comparison.one(group, copied, |position, similarity| {
-            found.push(edge(group, copied.groups[position], similarity));
-        });
-        self.comparison.edges.append(&mut found);
     }
 }
 
@@ -265,57 +261,102 @@ impl Connection<'_> {
         let rows = self.comparison.list(batch.iter().copied());
         let (comparison, parts) = (&self.comparison, &self.parts);
         let of_piece = |(groups, codes, _): (&[u32], &[u64], usize)| {
-            let (mut found, mut met, mut useless) = (Vec::new(), HashSet::new(), 0u64);
+            let (mut found, mut useless, mut compared) = (Vec::new(), 0u64, 0);
+            let mut pieces = Pieces::new(groups, &rows.groups, |group| parts[group as usize]);
             let own = |side: fn(u32, u32) -> bool| {
                 groups.partition_point(|&group| only.is_some_and(|only| side(parts[group as usize], only)))
             };
             let (start, end) =
                 if only.is_some() { (own(|part, only| part < only), own(|part, only| part <= only)) } else { (0, 0) };
-            let mut compared = 0;
             for range in [0..start, end..groups.len()] {
+                let first = range.start;
                 let (groups, codes) = (&groups[range.clone()], &codes[range]);
                 compared += (rows.codes.len() * codes.len()) as u64;
                 each_across(&rows.codes, codes, comparison.distance, |row, column| {
                     let (a, b) = (rows.groups[row], groups[column]);
-                    let parts = (parts[a as usize], parts[b as usize]);
-                    if parts.0 == parts.1 || met.contains(&parts) {
+                    if pieces.are_connected(row, first + column) {
                         useless += 1;
                     } else if let Some(similarity) = comparison.similarity(a, b) {
-                        met.insert(parts);
-                        found.push(edge(a, b, similarity));
+                        pieces.connect(row, first + column);
+                        found.push(Edge::between(a, b, similarity));
                     }
                 });
             }
             (found, useless, compared)
         };
         let found: Vec<(Vec<Edge>, u64, u64)> = self.columns.pieces().map(of_piece).collect();
+        let mut edges = self.comparison.found.list(self.comparison.search.corpus());
         for (found, useless, compared) in found {
             self.comparison.compared += compared;
             self.useless += useless;
             for edge in found {
                 if self.connected.union(edge.a, edge.b) {
                     self.has_changed = true;
-                    self.comparison.edges.push(edge);
+                    edges.push(edge);
                 }
             }
         }
     }
 }
 
+/// The parts of some columns and rows, as pairs of them connect them.
+struct Pieces {
+    of_columns: Vec<u32>,
+    of_rows: Vec<u32>,
+    connected: UnionFind<u32>,
+}
+
+impl Pieces {
+    /// Of groups as columns, sorted by their parts, and others as rows.
+    fn new(columns: &[u32], rows: &[u32], part: impl Fn(u32) -> u32) -> Self {
+        let (mut parts, mut of_columns) = (Vec::<u32>::new(), Vec::with_capacity(columns.len()));
+        for &column in columns {
+            if parts.last() != Some(&part(column)) {
+                parts.push(part(column));
+            }
+            of_columns.push(parts.len() as u32 - 1);
+        }
+        let mut others: Vec<u32> =
+            rows.iter().map(|&row| part(row)).filter(|part| parts.binary_search(part).is_err()).collect();
+        others.sort_unstable();
+        others.dedup();
+        let number = |part: u32| match parts.binary_search(&part) {
+            Ok(at) => at,
+            Err(_) => parts.len() + others.partition_point(|&other| other < part),
+        };
+        let of_rows = rows.iter().map(|&row| number(part(row)) as u32).collect();
+        Pieces { of_columns, of_rows, connected: UnionFind::new(parts.len() + others.len()) }
+    }
+
+    fn are_connected(&mut self, row: usize, column: usize) -> bool {
+        self.connected.same(self.of_rows[row], self.of_columns[column])
+    }
+
+    fn connect(&mut self, row: usize, column: usize) {
+        self.connected.union(self.of_rows[row], self.of_columns[column]);
+    }
+}
+
 impl Search<'_> {
-    /// The edges that decide, as [those of tables](super::keep), of fingerprints of 64 bits that are similar within this
-    /// distance. Returns the number of comparisons too.
+    /// Adds the edges that decide, as [with tables](super::keep), of fingerprints of 64 bits that are similar within this
+    /// distance. Returns the number of comparisons.
     ///
     /// # Cost
-    /// A comparison of each group with those kept before it, and of some with all. Memory: some 50 bytes for each group, and
-    /// an edge for each that is dropped.
-    pub(super) fn deciding_edges_without_tables(&self, distance: u32, policy: KeepPolicy) -> (Vec<Edge>, u64) {
+    /// A comparison of each group with those kept before it, and of some with all. Memory: some 50 bytes for each group.
+    ///
+    /// # Errors
+    /// Edges cannot be written.
+    pub(super) fn deciding_edges_without_tables(
+        &self,
+        distance: u32,
+        policy: KeepPolicy,
+        found: &Found,
+    ) -> Result<u64, Error> {
         let corpus = self.corpus();
         let groups = corpus.distinct();
-        let comparison =
-            Comparison { search: self, codes: self.fingerprints(), distance, edges: Vec::new(), compared: 0 };
+        let comparison = Comparison { search: self, codes: self.fingerprints(), distance, found, compared: 0 };
         let all = Subset::of(groups, 0..groups as u32);
-        let order = arrange::Turns::new(corpus, policy).order(&all);
+        let order = Turns::new(corpus, policy).order(&all);
         let (first, rest): (Vec<u32>, Vec<u32>) = order.into_iter().partition(|&group| is_first(corpus, group));
         let mut is_kept = vec![false; groups];
         first.iter().for_each(|&group| is_kept[group as usize] = true);
@@ -325,11 +366,11 @@ impl Search<'_> {
         drop(rest);
         let Choice { comparison, is_kept, .. } = choice;
         let mut connected = UnionFind::<u32>::new(groups);
-        comparison.edges.iter().for_each(|edge| _ = connected.union(edge.a, edge.b));
+        found.for_each(|edge| _ = connected.union(edge.a, edge.b))?;
         let (parts, columns) = Default::default();
         let mut connection =
             Connection { comparison, is_kept, connected, parts, columns, has_changed: false, useless: 0 };
         connection.connect();
-        (connection.comparison.edges, connection.comparison.compared)
+        Ok(connection.comparison.compared)
     }
 }

@@ -1,10 +1,13 @@
 //! Which sites repeat which: the pairs of a scan, counted by the hosts or folders of their documents.
 
 use super::arrange::Outcome;
+use super::decisions::Room;
+use super::edges::sorter;
 use crate::error::Error;
+use crate::postings::{Buffer, Sorter, Stored};
 use std::borrow::Cow;
-use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 
 /// The maximum number of hosts that one text may be on. A text on more hosts does not show which of them repeats which,
 /// and would take the square of their number.
@@ -25,14 +28,13 @@ pub struct HostPair<'a> {
 }
 
 /// The hosts of a scan; see [`Outcome::hosts`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hosts {
     names: Vec<String>,
     documents: Vec<u64>,
-    /// The documents of the first host that have a near-duplicate on the second, and the reverse; in the order of
-    /// [`pairs`](Self::pairs).
-    pairs: Vec<((u32, u32), (u64, u64))>,
+    /// A row for each [pair](Self::pairs): the complement of the sum of both numbers of documents, for the order; both hosts; and the
+    /// documents of the first that have a near-duplicate on the second, and the reverse.
+    pairs: Stored,
     /// The number of documents whose id has no host.
     pub nameless: u64,
     /// The number of texts on more than [`MAX_HOSTS_PER_TEXT`] hosts, which were not counted.
@@ -41,12 +43,61 @@ pub struct Hosts {
     pub document_pairs: u64,
 }
 
+impl fmt::Debug for Hosts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Hosts { names, nameless, left_out, document_pairs, .. } = self;
+        let mut hosts = f.debug_struct("Hosts");
+        hosts.field("hosts", &names.len()).field("pairs", &self.count());
+        hosts.field("nameless", nameless).field("left_out", left_out).field("document_pairs", document_pairs);
+        hosts.finish_non_exhaustive()
+    }
+}
+
+/// Two numbers below 2³² as one.
+fn packed(a: u64, b: u64) -> u64 {
+    a << 32 | b
+}
+
+fn unpacked(both: u64) -> (u64, u64) {
+    (both >> 32, u64::from(both as u32))
+}
+
+/// The pairs of hosts that are read from a file at once.
+const AT_ONCE: u64 = 1 << 10;
+
 impl Hosts {
-    /// The pairs of hosts: those with most repeated documents on both sides together first, then in input order.
-    pub fn pairs(&self) -> impl ExactSizeIterator<Item = HostPair<'_>> {
-        self.pairs.iter().map(|&((a, b), pages)| {
+    /// The number of pairs of hosts.
+    pub fn count(&self) -> u64 {
+        self.pairs.len() / 3
+    }
+
+    /// The pairs of hosts: those with most repeated documents on both sides together first, then in input order. The iterator ends
+    /// after an error.
+    ///
+    /// # Errors
+    /// The pairs did not fit the memory of the scan, and the temporary file cannot be read.
+    pub fn pairs(&self) -> impl Iterator<Item = Result<HostPair<'_>, Error>> {
+        let (mut rows, mut at, mut buffer) = (Vec::new(), 0, Buffer::default());
+        let (mut next, end) = (0, self.count());
+        std::iter::from_fn(move || {
+            if at == rows.len() {
+                let some = next..end.min(next + AT_ONCE);
+                rows.clear();
+                (at, next) = (0, some.end);
+                match self.pairs.rows::<3>(some, &mut buffer) {
+                    Ok(read) => rows.extend_from_slice(read),
+                    Err(error) => {
+                        next = end;
+                        return Some(Err(error));
+                    }
+                }
+            }
+            let &[_, hosts, pages] = rows.get(at)?;
+            at += 1;
+            let ((a, b), pages) = (unpacked(hosts), unpacked(pages));
             let [a, b] = [a as usize, b as usize];
-            HostPair { a: &self.names[a], b: &self.names[b], pages, of: (self.documents[a], self.documents[b]) }
+            let of = (self.documents[a], self.documents[b]);
+            Some(Ok(HostPair { a: &self.names[a], b: &self.names[b], pages, of }))
         })
     }
 }
@@ -108,15 +159,67 @@ impl Grouped {
 }
 
 /// Hosts are numbered in input order, those of the reference first.
+#[derive(Default)]
 struct Numbering {
-    hosts: Hosts,
+    names: Vec<String>,
+    documents: Vec<u64>,
     /// Hosts below this number are of the reference.
     references: u32,
     /// The number of each document's host; `NAMELESS` if it has none.
     of: Vec<u32>,
+    nameless: u64,
 }
 
 const NAMELESS: u32 = u32::MAX;
+
+/// What is counted of pairs of hosts: those of which few are in memory at once.
+struct Repeated {
+    /// For each pair of hosts, the documents of the first that have a near-duplicate on the other, and the reverse, since these were
+    /// added to the rows.
+    counts: HashMap<(u32, u32), [u64; 2]>,
+    most: usize,
+    rows: Sorter<3>,
+}
+
+/// The approximate memory of a pair of hosts in the map, while it grows.
+const BYTES_A_PAIR: u64 = 96;
+
+impl Repeated {
+    fn new(room: &Room) -> Self {
+        let rows = sorter("pairs of hosts", room.memory, room.folder.as_deref());
+        let most = (room.memory / 4 / BYTES_A_PAIR).max(if cfg!(test) { 4 } else { 1 << 14 }) as usize;
+        Repeated { counts: HashMap::new(), most, rows }
+    }
+
+    /// Counts documents of a host that have a near-duplicate on another one.
+    fn add(&mut self, host: u32, other: u32, documents: u64) -> Result<(), Error> {
+        let (pair, side) = if host < other { ((host, other), 0) } else { ((other, host), 1) };
+        self.counts.entry(pair).or_default()[side] += documents;
+        if self.counts.len() >= self.most { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        let Repeated { counts, rows, .. } = self;
+        counts.drain().try_for_each(|((a, b), [x, y])| rows.push([packed(a.into(), b.into()), x, y]))
+    }
+
+    /// The rows of [`Hosts`].
+    fn finish(mut self, room: &Room) -> Result<Stored, Error> {
+        self.flush()?;
+        let mut ordered: Sorter<3> = sorter("pairs of hosts", room.memory, room.folder.as_deref());
+        let mut add = |[hosts, x, y]: [u64; 3]| ordered.push([!(x + y), hosts, packed(x, y)]);
+        let mut last = None::<[u64; 3]>;
+        self.rows.for_each(|&row| match &mut last {
+            Some(last) if last[0] == row[0] => {
+                (last[1], last[2]) = (last[1] + row[1], last[2] + row[2]);
+                Ok(())
+            }
+            other => other.replace(row).map_or(Ok(()), &mut add),
+        })?;
+        last.map_or(Ok(()), add)?;
+        ordered.stored(|_| ())
+    }
+}
 
 impl Outcome {
     /// Counts the pairs by the hosts of their documents, which their ids name; see [`host_of`]. Pairs within one host
@@ -124,26 +227,26 @@ impl Outcome {
     /// two may then have one name.
     ///
     /// # Errors
-    /// The pairs of hosts take more memory than this, in bytes.
+    /// Pairs do not fit the [memory](super::ScanOptions::memory) of the scan, and a temporary file cannot be written or read.
     ///
     /// # Cost
     /// Linear in the documents, and in the pairs of distinct texts times the hosts that a text is on, at most
-    /// [`MAX_HOSTS_PER_TEXT`]. Memory: some 12 bytes for each document, 100 for each host and 80 for each pair of hosts.
-    pub fn hosts(&self, depth: usize, memory: u64) -> Result<Hosts, Error> {
-        let Numbering { mut hosts, references, of } = self.numbered_hosts(depth);
+    /// [`MAX_HOSTS_PER_TEXT`]. Memory: some 12 bytes for each document and 100 for each host.
+    pub fn hosts(&self, depth: usize) -> Result<Hosts, Error> {
+        let Numbering { names, documents, references, of, nameless } = self.numbered_hosts(depth);
         let grouped = self.grouped_hosts(&of);
+        drop(of);
         let against = self.corpus.against();
         let is_pair = |a: u32, b: u32| if against { (a < references) != (b < references) } else { a != b };
         let is_counted = |group: u32| grouped.of(group).len() <= MAX_HOSTS_PER_TEXT;
         let split = against.then_some(references);
-        let mut in_both_orders = 0;
-        let mut repeated: HashMap<(u32, u32), u64> = HashMap::new();
-        for group in 0..self.corpus.distinct() as u32 {
+        let (mut in_both_orders, mut left_out, mut repeated) = (0, 0, Repeated::new(&self.room));
+        self.each_similar(|group, similar| {
             if !is_counted(group) {
-                hosts.left_out += 1;
-                continue;
+                left_out += 1;
+                return Ok(());
             }
-            let similar = self.similar_groups(group).filter(|&other| is_counted(other));
+            let similar = similar.iter().copied().filter(|&other| is_counted(other));
             let mut others: BTreeSet<u32> = BTreeSet::new();
             for other in [group].into_iter().chain(similar) {
                 others.extend(grouped.of(other).iter().map(|&(host, _)| host));
@@ -151,43 +254,52 @@ impl Outcome {
             }
             for &(host, documents) in grouped.of(group) {
                 for &other in others.iter().filter(|&&other| is_pair(host, other)) {
-                    *repeated.entry((host, other)).or_default() += u64::from(documents);
+                    repeated.add(host, other, documents.into())?;
                 }
             }
-            if repeated.len() as u64 > memory / BYTES_A_PAIR {
-                return Err(Error::Full(format!(
-                    "more than {} pairs of hosts repeat each other, which do not fit `memory`: allow more, or give a smaller \
-                     `host-depth`",
-                    repeated.len()
-                )));
+            Ok(())
+        })?;
+        let pairs = repeated.finish(&self.room)?;
+        Ok(Hosts { names, documents, pairs, nameless, left_out, document_pairs: in_both_orders / 2 })
+    }
+
+    /// Calls `each` with every group and the groups that are similar to it.
+    fn each_similar(&self, mut each: impl FnMut(u32, &[u32]) -> Result<(), Error>) -> Result<(), Error> {
+        let mut earlier: Sorter<1> = sorter("pairs", self.room.memory, self.room.folder.as_deref());
+        self.edges.for_each(|edge| earlier.push([packed(edge.b.into(), edge.a.into())]))?;
+        let (mut earlier, mut similar, mut buffer) = (earlier.sorted()?, Vec::new(), Buffer::default());
+        let mut next = earlier.next()?.map(|[groups]| unpacked(groups));
+        for group in 0..self.corpus.distinct() as u32 {
+            similar.clear();
+            while let Some((_, other)) = next.filter(|&(of, _)| of == u64::from(group)) {
+                similar.push(other as u32);
+                next = earlier.next()?.map(|[groups]| unpacked(groups));
             }
+            let later = self.edges.of(group, &mut buffer)?.map(|(other, _)| other);
+            similar.extend(later.filter(|&other| other > group));
+            each(group, &similar)?;
         }
-        let pages = |a, b| repeated.get(&(a, b)).copied().unwrap_or(0);
-        let pairs: BTreeSet<_> = repeated.keys().map(|&(a, b)| (a.min(b), a.max(b))).collect();
-        hosts.pairs = pairs.into_iter().map(|(a, b)| ((a, b), (pages(a, b), pages(b, a)))).collect();
-        hosts.document_pairs = in_both_orders / 2;
-        hosts.pairs.sort_by_key(|&(_, (a, b))| Reverse(a + b));
-        Ok(hosts)
+        Ok(())
     }
 
     fn numbered_hosts(&self, depth: usize) -> Numbering {
-        let mut numbering = Numbering { hosts: Hosts::default(), references: 0, of: Vec::new() };
+        let mut numbering = Numbering::default();
         let mut numbers: HashMap<(bool, Cow<'_, str>), u32> = HashMap::new();
         for document in self.corpus.documents_read() {
             let Some(name) = host_of(self.corpus.id(document), depth) else {
-                numbering.hosts.nameless += 1;
+                numbering.nameless += 1;
                 numbering.of.push(NAMELESS);
                 continue;
             };
             let is_reference = self.corpus.is_reference(document);
-            let next = numbering.hosts.names.len() as u32;
+            let next = numbering.names.len() as u32;
             let number = *numbers.entry((is_reference, name)).or_insert_with_key(|(_, name)| {
-                numbering.hosts.names.push(name.to_string());
-                numbering.hosts.documents.push(0);
+                numbering.names.push(name.to_string());
+                numbering.documents.push(0);
                 next
             });
             numbering.references += u32::from(is_reference && number == next);
-            numbering.hosts.documents[number as usize] += 1;
+            numbering.documents[number as usize] += 1;
             numbering.of.push(number);
         }
         numbering
@@ -229,9 +341,6 @@ fn document_pairs(a: &[(u32, u32)], b: &[(u32, u32)], references: Option<u32>) -
     }
     sum(a) * sum(b) - on_one_host
 }
-
-/// The approximate memory of a host that repeats another.
-const BYTES_A_PAIR: u64 = 80;
 
 #[cfg(test)]
 mod tests {

@@ -2,12 +2,12 @@
 //! no memory for each document and table.
 
 use super::corpus::Corpus;
+use super::edges::{Edge, Found};
 use super::group::Keys;
-use super::verify::{Edge, Search};
+use super::verify::Search;
 use crate::algorithm::{Algorithm, CompareOn};
 use crate::hamming::{Near, each_across, each_pair_while};
 use rayon::prelude::*;
-use std::sync::{Mutex, PoisonError};
 
 /// More tables than this are not made where a join finds the same pairs.
 const MANY_TABLES: f64 = 64.0;
@@ -57,11 +57,10 @@ pub(super) fn most_pairs(fingerprints: &[u64], corpus: &Corpus, distance: u32, m
 }
 
 impl Search<'_> {
-    /// Adds every pair of groups within the distance, if at most `most` of them are similar; `None` if there are more, with
-    /// nothing added. Returns the number of comparisons.
-    pub(super) fn joined(&self, distance: u32, most: u64, edges: &mut Vec<Edge>) -> Option<u64> {
-        let (corpus, before) = (self.corpus(), edges.len());
-        let found = Mutex::new(std::mem::take(edges));
+    /// Adds every pair of groups within the distance, unless they are [closed](Found::is_closed) before the end. Returns the number
+    /// of comparisons.
+    pub(super) fn joined(&self, distance: u32, found: &Found) -> u64 {
+        let corpus = self.corpus();
         // Documents of the reference are not compared with each other.
         let rows_first = self.sided().rows_first(corpus.distinct() as u32);
         let own = rows_first.as_ref().map(|(order, _)| order.iter().map(|&group| self.fingerprints()[group as usize]));
@@ -75,16 +74,10 @@ impl Search<'_> {
             similarity.map(|similarity| Edge { a, b, similarity })
         };
         let compared = each_pair_while(codes, rows, distance, |pairs| {
-            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-            found.extend(pairs.iter().filter_map(similar));
-            (found.len() - before) as u64 <= most
+            let mut list = found.list(corpus);
+            pairs.iter().filter_map(similar).for_each(|edge| list.push(edge));
+            !found.is_closed()
         });
-        *edges = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if compared.is_none() || (edges.len() - before) as u64 > most {
-            edges.truncate(before);
-            edges.shrink_to_fit();
-            return None;
-        }
-        compared
+        compared.unwrap_or(0)
     }
 }

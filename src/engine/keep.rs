@@ -13,13 +13,15 @@
 //!
 //! Texts are numbered by their turn: their position in the order of the policy.
 
-use super::arrange::{self, KeepPolicy};
 use super::corpus::Corpus;
+use super::edges::{Edge, Found, FoundList};
 use super::hot::HotFamilies;
 use super::portions::Portion;
 use super::subset::Subset;
 use super::table::Table;
-use super::verify::{Edge, Evidence, HOT_RUN, Search};
+use super::turns::{self, KeepPolicy};
+use super::verify::{Evidence, HOT_RUN, Search};
+use crate::error::Error;
 use crate::postings::{Families, Repeated};
 use crate::similarity::{Similarity, set_of};
 use crate::union_find::UnionFind;
@@ -35,8 +37,9 @@ const AT_ONCE: usize = 1 << 10;
 /// So many members of a hot run are compared with each other before prefixes find them.
 const HOT_MEMBERS: usize = 64;
 
-/// The number of runs whose members are connected at the same time.
+/// The number of runs whose members are connected at the same time, and of these members, unless one run has more.
 const RUNS_AT_ONCE: usize = 1 << 10;
+const MEMBERS_AT_ONCE: usize = 1 << 20;
 
 /// The runs of some tables, numbered through, and those of each group.
 struct Runs<'a> {
@@ -229,7 +232,7 @@ struct Choice<'a> {
     /// The dropped groups of several documents.
     copied: Members,
     is_kept: Vec<bool>,
-    edges: Vec<Edge>,
+    edges: FoundList<'a>,
     compared: u64,
 }
 
@@ -256,7 +259,7 @@ impl Choice<'_> {
             match if best.is_none() || value(later) > value(best) { later } else { best } {
                 Some((other, similarity)) => {
                     let order = self.turns.order;
-                    self.edges.push(edge(order[turn as usize], order[other as usize], similarity));
+                    self.edges.push(Edge::between(order[turn as usize], order[other as usize], similarity));
                     if corpus.members(order[turn as usize]).len() > 1 {
                         self.copied.add(self.turns, turn);
                     }
@@ -275,8 +278,9 @@ impl Choice<'_> {
         }
         let (others, mut compared) = self.possible(&self.copied, 0, turn);
         for other in others.into_iter().map(|other| self.turns.order[other as usize]) {
-            let similarity = self.turns.compared(group, other, &mut compared);
-            self.edges.extend(similarity.map(|similarity| edge(group, other, similarity)));
+            if let Some(similarity) = self.turns.compared(group, other, &mut compared) {
+                self.edges.push(Edge::between(group, other, similarity));
+            }
         }
         self.compared += compared;
         self.kept.add(self.turns, turn);
@@ -323,44 +327,50 @@ impl Choice<'_> {
 const FEW_PAIRS: u64 = 1 << 16;
 
 impl Search<'_> {
-    /// Adds edges from which [`Outcome::keep`](super::Outcome::keep) makes the same keep-set by this policy and the same
-    /// clusters as from all edges: all of them, if fingerprints are compared and there are few; otherwise
-    /// [those that decide](Self::deciding_edges). Returns the number of comparisons; `None` if there are many pairs, and only a
-    /// search with tables finds those that decide.
+    /// Adds edges from which [`Decisions`](super::decisions::Decisions) by this policy, and clusters, are the same as from all edges:
+    /// all of them, if fingerprints are compared and there are few; otherwise [those that decide](Self::deciding_edges). Returns the
+    /// number of comparisons; `None` if there are many pairs, and only a search with tables finds those that decide. There are no edges
+    /// before.
+    ///
+    /// # Errors
+    /// Edges cannot be written.
     pub fn edges_to_keep(
         &self,
         evidence: &Evidence,
         portion: &Portion,
         policy: KeepPolicy,
-        edges: &mut Vec<Edge>,
-    ) -> Option<u64> {
-        let most = FEW_PAIRS + self.corpus().distinct() as u64;
-        if let Evidence::Fingerprints = evidence
-            && let Some(compared) = self.edges_up_to(most, evidence, portion, &HotFamilies::default(), edges)
-        {
-            return Some(compared);
+        found: &mut Found,
+    ) -> Result<Option<u64>, Error> {
+        if let Evidence::Fingerprints = evidence {
+            found.limit(FEW_PAIRS + self.corpus().distinct() as u64);
+            let compared = self.edges(evidence, portion, &HotFamilies::default(), found);
+            if !found.exceeded() {
+                return Ok(Some(compared));
+            }
         }
-        let (deciding, compared) = match self.joins_within() {
-            Some(distance) if self.compares_each_with_each() => self.deciding_edges_without_tables(distance, policy),
-            Some(_) => return None,
-            None => self.deciding_edges(evidence, policy),
-        };
-        edges.extend(deciding);
-        Some(compared)
+        match self.joins_within() {
+            Some(distance) if self.compares_each_with_each() => {
+                self.deciding_edges_without_tables(distance, policy, found).map(Some)
+            }
+            Some(_) => Ok(None),
+            None => self.deciding_edges(evidence, policy, found).map(Some),
+        }
     }
 
-    /// The edges from which [`Outcome::keep`](super::Outcome::keep) makes the same keep-set by this policy, and the same
-    /// clusters, as from all edges. Returns the number of comparisons too.
+    /// Adds the edges from which [`Decisions`](super::decisions::Decisions) by this policy, and clusters, are the same as from all
+    /// edges. Returns the number of comparisons.
     ///
     /// # Cost
     /// A comparison of each group with each kept group that it shares a key with, and of groups that nothing connects.
-    /// Memory: some 16 bytes for each group under each key that several share, and as much for each of these groups; an
-    /// edge for each dropped group; where [`HOT_RUN`] groups have a key and [`HOT_MEMBERS`] of them are kept, also prefixes of
-    /// the kept sets.
-    fn deciding_edges(&self, evidence: &Evidence, policy: KeepPolicy) -> (Vec<Edge>, u64) {
+    /// Memory: some 16 bytes for each group under each key that several share, and as much for each of these groups; where
+    /// [`HOT_RUN`] groups have a key and [`HOT_MEMBERS`] of them are kept, also prefixes of the kept sets.
+    ///
+    /// # Errors
+    /// Edges cannot be written.
+    fn deciding_edges(&self, evidence: &Evidence, policy: KeepPolicy, found: &Found) -> Result<u64, Error> {
         let runs = Runs::new(self.tables(), self.corpus().distinct());
         // A group without a run is kept, and changes nothing for the others.
-        let order = &arrange::Turns::new(self.corpus(), policy).order(&runs.groups);
+        let order = &turns::Turns::new(self.corpus(), policy).order(&runs.groups);
         let repeated = self.repeated(evidence, &runs);
         let turns = Turns { search: self, evidence, runs: &runs, order, repeated };
         let mut choice = Choice {
@@ -368,17 +378,18 @@ impl Search<'_> {
             kept: Members::new(&turns),
             copied: Members::new(&turns),
             is_kept: vec![false; self.corpus().distinct()],
-            edges: Vec::new(),
+            edges: found.list(self.corpus()),
             compared: 0,
         };
         let is_first = |&turn: &u32| is_first(self.corpus(), order[turn as usize]);
         let (first, rest): (Vec<u32>, Vec<u32>) = (0..order.len() as u32).partition(is_first);
         first.chunks(AT_ONCE).chain(rest.chunks(AT_ONCE)).for_each(|batch| choice.decide(batch));
         let Choice { edges, is_kept, compared, .. } = choice;
-        let mut connection = Connection::new(&turns, is_kept, edges, compared);
+        drop(edges);
+        let mut connection = Connection::new(&turns, is_kept, found, compared)?;
         connection.connect_runs();
         connection.connect_families();
-        (connection.edges, connection.compared)
+        Ok(connection.compared)
     }
 }
 
@@ -417,16 +428,17 @@ struct Connection<'a> {
     is_kept: Vec<bool>,
     /// The parts, of the places of groups among those in a run.
     connected: UnionFind<u32>,
-    edges: Vec<Edge>,
+    edges: FoundList<'a>,
     compared: u64,
 }
 
 impl<'a> Connection<'a> {
-    fn new(turns: &'a Turns<'a>, is_kept: Vec<bool>, edges: Vec<Edge>, compared: u64) -> Self {
-        let connected = UnionFind::<u32>::new(turns.runs.groups.len());
-        let mut connection = Connection { turns, is_kept, connected, edges: Vec::new(), compared };
-        edges.iter().for_each(|edge| _ = connection.connect(edge));
-        Connection { edges, ..connection }
+    /// After the choice, whose edges connect already.
+    fn new(turns: &'a Turns<'a>, is_kept: Vec<bool>, found: &'a Found, compared: u64) -> Result<Self, Error> {
+        let mut connected = UnionFind::<u32>::new(turns.runs.groups.len());
+        let place = |group| turns.runs.groups.place(group).expect("it is in a run") as u32;
+        found.for_each(|edge| _ = connected.union(place(edge.a), place(edge.b)))?;
+        Ok(Connection { turns, is_kept, connected, edges: found.list(turns.search.corpus()), compared })
     }
 
     /// The part of a group that is in a run.
@@ -483,7 +495,16 @@ impl<'a> Connection<'a> {
     /// Compares the parts of each run that is not hot.
     fn connect_runs(&mut self) {
         let runs: Vec<u32> = (0..self.turns.runs.len() as u32).filter(|&run| !self.is_hot(run)).collect();
-        for batch in runs.chunks(RUNS_AT_ONCE) {
+        let mut rest = &runs[..];
+        while !rest.is_empty() {
+            let mut members = 0;
+            let fits = |run: &&u32| {
+                let is_first = members == 0;
+                members += self.turns.runs.members(**run).len();
+                is_first || members <= MEMBERS_AT_ONCE
+            };
+            let (batch, after) = rest.split_at(rest.iter().take(RUNS_AT_ONCE).take_while(fits).count());
+            rest = after;
             let open: Vec<Vec<Placed>> = batch.iter().filter_map(|&run| self.open_parts(run)).collect();
             let found: Vec<_> = open.into_par_iter().map(|parts| self.connecting(&parts)).collect();
             found.into_iter().for_each(|found| self.add(found));
@@ -511,7 +532,7 @@ impl<'a> Connection<'a> {
                 let mut similar = pairs.chain(rest).filter(|&(a, b)| self.is_new(a, b)).filter_map(|(a, b)| {
                     let can_be = search.can_be_similar(evidence, a, b, &mut compared);
                     let similarity = if can_be { self.turns.compared(a, b, &mut compared) } else { None };
-                    similarity.map(|similarity| edge(a, b, similarity))
+                    similarity.map(|similarity| Edge::between(a, b, similarity))
                 });
                 if let Some(edge) = similar.next() {
                     connected.union(number, other);
@@ -571,7 +592,7 @@ impl<'a> Connection<'a> {
                 && search.can_be_similar(evidence, group, other, &mut self.compared)
                 && let Some(similarity) = self.turns.compared(group, other, &mut self.compared)
             {
-                let edge = edge(group, other, similarity);
+                let edge = Edge::between(group, other, similarity);
                 self.connect(&edge);
                 self.edges.push(edge);
             }
@@ -597,8 +618,4 @@ pub(super) fn is_open(corpus: &Corpus, is_kept: &[bool], group: u32) -> bool {
 /// Whether a group is kept before any other is decided on.
 pub(super) fn is_first(corpus: &Corpus, group: u32) -> bool {
     corpus.is_reference(corpus.first(group))
-}
-
-pub(super) fn edge(a: u32, b: u32, similarity: Similarity) -> Edge {
-    Edge { a: a.min(b), b: a.max(b), similarity }
 }

@@ -5,7 +5,7 @@
 //! copies    equal token sequences become one document                  128-bit hashes, sorted        (corpus.rs)
 //! group     equal keys → groups of candidates                          one table at a time, sorted   (group.rs)
 //! verify    candidates → pairs with their exact similarity             sets kept, or read again      (verify.rs)
-//! arrange   pairs → clusters, kept documents, records in input order   union-find, greedy keep-set   (arrange.rs)
+//! arrange   pairs → clusters, kept documents, records in input order   union-find, greedy keep-set   (arrange.rs, decisions.rs)
 //! ```
 //!
 //! Fingerprints of 64 bits at a distance that takes many tables are not grouped, but joined (joined.rs), or, where a keep-set
@@ -16,8 +16,9 @@
 //! compared. Documents of a reference are not compared with each other (sided.rs).
 //!
 //! Memory is bounded: keys that do not fit the budget go to a temporary file (columns.rs), and candidates whose features do not
-//! fit are read again: verified in portions (portions.rs) for all pairs, written to a temporary file (sets.rs) for a keep-set. What
-//! stays is some 70 bytes for each document, the runs of candidates, and the pairs found.
+//! fit are read again: verified in portions (portions.rs) for all pairs, written to a temporary file (sets.rs) for a keep-set. Pairs
+//! that do not fit go to a temporary file too, as they are found, where they are sorted (edges.rs). What stays is some 70 bytes for each
+//! document, and the runs of candidates.
 //!
 //! It knows no algorithm: it asks for keys and calls `compare`. What it guarantees whatever the algorithm: the same result for
 //! any number of threads, batch size and memory budget; each pair once; nothing from the order of a map or a thread.
@@ -26,8 +27,10 @@ mod arrange;
 mod chosen;
 mod columns;
 mod corpus;
+mod decisions;
 mod documents;
 mod each_with_each;
+mod edges;
 mod fields;
 mod fingerprints;
 mod group;
@@ -47,6 +50,7 @@ mod subset;
 mod table;
 #[cfg(feature = "report")]
 mod texts;
+mod turns;
 mod verify;
 
 use crate::algorithm::{PreparedAlgorithm, Row};
@@ -59,9 +63,9 @@ use std::time::Duration;
 
 use crate::run::batches::Side;
 pub use crate::run::observer::{Estimate, Observer, Stage};
+pub use arrange::{Cluster, Kept, KeptOutcome, Outcome, Pair, Verdict};
 #[cfg(feature = "report")]
-pub(crate) use arrange::Portion;
-pub use arrange::{Cluster, KEEP_POLICIES, KeepPolicy, Kept, KeptOutcome, Outcome, Pair, Verdict};
+pub(crate) use arrange::{MANY, Partner, Portion};
 pub use chosen::Chosen;
 pub use documents::At;
 #[cfg(feature = "clean")]
@@ -73,6 +77,7 @@ pub use sample::{Bounded, EXAMPLES, Example, Removal, Similarities, SimilarityRa
 pub use scan::{count_terms, deduplicate, scan, scan_to_keep};
 #[cfg(feature = "report")]
 pub(crate) use texts::Texts;
+pub use turns::{KEEP_POLICIES, KeepPolicy};
 #[cfg(feature = "arrow")]
 pub(crate) use verify::HOT_RUN;
 
@@ -85,11 +90,11 @@ pub struct ScanOptions {
     pub seed: u64,
     /// Worker threads; 0 means one a core.
     pub threads: usize,
-    /// Memory for what is kept of the documents, in bytes. Keys that do not fit go to a temporary file. Features that
-    /// do not fit are recomputed, in as many further readings as needed. The minimum for every document, its id and
-    /// some 50 bytes, is used even beyond this bound.
+    /// Memory for what is kept of the documents and for the pairs that are found, in bytes. Keys and pairs that do not fit go to
+    /// temporary files. Features that do not fit are recomputed, in as many further readings as needed. The minimum for every
+    /// document, its id and some 50 bytes, is used even beyond this bound.
     pub memory: u64,
-    /// The folder of the temporary file; `None` is the system's.
+    /// The folder of temporary files, which have no names there; `None` is the system's.
     pub temp_dir: Option<PathBuf>,
     /// Documents that come first in the choice of what is kept.
     pub chosen: Option<Arc<Chosen>>,
@@ -134,9 +139,6 @@ pub struct Counts {
     pub featureless: u64,
     /// Documents that are exact copies (after tokenising) of an earlier one.
     pub copies: u64,
-    /// Comparisons of candidates. Feature sets are compared once per pair, except pairs that sizes and a few bits of
-    /// the sets rule out. Fingerprints are compared once in each table where a pair meets.
-    pub compared: u64,
     /// Pairs at or above the threshold, copies included; `None` if only those were looked for that decide which documents
     /// are kept.
     #[cfg_attr(feature = "report", serde(skip_serializing_if = "Option::is_none"))]
@@ -198,9 +200,13 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// Total time spent in each stage.
     pub timings: Vec<(&'static str, Duration)>,
+    /// Comparisons of candidates: a cost of this run, which depends on the memory and the threads too. Feature sets are compared once
+    /// per pair, except pairs that sizes and a few bits of the sets rule out; with little memory these are fewer bits. Fingerprints
+    /// are compared once in each table where a pair meets.
+    pub compared: u64,
     /// How often candidates were read again for verification because their features did not fit the budget.
     pub rereadings: u64,
-    /// Bytes of keys that went to a temporary file, because they did not fit the budget.
+    /// Bytes of keys, features and pairs that went to temporary files, because they did not fit the budget.
     pub spilled: u64,
     /// How the fingerprints of distinct documents are distributed, with [`ScanOptions::distribution`] and fingerprints of bits.
     pub distribution: Option<Distribution>,

@@ -1,8 +1,10 @@
 //! A scan, stage by stage, as in the diagram at the top of [`engine`](super).
 
-use super::arrange::{self, KeepPolicy, KeptOutcome, Outcome};
+use super::arrange::{KeptOutcome, Outcome, Ran};
 use super::columns::Columns;
 use super::corpus::Corpus;
+use super::decisions::Room;
+use super::edges::Found;
 use super::group::{self, Keys};
 use super::hot::HotFamilies;
 use super::joined;
@@ -10,7 +12,8 @@ use super::portions::{Portion, Portions};
 use super::read::{Choice, Counted, Reader, Reading};
 use super::sets::Outlined;
 use super::table::Table;
-use super::verify::{self, Edge, Evidence, Outlines, Search};
+use super::turns::KeepPolicy;
+use super::verify::{self, Evidence, Outlines, Search};
 use super::{Counts, Observer, Report, ScanOptions, Side, Stage};
 use crate::algorithm::{
     AlgorithmFactory, CompareOn, Learned, PreparedAlgorithm, Remarks, RunSummary, Totals, same_identity,
@@ -24,7 +27,6 @@ use crate::postings::Spilled;
 use crate::run::ordered::{thread_pool, workers};
 use crate::source::{Problem, Source};
 use rayon::ThreadPool;
-use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -32,8 +34,8 @@ use std::time::{Duration, Instant};
 /// of `source`.
 ///
 /// # Errors
-/// The algorithm is refused for these documents, its lexicon has terms of another tokenizer or seed, there are more than 2³² − 2 documents or 2³² pairs, or threads cannot
-/// be started. Problems with single documents are not errors: they go to the observer and the counts.
+/// The algorithm is refused for these documents, its lexicon has terms of another tokenizer or seed, there are more than 2³² − 2 documents, a temporary file cannot be written,
+/// or threads cannot be started. Problems with single documents are not errors: they go to the observer and the counts.
 ///
 /// # Cost
 /// One reading of everything, and up to a few more: a second one if the first documents misled about the median length;
@@ -47,7 +49,7 @@ pub fn scan(
     options: &ScanOptions,
     observer: &dyn Observer,
 ) -> Result<Outcome, Error> {
-    run(source, reference, factory, options, observer, Goal::Pairs)
+    run(source, reference, factory, options, observer, Goal::Pairs, Outcome::new)
 }
 
 /// Decides which documents are kept by a policy, as [`Outcome::keep`] does after a [`scan`], and which are connected.
@@ -68,8 +70,7 @@ pub fn scan_to_keep(
     observer: &dyn Observer,
     policy: KeepPolicy,
 ) -> Result<KeptOutcome, Error> {
-    let outcome = run(source, reference, factory, options, observer, Goal::Keep(policy))?;
-    Ok(KeptOutcome::new(outcome, policy))
+    run(source, reference, factory, options, observer, Goal::Keep(policy), |ran| KeptOutcome::new(ran, policy))
 }
 
 /// As [`scan_to_keep`], but with a `reference` documents are compared with each other too: what is kept has no
@@ -89,8 +90,7 @@ pub fn deduplicate(
     observer: &dyn Observer,
     policy: KeepPolicy,
 ) -> Result<KeptOutcome, Error> {
-    let outcome = run(source, reference, factory, options, observer, Goal::KeepAmongAll(policy))?;
-    Ok(KeptOutcome::new(outcome, policy))
+    run(source, reference, factory, options, observer, Goal::KeepAmongAll(policy), |ran| KeptOutcome::new(ran, policy))
 }
 
 /// What is looked for.
@@ -104,24 +104,25 @@ pub(super) enum Goal {
     KeepAmongAll(KeepPolicy),
 }
 
-fn run(
+fn run<T: Send>(
     source: &mut dyn Source,
     reference: Option<&mut dyn Source>,
     factory: &dyn AlgorithmFactory,
     options: &ScanOptions,
     observer: &dyn Observer,
     goal: Goal,
-) -> Result<Outcome, Error> {
+    arrange: impl FnOnce(Ran) -> Result<T, Error> + Send,
+) -> Result<T, Error> {
     let mut run = Run::new(Side::both(source, reference), options, observer, goal)?;
     let (mut prepared, documents) = run.read(factory)?;
     let mut corpus = run.gather(&mut prepared, documents)?;
     let mut groups = run.group(&prepared, &mut corpus)?;
-    let edges = run.verify(&prepared, &mut corpus, &mut groups)?;
+    let found = run.verify(&prepared, &mut corpus, &mut groups)?;
     if let Some(layout) = prepared.algorithm.layout().filter(|_| options.distribution) {
         run.report.distribution = Some(run.pool.install(|| Distribution::of(groups.keys.fingerprints(), &layout)));
     }
     drop(groups);
-    Ok(run.arrange(prepared, corpus.documents, edges))
+    run.arrange(prepared, corpus.documents, found, arrange)
 }
 
 /// More pairs than this are announced before they are looked for.
@@ -314,7 +315,7 @@ impl<'a> Run<'a> {
         prepared: &PreparedAlgorithm,
         gathered: &mut Gathered,
         groups: &mut Groups<'_>,
-    ) -> Result<Vec<Edge>, Error> {
+    ) -> Result<Found, Error> {
         let (algorithm, corpus, memory) = (&*prepared.algorithm, &mut gathered.documents, self.reader.options.memory);
         let Groups { keys, tables, joins_within, portions, reread, spilled } = groups;
         if let Goal::Pairs = self.goal {
@@ -328,7 +329,9 @@ impl<'a> Run<'a> {
                 self.reader.observer.many_pairs(most);
             }
         }
-        let (mut edges, mut changed) = (Vec::new(), BTreeMap::new());
+        let lists_pairs = matches!(self.goal, Goal::Pairs);
+        let mut found = Found::new(self.reader.options, self.pool.current_num_threads(), lists_pairs);
+        let mut changed = BTreeMap::new();
         let of_all = match spilled.take() {
             Some(candidates) => Some(self.reread(prepared, corpus, (&candidates, true), &mut changed)?),
             None => None,
@@ -369,19 +372,16 @@ impl<'a> Run<'a> {
                 Goal::Keep(_) | Goal::KeepAmongAll(_) => HotFamilies::default(),
             };
             let search = Search::new(algorithm, keys, corpus, tables).joining(*joins_within).within(memory);
-            self.report.counts.compared += self.search(&search, evidence, &portion, &hot, &mut edges)?;
+            self.report.compared += self.search(&search, evidence, &portion, &hot, &mut found)?;
             evidence.check()?;
-            if edges.len() > u32::MAX as usize {
-                return Err(Error::TooManyPairs(u32::MAX.into()));
-            }
+            found.check()?;
             self.clock.lap("verify");
         }
         for problem in changed.values() {
             self.report.counts.problem(problem);
             self.reader.observer.problem(problem);
         }
-        edges.par_sort_unstable_by_key(|edge| (edge.a, edge.b));
-        Ok(edges)
+        Ok(found)
     }
 
     /// Adds the edges of a portion that are looked for. Returns the number of comparisons.
@@ -391,18 +391,18 @@ impl<'a> Run<'a> {
         evidence: &Evidence,
         portion: &Portion,
         hot: &HotFamilies,
-        edges: &mut Vec<Edge>,
+        found: &mut Found,
     ) -> Result<u64, Error> {
         let (Goal::Keep(policy) | Goal::KeepAmongAll(policy)) = self.goal else {
-            return Ok(self.pool.install(|| search.edges(evidence, portion, hot, edges)));
+            return Ok(self.pool.install(|| search.edges(evidence, portion, hot, found)));
         };
-        if let Some(compared) = self.pool.install(|| search.edges_to_keep(evidence, portion, policy, edges)) {
+        if let Some(compared) = self.pool.install(|| search.edges_to_keep(evidence, portion, policy, found))? {
             return Ok(compared);
         }
         let tables =
             self.pool.install(|| group::groups(search.keys(), search.corpus(), self.reader.options.memory / 4))?;
         let search = search.with_tables(&tables);
-        let compared = self.pool.install(|| search.edges_to_keep(evidence, portion, policy, edges));
+        let compared = self.pool.install(|| search.edges_to_keep(evidence, portion, policy, found))?;
         Ok(compared.expect("tables find those that decide"))
     }
 
@@ -433,8 +433,14 @@ impl<'a> Run<'a> {
     }
 
     /// The result of the scan, from which pairs, clusters and verdicts are made on demand.
-    fn arrange(self, prepared: PreparedAlgorithm, corpus: Corpus, edges: Vec<Edge>) -> Outcome {
-        let Run { mut report, clock, goal, remarks, reader, .. } = self;
+    fn arrange<T: Send>(
+        self,
+        prepared: PreparedAlgorithm,
+        corpus: Corpus,
+        found: Found,
+        arrange: impl FnOnce(Ran) -> Result<T, Error> + Send,
+    ) -> Result<T, Error> {
+        let Run { mut report, clock, remarks, reader, pool, .. } = self;
         let algorithm = &*prepared.algorithm;
         report.describe(&prepared);
         let Counts { documents, references, featureless, .. } = report.counts;
@@ -442,9 +448,9 @@ impl<'a> Run<'a> {
         report.warnings.extend(algorithm.warnings(&summary));
         report.warnings.extend(corpus.repeated_ids());
         report.warnings.extend(corpus.unranked(reader.options.ranked_by.as_deref()));
-        report.counts.pairs = matches!(goal, Goal::Pairs).then(|| arrange::count_pairs(&corpus, &edges));
         report.timings = clock.laps;
-        Outcome::new(corpus, edges, prepared, report)
+        let (room, begun) = (Room::of(reader.options), Instant::now());
+        pool.install(|| arrange(Ran { corpus, found: found.finish()?, prepared, report, room, begun }))
     }
 }
 
@@ -546,11 +552,68 @@ mod tests {
         Documents::new((0..count).map(|page| (format!("{name}{page}"), format!("{frame}{}", own(page)))))
     }
 
+    /// All that an outcome says, with little memory and with much.
+    #[test]
+    fn pairs_in_a_file_are_those_in_memory() {
+        let frame: String = (0..100).map(|word| format!("frame{word} ")).collect();
+        // Pages of one template, of which some have copies anywhere after them, and some are of another.
+        let of = |n: usize| if n % 3 == 2 { n * 7 % (n - 1) } else { n };
+        let text = |n: usize| format!("{frame}{}own{} x{}", if of(n) % 5 == 4 { &frame } else { "" }, of(n), of(n) % 4);
+        let id = |n: usize| format!("http://h{}.example/{n}", n * 5 % 13);
+        let documents = |range: std::ops::Range<usize>| Documents::new(range.map(|n| (id(n), text(n))));
+        for (name, settings) in [
+            ("minhash", &[("shingle", "1")][..]),
+            ("minhash", &[("shingle", "1"), ("exact", "true")]),
+            ("simhash", &[("force", "true"), ("grams", "1"), ("distance", "6"), ("blocks", "8")]),
+            ("simhash", &[("force", "true"), ("grams", "1"), ("distance", "20"), ("blocks", "22")]),
+        ] {
+            let factory =
+                Entry::by_name(name).unwrap().factory(Settings::from_pairs(settings.iter().copied())).unwrap();
+            for references in [0, 60] {
+                let outcome = |memory, threads| {
+                    let options = ScanOptions { memory, threads, ..ScanOptions::default() };
+                    let (mut reference, mut source) = (documents(0..references), documents(references..200));
+                    let against = (references > 0).then_some(&mut reference as &mut dyn Source);
+                    scan(&mut source, against, &factory, &options, &()).unwrap()
+                };
+                let said = |outcome: &Outcome| {
+                    let pairs = outcome.pairs().map(|pair| format!("{:?}\n", pair.unwrap())).collect::<String>();
+                    let kept = super::super::KEEP_POLICIES.iter().map(|&(_, policy, _)| {
+                        let kept = outcome.keep(policy).unwrap();
+                        let verdicts = kept.verdicts().map(|verdict| format!("{verdict:?}\n")).collect::<String>();
+                        verdicts + &kept.clusters().map(|cluster| format!("{cluster:?}\n")).collect::<String>()
+                    });
+                    let hosts = outcome.hosts(0).unwrap();
+                    let pairs_of_hosts = hosts.pairs().map(|pair| format!("{:?}\n", pair.unwrap())).collect::<String>();
+                    (
+                        outcome.report.counts.clone(),
+                        pairs,
+                        kept.collect::<String>(),
+                        pairs_of_hosts,
+                        hosts.document_pairs,
+                    )
+                };
+                let expected = said(&outcome(1 << 30, 1));
+                assert!(expected.0.pairs > Some(3000), "{name}: {:?}", expected.0);
+                for threads in [1, 3] {
+                    let outcome = outcome(0, threads);
+                    assert!(outcome.report.spilled > 16 * 500, "{name}: {}", outcome.report.spilled);
+                    assert_eq!(
+                        said(&outcome),
+                        expected,
+                        "{name} {settings:?}, {references} references, {threads} threads"
+                    );
+                }
+            }
+        }
+    }
+
     /// How many pairs are looked at.
     fn looked_at(references: usize, documents: usize, factory: &dyn AlgorithmFactory, goal: Goal) -> u64 {
         let (mut reference, mut source) = (pages("r", references), pages("n", documents));
-        let outcome = run(&mut source, Some(&mut reference), factory, &ScanOptions::default(), &(), goal).unwrap();
-        outcome.corpus.asked.into_inner()
+        let options = ScanOptions::default();
+        let asked = |ran: Ran| Ok(ran.corpus.asked.into_inner());
+        run(&mut source, Some(&mut reference), factory, &options, &(), goal, asked).unwrap()
     }
 
     #[test]
@@ -586,8 +649,7 @@ mod tests {
         let settings = Settings::from_pairs([("shingle", "1"), ("exact", "true")]);
         let factory = Entry::by_name("minhash").unwrap().factory(settings).unwrap();
         let count = 600;
-        let outcome = run(&mut pages("n", count), None, &factory, &ScanOptions::default(), &(), Goal::Pairs);
-        let outcome = outcome.unwrap();
+        let outcome = scan(&mut pages("n", count), None, &factory, &ScanOptions::default(), &()).unwrap();
         let pairs = (count * (count - 1) / 2) as u64;
         assert_eq!(outcome.report.counts.pairs, Some(pairs));
         let looked_at = outcome.corpus.asked.into_inner();

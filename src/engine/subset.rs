@@ -1,7 +1,7 @@
 //! Some of the groups, numbered through: what is kept of a few groups takes no memory for all of them.
 
 /// Some of the numbers below a bound, each with its place among them. Takes two bits for each number below the bound.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Subset {
     blocks: Vec<Block>,
     length: usize,

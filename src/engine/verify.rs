@@ -2,6 +2,7 @@
 
 use super::Side;
 use super::corpus::Corpus;
+use super::edges::{Edge, Found, FoundList};
 use super::group::Keys;
 use super::hot::HotFamilies;
 use super::portions::Portion;
@@ -24,21 +25,6 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-
-/// Two groups of distinct documents at or above the threshold; `a < b`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Edge {
-    pub a: u32,
-    pub b: u32,
-    pub similarity: Similarity,
-}
-
-impl Edge {
-    /// The group at the other end.
-    pub fn other_than(&self, group: u32) -> u32 {
-        if self.a == group { self.b } else { self.a }
-    }
-}
 
 /// The data that pairs are compared by.
 pub(super) enum Evidence {
@@ -542,21 +528,29 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Passes every pair, ascending, to `look`, with the [positions](Self::partners) of both, on threads of the pool. Returns the
-    /// result of each thread.
+    /// Passes every pair, ascending, to `look`, with the [positions](Self::partners) of both, on threads of the pool, each with what
+    /// `begin` returns. No more rows are begun once `stops`.
     ///
     /// Each thread that works has 4 bytes for each number: all of them at most a quarter of this memory, but two can work in any
     /// case.
-    fn search<T: Default + Send>(&self, memory: u64, look: impl Fn((u32, u32), (u32, u32), &mut T) + Sync) -> Vec<T> {
+    fn search<T>(
+        &self,
+        memory: u64,
+        stops: impl Fn() -> bool + Sync,
+        begin: impl Fn() -> T + Sync,
+        look: impl Fn((u32, u32), (u32, u32), &mut T) + Sync,
+    ) {
         let next = AtomicUsize::new(0);
         let a_thread = (size_of::<u32>() * self.ends.len()).max(1) as u64;
         let most = (memory / 4 / a_thread).max(2);
         rayon::broadcast(|thread| {
             if thread.index() as u64 >= most {
-                return T::default();
+                return;
             }
-            let (mut marks, mut came) = (vec![u32::MAX; self.ends.len()], T::default());
-            while let Some(numbers) = self.order.chunks(ROWS_AT_ONCE).nth(next.fetch_add(1, Ordering::Relaxed)) {
+            let (mut marks, mut came) = (vec![u32::MAX; self.ends.len()], begin());
+            while !stops()
+                && let Some(numbers) = self.order.chunks(ROWS_AT_ONCE).nth(next.fetch_add(1, Ordering::Relaxed))
+            {
                 for &number in numbers {
                     self.partners(number, &mut marks, |other, (at, of_other)| match number < other {
                         true => look((number, other), (at, of_other), &mut came),
@@ -564,8 +558,7 @@ impl<'a> Rows<'a> {
                     });
                 }
             }
-            came
-        })
+        });
     }
 }
 
@@ -734,23 +727,24 @@ impl<'a> Search<'a> {
         self.algorithm.layout().is_some_and(|layout| layout.compares_each_with_each(documents))
     }
 
-    /// Passes every pair of every run except the hot ones to `look`, on all threads of the pool. Returns the result of
-    /// each task. Where pairs are not searched by rows, no task begins once `stops`.
-    fn pairs<T: Default + Send>(
+    /// Passes every pair of every run except the hot ones to `look`, on all threads of the pool, each time with what `begin` returned
+    /// for the task. No task begins once `stops`.
+    fn pairs<T>(
         &self,
         stops: impl Fn() -> bool + Sync,
+        begin: impl Fn() -> T + Sync,
         look: impl Fn(Meeting, (u32, u32), &mut T) + Sync,
-    ) -> Vec<T> {
+    ) {
         if self.searches_by_rows() {
             let is_wanted = |table: &Table, run| !self.is_hot(table, run);
             let rows = Rows::new(self.tables, self.corpus.distinct(), &self.sided, is_wanted);
-            return rows.search(self.memory, |pair, _, came| look(Meeting::Once, pair, came));
+            return rows.search(self.memory, stops, begin, |pair, _, came| look(Meeting::Once, pair, came));
         }
         let work = |task: &Task| {
-            let mut came = T::default();
             if stops() {
-                return came;
+                return;
             }
+            let mut came = begin();
             let mut row = |table: usize, run: usize, i: usize| {
                 let (members, key) = (self.tables[table].run(run), self.tables[table].key(run));
                 self.sided.each_met(members, i, |j| {
@@ -765,9 +759,8 @@ impl<'a> Search<'a> {
                 }
                 Task::Rows { table, run, from, to } => (from..to).for_each(|i| row(table, run, i)),
             }
-            came
         };
-        tasks(self.tables, &self.sided, |table, run| self.is_hot(table, run)).par_iter().map(work).collect()
+        tasks(self.tables, &self.sided, |table, run| self.is_hot(table, run)).par_iter().for_each(work);
     }
 
     fn hot_runs(&self) -> impl Iterator<Item = (usize, &'a Table, usize)> + Clone {
@@ -786,13 +779,17 @@ impl<'a> Search<'a> {
             self.tables.iter().flat_map(|table| &table.members).for_each(|&group| mark(group));
         } else {
             let never = || false;
-            self.pairs(never, |_, (a, b), (): &mut ()| {
-                let known = is_marked(a) && is_marked(b);
-                if !known && self.corpus.may_pair(a, b) && outlines.can_reach(self.jaccard, a, b) {
-                    mark(a);
-                    mark(b);
-                }
-            });
+            self.pairs(
+                never,
+                || (),
+                |_, (a, b), ()| {
+                    let known = is_marked(a) && is_marked(b);
+                    if !known && self.corpus.may_pair(a, b) && outlines.can_reach(self.jaccard, a, b) {
+                        mark(a);
+                        mark(b);
+                    }
+                },
+            );
             for (_, table, run) in self.hot_runs() {
                 table.run(run).iter().for_each(|&group| mark(group));
             }
@@ -849,41 +846,26 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Compares every candidate pair of a portion once, and adds those at or above the threshold. Returns the number of
-    /// comparisons.
+    /// Compares every candidate pair of a portion once, and adds those at or above the threshold, unless these are
+    /// [closed](Found::is_closed) before the end. Returns the number of comparisons.
     ///
     /// `hot` are the hot runs, which were taken out of the tables.
-    pub fn edges(&self, evidence: &Evidence, portion: &Portion, hot: &HotFamilies, edges: &mut Vec<Edge>) -> u64 {
-        self.edges_up_to(u64::MAX, evidence, portion, hot, edges).expect("there is no bound")
-    }
-
-    /// The same, if at most this many are at or above the threshold; `None` if there are more, with nothing added. Many more
-    /// are not looked for where fingerprints are compared.
-    pub fn edges_up_to(
-        &self,
-        most: u64,
-        evidence: &Evidence,
-        portion: &Portion,
-        hot: &HotFamilies,
-        edges: &mut Vec<Edge>,
-    ) -> Option<u64> {
+    pub fn edges(&self, evidence: &Evidence, portion: &Portion, hot: &HotFamilies, found: &Found) -> u64 {
         if let Some(distance) = self.joins_within {
-            return self.joined(distance, most, edges);
+            return self.joined(distance, found);
         }
         let prefixed = match evidence {
             Evidence::Fingerprints => None,
             Evidence::Sets(sets) => self.prefixes_by().map(|jaccard| (sets, jaccard)),
         };
-        let added = AtomicU64::new(0);
-        let too_many = || added.load(Ordering::Relaxed) > most;
-        let look = |meeting: Meeting, (a, b): (u32, u32), (count, found): &mut (u64, Vec<Edge>)| {
+        let look = |meeting: Meeting, (a, b): (u32, u32), came: &mut Came<'_>| {
             if !self.corpus.may_pair(a, b) || !portion.compares(a, b) {
                 return;
             }
             let similarity = match evidence {
                 // Comparing fingerprints is cheaper than checking whether the pair is compared in this table.
                 Evidence::Fingerprints => {
-                    *count += 1;
+                    came.compared += 1;
                     let similarity = self.similarity_of_fingerprints(a, b);
                     similarity.filter(|_| self.is_compared_at(meeting, hot, a, b))
                 }
@@ -892,40 +874,50 @@ impl<'a> Search<'a> {
                     if !sets.can_reach(self.jaccard, a, b) || !self.is_compared_at(meeting, hot, a, b) {
                         return;
                     }
-                    *count += 1;
+                    came.compared += 1;
                     sets.compared(a, b, |a, b| self.algorithm.compare(a, b))
                 }
             };
             if let Some(similarity) = similarity {
-                found.push(Edge { a, b, similarity });
-                if most < u64::MAX {
-                    added.fetch_add(1, Ordering::Relaxed);
-                }
+                came.edges.push(Edge { a, b, similarity });
             }
         };
-        let mut came = self.pairs(too_many, look);
+        let compared = AtomicU64::new(0);
+        let begin = || Came { compared: 0, edges: found.list(self.corpus), sum: &compared };
+        self.pairs(|| found.is_closed(), begin, look);
         if let Some((sets, jaccard)) = prefixed {
             for (family, members) in (0..).zip(&hot.members) {
                 let meeting = Meeting::Family(family);
                 let prefixes = Prefixes::new(jaccard, members, sets, self.memory);
                 let sided = Sided::new(self.corpus, members.iter().copied());
                 let rows = Rows::new(std::slice::from_ref(&prefixes.table), members.len(), &sided, |_, _| true);
-                came.extend(rows.search(self.memory, |(a, b), places, came| {
-                    if prefixes.can_reach((a, b), places) {
-                        look(meeting, (members[a as usize], members[b as usize]), came);
-                    }
-                }));
+                rows.search(
+                    self.memory,
+                    || found.is_closed(),
+                    begin,
+                    |(a, b), places, came| {
+                        if prefixes.can_reach((a, b), places) {
+                            look(meeting, (members[a as usize], members[b as usize]), came);
+                        }
+                    },
+                );
             }
         }
-        if too_many() {
-            return None;
-        }
-        edges.reserve(came.iter().map(|(_, found)| found.len()).sum());
-        // Each piece is freed after it is moved.
-        Some(came.into_iter().fold(0, |compared, (count, found)| {
-            edges.extend(found);
-            compared + count
-        }))
+        compared.into_inner()
+    }
+}
+
+/// What comes of some comparisons.
+struct Came<'a> {
+    compared: u64,
+    edges: FoundList<'a>,
+    /// What their number is added to.
+    sum: &'a AtomicU64,
+}
+
+impl Drop for Came<'_> {
+    fn drop(&mut self) {
+        self.sum.fetch_add(self.compared, Ordering::Relaxed);
     }
 }
 

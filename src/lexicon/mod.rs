@@ -22,7 +22,8 @@
 //! assert_eq!((lexicon.documents(), lexicon.len()), (3, 9));
 //! let imatch = IMatch::builder().min_terms(2).lexicon(lexicon).build()?;
 //! let outcome = Scan::new(imatch).texts(&["a dog, a cat", "A cat? A dog!", "the log"])?;
-//! assert_eq!(outcome.pairs().map(|pair| pair.indices).collect::<Vec<_>>(), [(0, 1)]);
+//! let pairs = outcome.pairs().map(|pair| Ok(pair?.indices)).collect::<Result<Vec<_>, neardups::Error>>()?;
+//! assert_eq!(pairs, [(0, 1)]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

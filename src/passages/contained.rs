@@ -12,10 +12,9 @@ use super::cutting::{Cutting, WordOptions, memory_of_reading, sequence_of};
 use super::locate::{Again, AgainDocument, Documents, RUN_AGAIN};
 use super::matched::{Kept, KeptPart, PassagesOfPairs};
 use super::shared::{Answer, Shared};
-use super::sorted::Sorter;
 use crate::error::Error;
 use crate::hash::shingle_hashes_in_place;
-use crate::postings::{Buffer, Filter};
+use crate::postings::{Buffer, Filter, Sorter};
 use crate::run::batches::{Numbered, Side, in_parallel};
 use crate::run::observer::{Observer, Stage};
 use crate::run::ordered::{thread_pool, workers};
@@ -300,7 +299,10 @@ impl Reading<'_> {
         let most = (8 * (self.options.memory / 8).max(1 << 22) / Filter::bytes_for(8)).min(u64::from(u32::MAX));
         self.exceeds_filter = self.rows.len() > most;
         let mut filter = Filter::new(self.rows.len().min(most) as usize);
-        self.rows.for_each_unsorted(|&[run, _]| filter.insert(tag(run)))?;
+        self.rows.for_each_unsorted(|&[run, _]| {
+            filter.insert(tag(run));
+            Ok(())
+        })?;
         Ok(filter)
     }
 }

@@ -5,10 +5,9 @@
 use super::corpus::check_stopped;
 use super::locate::AgainDocument;
 use super::shared::Answer;
-use super::stored::Stored;
 use crate::error::Error;
 use crate::hash::shingle_hashes_in_place;
-use crate::postings::Buffer;
+use crate::postings::{Buffer, Stored};
 use crate::run::observer::Observer;
 use crate::source::Place;
 use rayon::prelude::*;

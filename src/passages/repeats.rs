@@ -25,10 +25,9 @@
 //! read once for each place.
 
 use super::order;
-use super::stored::Stored;
 use super::text::{BYTES_BESIDE, Builder, LAST, Selector, Slot, Text};
 use crate::error::Error;
-use crate::postings::Buffer;
+use crate::postings::{Buffer, Stored};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;

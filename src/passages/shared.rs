@@ -17,11 +17,9 @@
 //! Miller, *JOSIE: Overlap Set Similarity Search for Finding Joinable Tables in Data Lakes*, SIGMOD 2019.)
 
 use super::corpus::check_stopped;
-use super::sorted::Sorter;
-use super::stored::Stored;
 use crate::error::Error;
 use crate::hash::sequence_hash;
-use crate::postings::Buffer;
+use crate::postings::{Buffer, Sorter, Stored};
 use crate::run::observer::Observer;
 use rayon::prelude::*;
 use std::cmp::Reverse;

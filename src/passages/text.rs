@@ -10,10 +10,9 @@
 use super::minima::Minima;
 use super::modular::{Powers, extended};
 use super::selected_by_windows;
-use super::stored::Stored;
 use crate::error::Error;
 use crate::hash::{mix, shingle_hashes};
-use crate::postings::Buffer;
+use crate::postings::{Buffer, Stored};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;

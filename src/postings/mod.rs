@@ -7,6 +7,8 @@
 //! prefixes   set → the sets that may be similar to it, by their rare elements                (prefixes.rs)
 //! families   keys that very many documents have → one prefix filter for those alike          (families.rs)
 //! spilled    words in a temporary file                                                       (spilled.rs)
+//! stored     words in memory, or in such a file                                              (stored.rs)
+//! sorted     rows of words in order, in memory or in such a file                             (sorted.rs)
 //! repeated   the elements by which sets can be found at all                                  (repeated.rs)
 //! ```
 
@@ -17,7 +19,9 @@ mod read_at;
 mod repeated;
 mod run;
 mod sort;
+mod sorted;
 mod spilled;
+mod stored;
 mod table;
 mod words;
 mod writer;
@@ -31,7 +35,9 @@ pub(crate) use read_at::read_at;
 pub(crate) use repeated::Repeated;
 pub(crate) use run::{Posting, Run, check_of, damaged};
 pub(crate) use sort::sorted;
+pub(crate) use sorted::{Gathering, List, Sorter};
 pub(crate) use spilled::{Buffer, Spilled};
+pub(crate) use stored::Stored;
 pub(crate) use table::Table;
 pub(crate) use words::{Words, put};
 pub(crate) use writer::Writer;

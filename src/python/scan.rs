@@ -96,8 +96,8 @@ fn find(
             let outcome = engine::scan(source, reference, factory, options, watch)?;
             call.check(&outcome.report.counts)?;
             let table = match call.emit {
-                Emit::Hosts => Table::hosts(&outcome.hosts(call.host_depth, options.memory)?),
-                _ => Table::pairs(&outcome, ids),
+                Emit::Hosts => Table::hosts(&outcome.hosts(call.host_depth)?)?,
+                _ => Table::pairs(&outcome, ids)?,
             };
             Ok((Found::Records(table), outcome.report))
         }

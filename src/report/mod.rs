@@ -4,15 +4,15 @@ mod passages;
 #[cfg(feature = "arrow")]
 pub mod table;
 
-use crate::engine::{At, Cluster, Fingerprint, HostPair, Outcome, Pair, Portion, Report, Verdict};
+use crate::engine::{At, Cluster, Fingerprint, HostPair, MANY, Outcome, Pair, Partner, Portion, Report, Verdict};
 use crate::error::Error;
 use crate::kernel::{Level, json::plain_prefix};
+use crate::postings::Buffer;
 use crate::run::ordered::{self, Room};
 pub use passages::PassageLines;
 use serde::Serialize;
 use serde_json::json;
 use std::io::{self, Write};
-use std::ops::Range;
 
 /// A record of the output, other than a pair. Future versions may add fields at the end of each, but do not change
 /// these.
@@ -163,16 +163,17 @@ pub struct JsonLines<W: Write> {
     line: Vec<u8>,
 }
 
-/// The minimum number of pairs for a portion to be written by one thread.
-const MANY: usize = 1 << 16;
-
 /// The lines of a portion.
-enum Lines {
-    /// The lines, and their number.
-    Made(Vec<u8>, u64),
-    /// The documents of a portion with too many lines to hold.
-    Unmade(Range<u32>),
+struct Lines {
+    lines: Vec<u8>,
+    count: u64,
+    /// The rest of a portion with more lines than are held, without so many partners of its first document.
+    rest: Option<(Portion, usize)>,
 }
+
+/// So many portions wait to be written, each with lines of so many bytes.
+const MOST_WAITING: usize = 24;
+const MOST_BYTES: usize = 2 << 20;
 
 impl<W: Write> JsonLines<W> {
     /// A writer for the results of a scan with this report. `out` should be buffered.
@@ -193,10 +194,10 @@ impl<W: Write> JsonLines<W> {
     /// Writes a `pair` record for every pair of the outcome, as [`Outcome::pairs`] and [`pair`](Self::pair) would, on
     /// this many threads; 0 means one per core. Returns their number.
     ///
-    /// Memory: some MiB per thread, in addition to the pairs of one document.
+    /// Memory: at most some 50 MiB, in addition to the pairs of one document.
     ///
     /// # Errors
-    /// As for [`pair`](Self::pair).
+    /// As for [`pair`](Self::pair) and [`Outcome::pairs`].
     pub fn pairs(&mut self, outcome: &Outcome, threads: usize) -> Result<u64, Error>
     where
         W: Send,
@@ -204,49 +205,31 @@ impl<W: Write> JsonLines<W> {
         let JsonLines { out, pair_lines, .. } = self;
         let (pair_lines, threads) = (&*pair_lines, ordered::workers(threads));
         let worker = || {
-            let mut partners = Vec::new();
-            move |portion: Portion| match portion.pairs {
-                // Lines of this many pairs are written as they are made, so that they need not be held.
-                MANY.. => Lines::Unmade(portion.documents),
-                _ => {
-                    let (mut lines, mut count) = (Vec::new(), 0);
-                    for document in portion.documents {
-                        outcome.partners_of(document, &mut partners);
-                        count += partners.len() as u64;
-                        partners
-                            .iter()
-                            .for_each(|&partner| pair_lines.add(&outcome.pair(document, partner), &mut lines));
-                    }
-                    Lines::Made(lines, count)
-                }
-            }
+            let mut list = Listing { outcome, partners: Vec::new(), buffer: Buffer::default() };
+            move |portion: Result<Portion, Error>| list.lines(pair_lines, portion?)
         };
-        let room = Room { pieces: 4 * threads, bytes: u64::MAX };
-        let (mut portions, mut partners, mut total) = (outcome.portions(), Vec::new(), 0);
+        let room = Room { pieces: MOST_WAITING.min(4 * threads), bytes: u64::MAX };
+        let (mut portions, mut total) = (outcome.portions(), 0);
+        let (mut list, mut line) = (Listing { outcome, partners: Vec::new(), buffer: Buffer::default() }, Vec::new());
         ordered::map(
             threads,
             room,
             || portions.next(),
             |_| 0,
             worker,
-            |lines| match lines {
-                Lines::Made(lines, count) => {
-                    total += count;
-                    out.write_all(&lines)
-                }
-                Lines::Unmade(documents) => documents.into_iter().try_for_each(|document| {
-                    outcome.partners_of(document, &mut partners);
-                    total += partners.len() as u64;
-                    let mut line = Vec::new();
-                    partners.iter().try_for_each(|&partner| {
-                        line.clear();
-                        pair_lines.add(&outcome.pair(document, partner), &mut line);
-                        out.write_all(&line)
-                    })
-                }),
+            |made: Result<Lines, Error>| {
+                let Lines { lines, count, rest } = made?;
+                total += count;
+                out.write_all(&lines).map_err(cannot_write)?;
+                let Some((portion, skipped)) = rest else { return Ok(()) };
+                list.each(&portion, skipped, |_, pair| {
+                    total += 1;
+                    line.clear();
+                    pair_lines.add(&pair, &mut line);
+                    out.write_all(&line).map_err(cannot_write).map(|()| true)
+                })
             },
-        )
-        .map_err(cannot_write)?;
+        )?;
         Ok(total)
     }
 
@@ -299,6 +282,58 @@ impl<W: Write> JsonLines<W> {
 
     fn line(&mut self, record: &Record<'_>) -> Result<(), Error> {
         write_line(&mut self.out, record)
+    }
+}
+
+/// Lists the pairs of portions.
+struct Listing<'o> {
+    outcome: &'o Outcome,
+    partners: Vec<Partner>,
+    buffer: Buffer,
+}
+
+impl<'o> Listing<'o> {
+    /// Calls `each` with the pairs of a portion, but for some of its first document, until it returns false; each with the position of
+    /// its second document among the partners of the first.
+    fn each(
+        &mut self,
+        portion: &Portion,
+        skipped: usize,
+        mut each: impl FnMut(usize, Pair<'o>) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        let Listing { outcome, partners, buffer } = self;
+        let mut start = skipped;
+        for document in portion.documents.clone() {
+            outcome.partners_of(document, partners, buffer)?;
+            start = start.max(portion.partners.start);
+            for (at, &partner) in partners.iter().enumerate().take(portion.partners.end).skip(start) {
+                if !each(at, outcome.pair(document, partner))? {
+                    return Ok(());
+                }
+            }
+            start = 0;
+        }
+        Ok(())
+    }
+
+    /// The lines of a portion, as far as they are held.
+    fn lines(&mut self, pair_lines: &PairLines, portion: Portion) -> Result<Lines, Error> {
+        let (mut lines, mut count, mut rest) = (Vec::new(), 0, None);
+        if portion.pairs >= MANY {
+            // They are written as they are made.
+            return Ok(Lines { lines, count, rest: Some((portion, 0)) });
+        }
+        self.each(&portion, 0, |at, pair| {
+            if lines.len() >= MOST_BYTES {
+                let documents = pair.indices.0 as u32..portion.documents.end;
+                rest = Some((Portion { documents, ..portion.clone() }, at));
+                return Ok(false);
+            }
+            count += 1;
+            pair_lines.add(&pair, &mut lines);
+            Ok(true)
+        })?;
+        Ok(Lines { lines, count, rest })
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::NO_FEATURES;
 use crate::engine::{At, Cluster, Fingerprint, Hosts, Kept, Outcome, Report, Verdict};
+use crate::error::Error;
 use arrow_array::builder::{
     ArrayBuilder, BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder, UInt64Builder, make_builder,
 };
@@ -176,7 +177,10 @@ impl Writer {
 
 impl Records {
     /// All pairs: the records of [`JsonLines::pairs`](super::JsonLines::pairs).
-    pub fn pairs(outcome: &Outcome, ids: Ids) -> Self {
+    ///
+    /// # Errors
+    /// Those of [`Outcome::pairs`].
+    pub fn pairs(outcome: &Outcome, ids: Ids) -> Result<Self, Error> {
         use Kind::{Count, Id, Number, Text};
         let columns = [
             ("a", Id),
@@ -190,6 +194,7 @@ impl Records {
         ];
         let (mut rows, Report { measure, algorithm, .. }) = (Writer::new(ids, &columns), &outcome.report);
         for pair in outcome.pairs() {
+            let pair = pair?;
             let (a_at, b_at) = pair.places.unzip();
             rows.id(Some(pair.a));
             rows.id(Some(pair.b));
@@ -201,7 +206,7 @@ impl Records {
             rows.place(b_at);
             rows.end_row();
         }
-        rows.finish()
+        Ok(rows.finish())
     }
 
     /// The records of [`JsonLines::cluster`](super::JsonLines::cluster).
@@ -302,7 +307,10 @@ impl Records {
     }
 
     /// The records of [`JsonLines::hosts`](super::JsonLines::hosts).
-    pub fn hosts(hosts: &Hosts) -> Self {
+    ///
+    /// # Errors
+    /// Those of [`Hosts::pairs`].
+    pub fn hosts(hosts: &Hosts) -> Result<Self, Error> {
         use Kind::{Count, Number, Text};
         let columns = [
             ("a", Text),
@@ -316,6 +324,7 @@ impl Records {
         ];
         let mut rows = Writer::new(Ids::Strings, &columns);
         for pair in hosts.pairs() {
+            let pair = pair?;
             rows.text(Some(pair.a));
             rows.text(Some(pair.b));
             for (pages, of) in [(pair.pages.0, pair.of.0), (pair.pages.1, pair.of.1)] {
@@ -325,6 +334,6 @@ impl Records {
             }
             rows.end_row();
         }
-        rows.finish()
+        Ok(rows.finish())
     }
 }

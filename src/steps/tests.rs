@@ -379,12 +379,12 @@ fn scanned(texts: &[(i64, Option<String>)], (factory, tokenizer, seed, _): &Made
     let against = (references > 0).then_some(&mut reference as &mut dyn crate::source::Source);
     let outcome = engine::scan(&mut source, against, factory, &options, &()).unwrap();
     let number = |index: usize| docs[index].0;
-    let pairs = outcome.pairs().map(|pair| {
+    let pairs = outcome.pairs().map(Result::unwrap).map(|pair| {
         let (a, b) = (number(pair.indices.0), number(pair.indices.1));
         ((a, b), pair.similarity.value())
     });
     let own = |policy| {
-        let kept = outcome.keep(policy);
+        let kept = outcome.keep(policy).unwrap();
         let kept = kept.verdicts().filter(|verdict| verdict.keep).filter_map(|verdict| verdict.index);
         kept.map(number).collect()
     };
@@ -393,6 +393,7 @@ fn scanned(texts: &[(i64, Option<String>)], (factory, tokenizer, seed, _): &Made
         kept: KEEP_POLICIES.iter().map(|&(_, policy, _)| own(policy)).collect(),
         clusters: outcome
             .keep(KeepPolicy::First)
+            .unwrap()
             .clusters()
             .map(|cluster| cluster.indices.iter().map(|&index| number(index)).collect())
             .collect(),

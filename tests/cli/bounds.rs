@@ -2,11 +2,13 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use super::shell::{Run, Shell};
+use crate::support::random::Random;
+use xxhash_rust::xxh3::Xxh3;
 
 /// The most memory that a process has had so far, in bytes; `None` once it has ended.
 fn peak(child: &Child) -> Option<u64> {
@@ -17,12 +19,27 @@ fn peak(child: &Child) -> Option<u64> {
 
 /// Runs a command, feeds it, and watches how much memory it takes.
 fn watched(mut command: Command, feed: impl FnOnce(&mut dyn Write) + Send) -> (Run, u64) {
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.stdout(Stdio::null());
+    watched_writing(command, feed, |_| ())
+}
+
+/// The same, with its output passed to `read` if it is piped.
+fn watched_writing(
+    mut command: Command,
+    feed: impl FnOnce(&mut dyn Write) + Send,
+    read: impl FnOnce(&mut dyn Read) + Send,
+) -> (Run, u64) {
+    command.stdin(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
-    let mut stdin = child.stdin.take().expect("it is piped");
+    let (mut stdin, stdout) = (child.stdin.take().expect("it is piped"), child.stdout.take());
     let mut most = 0;
     std::thread::scope(|scope| {
         scope.spawn(move || feed(&mut stdin));
+        scope.spawn(move || {
+            if let Some(mut stdout) = stdout {
+                read(&mut stdout);
+            }
+        });
         // What these commands say fits a pipe.
         while child.try_wait().expect("it can be waited for").is_none() {
             most = most.max(peak(&child).unwrap_or(0));
@@ -253,4 +270,183 @@ fn windows_of_decoders_are_bounded() {
     assert!(little.stderr.contains("needs a window of 256 MiB, and 32 MiB is allowed"), "{}", little.stderr);
     let allowed = shell.dedup("scan wide.txt.zst --max-window 256M --max-expansion 1000000");
     assert_eq!(allowed.status, 0, "{}", allowed.stderr);
+}
+
+/// What a command writes: its size, its lines and its hash.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Written {
+    bytes: u64,
+    lines: u64,
+    hash: u64,
+}
+
+impl Written {
+    fn read(stdout: &mut dyn Read) -> Self {
+        let (mut written, mut hash, mut buffer) = (Written::default(), Xxh3::new(), vec![0; 1 << 16]);
+        loop {
+            let read = stdout.read(&mut buffer).expect("a pipe can be read");
+            if read == 0 {
+                return Written { hash: hash.digest(), ..written };
+            }
+            hash.update(&buffer[..read]);
+            written.bytes += read as u64;
+            written.lines += buffer[..read].iter().filter(|&&byte| byte == b'\n').count() as u64;
+        }
+    }
+}
+
+/// Runs a command and watches how much memory it takes. Returns what it wrote too.
+fn writing(mut command: Command) -> (Run, Written, u64) {
+    let mut written = Written::default();
+    command.stdout(Stdio::piped());
+    let (run, most) = watched_writing(command, |_| {}, |stdout| written = Written::read(stdout));
+    (run, written, most)
+}
+
+/// Runs a command with little memory and many threads, and with much memory and few: the same is written, and files `made` are the
+/// same. Checks the promise of the first run, which must use a temporary file. Returns the number of lines.
+#[track_caller]
+fn check_pairs(shell: &Shell, arguments: &str, documents: u64, made: &[&str]) -> u64 {
+    let run = |options: &str| {
+        let (run, written, most) = writing(shell.command(&format!("{arguments} {options}")));
+        assert_eq!(run.status, 0, "{arguments} {options}: {}", run.stderr);
+        let files: Vec<Vec<u8>> = made.iter().map(|name| fs::read(shell.folder().join(name)).unwrap()).collect();
+        (run, (written, files), most)
+    };
+    let (_, expected, _) = run("--memory 8G -j2");
+    let (bounded, found, most) = run("--memory 1M -j16");
+    assert!(found == expected, "{arguments}: {:?} and {:?}", found.0, expected.0);
+    assert!(
+        arguments.starts_with("eval") || bounded.stderr.contains("pairs went to temporary files"),
+        "{}",
+        bounded.stderr
+    );
+    let promised = promised(1000, documents);
+    assert!((1..promised).contains(&most), "{arguments}: {} MB of {}", most / 1_000_000, promised / 1_000_000);
+    found.0.lines
+}
+
+/// Pages of one template that are all alike: of 2,400 the pairs once took 92 MB.
+fn template(shell: &Shell, pages: u64) {
+    let common: String = (0..60).map(|word| format!("c{word} ")).collect();
+    let page = |n: u64| format!("{{\"id\":\"http://h{n}.example/{n}\",\"text\":\"{common}w{n} x{}\"}}\n", n % 7);
+    shell.write("pages.jsonl", (0..pages).map(page).collect::<String>());
+}
+
+#[test]
+fn pairs_that_do_not_fit_memory_go_to_a_file() {
+    let (shell, pages) = (Shell::new(), 2400);
+    template(&shell, pages);
+    let pairs = pages * (pages - 1) / 2;
+    for arguments in [
+        "scan pages.jsonl --shingle 1",
+        "scan pages.jsonl --algo simhash --force --distance 20",
+        "scan pages.jsonl --shingle 1 --emit hosts",
+    ] {
+        assert_eq!(check_pairs(&shell, arguments, pages, &[]), pairs, "{arguments}");
+    }
+    // What is kept is decided from all pairs.
+    check_pairs(&shell, "scan pages.jsonl --shingle 1 --keep last --report html=page.html", pages, &["page.html"]);
+}
+
+/// Texts that differ too much to be similar are kept, and each is similar to each of many texts with copies, which were dropped
+/// before: five million pairs may decide which of them explains a copy.
+#[test]
+fn pairs_of_kept_texts_and_copies_do_not_fill_memory() {
+    const TEXTS: u64 = 2200;
+    let shell = Shell::new();
+    let mut random = Random::new(1);
+    let frame: Vec<String> = (0..100).map(|word| format!("b{word}")).collect();
+    let mut kept = |n: u64| {
+        let mut words = frame.clone();
+        (0..8).for_each(|own| _ = std::mem::replace(&mut words[random.below(12) + 12 * own], format!("f{n}x{own}")));
+        words.join(" ") + "\n"
+    };
+    let copied = |n: u64| format!("{} c{n}\n", frame.join(" ")).repeat(2);
+    let lines = [kept(0), (0..TEXTS).map(copied).collect(), (1..TEXTS).map(kept).collect()].concat();
+    shell.write("all.txt", lines);
+    check_pairs(&shell, "scan all.txt --format lines --shingle 1 --emit verdicts", 3 * TEXTS, &[]);
+}
+
+#[test]
+fn pairs_that_are_measured_do_not_fill_memory() {
+    let (shell, pages) = (Shell::new(), 2400);
+    template(&shell, pages);
+    shell.write("truth.jsonl", "{\"a\":\"http://h0.example/0\",\"b\":\"http://h1.example/1\"}\n");
+    for arguments in
+        ["eval --truth truth.jsonl pages.jsonl --shingle 1", "eval --truth truth.jsonl pages.jsonl --sweep"]
+    {
+        assert!(check_pairs(&shell, arguments, pages, &[]) > 0);
+    }
+}
+
+/// Long ids make long lines, of which as many wait to be written as threads make.
+#[test]
+fn lines_of_pairs_do_not_fill_memory() {
+    let (shell, pages) = (Shell::new(), 300);
+    let id = "i".repeat(20_000);
+    let page = |n: u64| format!("{{\"id\":\"{id}{n}\",\"text\":\"the same words of all pages, and w{}\"}}\n", n / 2);
+    shell.write("pages.jsonl", (0..pages).map(page).collect::<String>());
+    let run =
+        |options: &str| writing(shell.command(&format!("scan pages.jsonl --shingle 1 --threshold 0.5 {options}")));
+    let ((run, written, most), (_, expected, _)) = (run("--memory 1M -j16"), run("--memory 1G -j1"));
+    assert_eq!((run.status, written, written.lines), (0, expected, pages * (pages - 1) / 2), "{}", run.stderr);
+    let promised = promised(20_100, pages);
+    assert!((1..promised).contains(&most), "{} MB of {}", most / 1_000_000, promised / 1_000_000);
+}
+
+/// The temporary files of a process that are in a folder, all without a name.
+fn unnamed_files(child: &Child, folder: &std::path::Path) -> usize {
+    let Ok(open) = fs::read_dir(format!("/proc/{}/fd", child.id())) else { return 0 };
+    let links = open.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    links.filter(|link| link.starts_with(folder) && link.to_string_lossy().ends_with(" (deleted)")).count()
+}
+
+#[test]
+fn pairs_in_a_file_vanish_with_the_process() {
+    let shell = Shell::new();
+    template(&shell, 2000);
+    let folder = shell.folder().join("temporary");
+    fs::create_dir(&folder).unwrap();
+    let folder = folder.canonicalize().unwrap();
+    let mut command = shell.command("scan pages.jsonl --shingle 1 --memory 1M --temp-dir temporary -q");
+    // Its output is not read, so that it does not end.
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_exact(&mut [0; 1 << 16]).unwrap();
+    assert!(unnamed_files(&child, &folder) > 0);
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[test]
+fn pairs_that_do_not_fit_the_temporary_folder_are_an_error() {
+    let shell = Shell::new();
+    template(&shell, 2000);
+    shell.sh("mkdir temporary").done();
+    for emit in ["pairs", "hosts"] {
+        // A limit on the size of files stands for a full disk: what else is stored there takes less.
+        let options = format!("--shingle 1 --memory 1M -j2 --temp-dir temporary --stats stats.json --emit {emit} -q");
+        let run = shell.sh(&format!("trap '' XFSZ; ulimit -f 5000; dedup scan pages.jsonl {options}"));
+        assert_eq!((run.status, &*run.stdout), (2, ""), "{emit}: {}", run.stderr);
+        let expected = "dedup: error: disk: cannot write pairs to a temporary file in temporary (choose another with \
+                        --temp-dir): File too large";
+        assert!(run.stderr.starts_with(expected), "{emit}: {}", run.stderr);
+        let stats = fs::read_to_string(shell.folder().join("stats.json")).unwrap();
+        assert!(stats.contains("\"error\":{\"kind\":\"disk\""), "{emit}: {stats}");
+    }
+}
+
+#[test]
+fn very_many_pairs_are_announced() {
+    let shell = Shell::new();
+    let copies =
+        |count| shell.sh(&format!("yes 'one two three' | head -{count} | dedup scan - --format lines | head -1"));
+    let announced =
+        "up to 10,577,700 pairs may be near-duplicates; --emit verdicts and --emit clusters do without most of them";
+    let many = copies(4600);
+    assert!(many.stdout.lines().count() == 1 && many.stderr.contains(announced), "{}", many.stderr);
+    assert!(!copies(4400).stderr.contains("may be near-duplicates"));
 }

@@ -529,6 +529,7 @@ pub struct Stats {
     pub files_written: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_written: Option<u64>,
+    pub compared: u64,
     pub rereadings: u64,
     pub spilled: u64,
     pub warnings: Vec<String>,
@@ -664,7 +665,6 @@ pub struct Counts {
     pub references: u64,
     pub featureless: u64,
     pub copies: u64,
-    pub compared: u64,
     /// Where all pairs are looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairs: Option<u64>,

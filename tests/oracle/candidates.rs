@@ -95,7 +95,7 @@ fn check(documents: &[Text], kind: Kind, bands: Bands, width: usize) -> usize {
         let mut seen = std::mem::take(&mut *seen.lock().unwrap());
         seen.sort();
         assert!(seen == compared, "{} pairs compared instead of {}", seen.len(), compared.len());
-        assert_eq!(outcome.report.counts.compared, compared.len() as u64);
+        assert_eq!(outcome.report.compared, compared.len() as u64);
         assert_eq!(outcome.report.rereadings > 0, memory == 0);
     }
     compared.len()

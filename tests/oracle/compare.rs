@@ -54,7 +54,7 @@ fn check(texts: &[String; 2], factory: &dyn AlgorithmFactory, what: &str) -> Com
     };
     let evidence = comparison.evidence.as_ref().unwrap();
     let mut pairs = Vec::new();
-    for pair in outcome.pairs() {
+    for pair in outcome.pairs().map(Result::unwrap) {
         pairs.push((Some(pair.similarity), pair.distance));
     }
     let reported = comparison.verdict.is_reported().then_some((evidence.similarity, evidence.distance));

@@ -62,7 +62,7 @@ fn check(keys: &[Vec<u64>], memory: u64, share_a_key: impl Fn(usize, usize) -> b
         let outcome = outcome_with(&documents, &always(make), &options);
         assert_eq!(pairs(&outcome), expected, "{compare_on:?}");
         if compare_on == CompareOn::Features {
-            assert_eq!(outcome.report.counts.compared, meet.len() as u64);
+            assert_eq!(outcome.report.compared, meet.len() as u64);
         }
     }
     expected.len()

@@ -62,7 +62,7 @@ fn compare(pages: &[String], page_text: PageText) {
     let pairs = |path: &Path| {
         let scan = Scan::new(MinHash::builder().threshold(0.5).build().unwrap());
         let outcome = scan.run(&mut Input::new(vec![path.to_path_buf()], in_fields.clone())).unwrap();
-        outcome.pairs().map(|pair| pair.similarity.value()).collect::<Vec<_>>()
+        outcome.pairs().map(Result::unwrap).map(|pair| pair.similarity.value()).collect::<Vec<_>>()
     };
     assert!(!pairs(&files).is_empty());
     assert_eq!(pairs(&lines), pairs(&files));

@@ -97,7 +97,7 @@ fn a_stream_keeps_what_a_scan_keeps() {
                 &factory,
                 &engine::ScanOptions { threads: 2, ..engine::ScanOptions::default() },
             );
-            let kept = outcome.keep(KeepPolicy::First);
+            let kept = outcome.keep(KeepPolicy::First).unwrap();
             let verdicts = kept.verdicts().map(|verdict| {
                 let of = verdict.duplicate_of.map(|(of, similarity)| (of.to_string(), similarity));
                 (verdict.id.to_string(), verdict.featureless, of)

@@ -171,7 +171,7 @@ fn the_pairs_that_the_fixtures_list() {
         let factory = factory("minhash", &[("shingle", "5")]);
         let outcome = scan(&mut input, None, &factory, &ScanOptions::default(), &()).unwrap();
         let mut found: BTreeMap<(String, String), f64> = BTreeMap::new();
-        for pair in outcome.pairs() {
+        for pair in outcome.pairs().map(Result::unwrap) {
             let name = |id: &str| id.rsplit('/').next().unwrap().to_string();
             found.insert((name(pair.a), name(pair.b)), pair.similarity.value());
         }

@@ -122,7 +122,7 @@ fn a_lexicon_of_the_same_documents_finds_what_learning_finds() {
             let counts_features = settings.iter().any(|(name, _)| *name == "drop-common");
             let factory = || factory(algorithm, settings);
             let learned = outcome_with(&documents, &factory(), &options);
-            assert!(learned.report.counts.compared > 0 && pairs(&learned).len() > 20, "{algorithm}");
+            assert!(learned.report.compared > 0 && pairs(&learned).len() > 20, "{algorithm}");
             // Terms of one document, which are the unknown ones, need not be listed.
             for min_df in [1, 2] {
                 let lexicon = folder.read(built(&documents, &options, "word", min_df), seed).unwrap();

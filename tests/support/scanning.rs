@@ -51,7 +51,7 @@ pub fn outcome_against(reference: &[Text], documents: &[Text], factory: &dyn Alg
 /// The pairs, in the order in which they are reported.
 pub fn pairs(outcome: &Outcome) -> Vec<(String, String, f64)> {
     let mut pairs = Vec::new();
-    for pair in outcome.pairs() {
+    for pair in outcome.pairs().map(Result::unwrap) {
         pairs.push((pair.a.to_string(), pair.b.to_string(), pair.similarity.value()));
     }
     pairs
@@ -72,7 +72,7 @@ pub fn unordered(outcome: &Outcome) -> BTreeMap<(String, String), f64> {
 pub fn json(outcome: &Outcome) -> String {
     let mut out = Vec::new();
     let mut lines = JsonLines::new(&mut out, &outcome.report);
-    outcome.pairs().for_each(|pair| lines.pair(&pair).unwrap());
+    outcome.pairs().map(Result::unwrap).for_each(|pair| lines.pair(&pair).unwrap());
     lines.finish().unwrap();
     for threads in [1, 3] {
         let mut at_once = Vec::new();
@@ -82,7 +82,7 @@ pub fn json(outcome: &Outcome) -> String {
     }
     let mut lines = JsonLines::new(&mut out, &outcome.report);
     for (_, policy, _) in KEEP_POLICIES {
-        let kept = outcome.keep(*policy);
+        let kept = outcome.keep(*policy).unwrap();
         kept.clusters().for_each(|cluster| lines.cluster(&cluster).unwrap());
         kept.verdicts().for_each(|verdict| lines.verdict(&verdict).unwrap());
     }

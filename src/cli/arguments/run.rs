@@ -54,9 +54,9 @@ pub fn args() -> Vec<Arg> {
         size("memory", "1G", "Memory of the process, beside 100 MB and 70 bytes a document")
             .value_parser(values::memory)
             .long_help(
-                "Memory of the process, beside 100 MB, 70 bytes for each document, four times the largest record and 32 bytes for each pair \
-                 found (not for verdicts, clusters and kept records). That includes everything that is read or decompressed ahead, on any number of threads. Keys that do not fit go to a \
-                 temporary file; features of candidates that do not fit are computed again from a second reading, in portions or into such a file; \
+                "Memory of the process, beside 100 MB, 70 bytes for each document and four times the largest record. That includes \
+                 everything that is read or decompressed ahead, on any number of threads. Keys and pairs that do not fit go to \
+                 temporary files; features of candidates that do not fit are computed again from a second reading, in portions or into such a file; \
                  long records are signed one after the other: slower, with the same result. Where that is not enough, because ids are long, \
                  because a record has too many tokens, or because of keys that cannot go to a file, the run stops with an error before it takes \
                  more.",
@@ -67,7 +67,7 @@ pub fn args() -> Vec<Arg> {
             .value_parser(value_parser!(PathBuf))
             .help("Folder for temporary files [default: that of the system]")
             .long_help(
-                "Folder for temporary files: for keys and features that do not fit --memory, and for a copy of standard input, which may have to be \
+                "Folder for temporary files: for keys, features and pairs that do not fit --memory, and for a copy of standard input, which may have to be \
                  read twice (up to 8 MiB of it stay in memory). The files have no names, and are removed however the program ends. \
                  [default: that of the system]",
             ),

@@ -1,12 +1,15 @@
 //! Words in memory, or in a temporary file if they are too many.
 
+use super::spilled::{Buffer, Spilled};
 use crate::error::Error;
-use crate::postings::{Buffer, Spilled};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+/// The rows that are read at once.
+const ROWS_AT_ONCE: u64 = 1 << 13;
+
 /// Words that are appended, and then read.
-pub(super) struct Stored {
+pub(crate) struct Stored {
     /// What they are, in errors.
     what: &'static str,
     /// All of them, unless there is a file.
@@ -21,6 +24,11 @@ impl Stored {
     /// None yet. What is more than `most_bytes` goes to a file in `folder`, or in the system's folder.
     pub fn new(what: &'static str, most_bytes: u64, folder: Option<&Path>) -> Self {
         Stored { what, words: Vec::new(), most: most_bytes / 8, file: None, folder: folder.map(Path::to_path_buf) }
+    }
+
+    /// These words, in memory; also those that are appended.
+    pub fn held(what: &'static str, words: Vec<u64>) -> Self {
+        Stored { what, words, most: u64::MAX, file: None, folder: None }
     }
 
     /// The number of words.
@@ -61,6 +69,36 @@ impl Stored {
             Some(file) => file.read(8 * range.start, (range.end - range.start) as usize, buffer),
             None => Ok(&self.words[range.start as usize..range.end as usize]),
         }
+    }
+
+    /// Some rows of `N` words, if it has rows of so many words.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    #[inline]
+    pub fn rows<'b, const N: usize>(
+        &'b self,
+        range: Range<u64>,
+        buffer: &'b mut Buffer,
+    ) -> Result<&'b [[u64; N]], Error> {
+        Ok(self.read(N as u64 * range.start..N as u64 * range.end, buffer)?.as_chunks().0)
+    }
+
+    /// Calls `each` with all rows of `N` words.
+    ///
+    /// # Errors
+    /// Those of `each`, or the file cannot be read.
+    pub fn for_each_row<const N: usize>(
+        &self,
+        mut each: impl FnMut(&[u64; N]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (mut buffer, rows, mut start) = (Buffer::default(), self.len() / N as u64, 0);
+        while start < rows {
+            let end = rows.min(start + ROWS_AT_ONCE);
+            self.rows(start..end, &mut buffer)?.iter().try_for_each(&mut each)?;
+            start = end;
+        }
+        Ok(())
     }
 }
 
