@@ -10,10 +10,10 @@
 //!
 //! Common features are counted exactly, in two readings of the collection. The first counts by classes of features
 //! ([`FrequencyBounds`]), in memory that does not grow with the number of features; it gives an upper bound of each
-//! frequency. The second counts one by one the features whose bound is high enough. With `F` features in all documents
-//! together at most `F / (P · N)` can be common, 500,000 in documents of 500 features at `P = 0.001`. A few other
-//! features share a class with a common one; there is room for four times as many. Only texts made to collide have
-//! more. Features in the parts of the hash range that do not fit are then kept, and a warning is given.
+//! frequency. The second counts one by one the features whose bound is high enough, in memory, or beyond a share of it in a
+//! temporary file. With `F` features in all documents together at most `F / (P · N)` can be common, 500,000 in documents of 500
+//! features at `P = 0.001`. Other features are counted too if they share a class with a common one, or many of them one class: few
+//! if there are as many classes as features, and nearly all if there are much fewer.
 
 use super::parameter::{DROP_COMMON, Origins};
 use super::{
@@ -26,8 +26,9 @@ use std::sync::Arc;
 
 /// An algorithm that ignores the features that are common in the collection.
 ///
-/// Cost: two readings of the collection, 4 bytes for each of some 65,000 to 33,000,000 classes while it counts, 8 for each common
-/// feature afterwards, and a binary search among them for each feature of a document.
+/// Cost: two readings of the collection; an eighth of the memory of the scan for classes, and as much again for the features that are
+/// counted one by one, of which the others go to a file. Afterwards 8 bytes for each common feature, and a binary search among
+/// them for each feature of a document.
 pub struct WithoutCommon {
     inner: Box<dyn Algorithm>,
     /// In thousandths.
@@ -43,10 +44,8 @@ enum Known {
     FrequencyBounds(Arc<FrequencyBounds>),
     Common {
         /// Ascending.
-        common: Box<[u64]>,
+        common: Arc<[u64]>,
         documents: u64,
-        /// Whether these are all common features.
-        complete: bool,
     },
 }
 
@@ -60,8 +59,8 @@ impl WithoutCommon {
         match &self.known {
             Known::Nothing => {}
             Known::FrequencyBounds(bounds) => {
-                let documents = bounds.documents();
-                retain(features, |feature| self.exceeded_by(bounds.most(feature).into(), documents));
+                let least = self.least_common(bounds.documents());
+                retain(features, |feature| u64::from(bounds.most(feature)) >= least);
             }
             Known::Common { common, .. } if common.is_empty() => {}
             Known::Common { common, .. } => retain(features, |feature| common.binary_search(&feature).is_err()),
@@ -73,16 +72,10 @@ impl WithoutCommon {
         WithoutCommon { origins, ..self }
     }
 
-    /// Returns whether this many of `documents` documents are more than the share.
-    fn exceeded_by(&self, frequency: u64, documents: u64) -> bool {
-        u128::from(frequency) * 1000 > u128::from(self.share) * u128::from(documents)
-    }
-
-    /// The most features that are counted one by one.
-    fn most_counted(&self, bounds: &FrequencyBounds) -> u64 {
-        let common =
-            u128::from(bounds.added()) * 1000 / (u128::from(self.share) * u128::from(bounds.documents())).max(1);
-        u64::try_from(4 * common).unwrap_or(u64::MAX)
+    /// The fewest of `documents` documents that are more than the share.
+    fn least_common(&self, documents: u64) -> u64 {
+        // The share is less than 1.
+        (u128::from(self.share) * u128::from(documents) / 1000) as u64 + 1
     }
 
     fn share(&self) -> f64 {
@@ -127,7 +120,10 @@ impl Algorithm for WithoutCommon {
     fn learns(&self) -> Option<Learns> {
         match &self.known {
             Known::Nothing => Some(Learns::FrequencyBounds),
-            Known::FrequencyBounds(bounds) => Some(Learns::Frequencies { most: self.most_counted(bounds) }),
+            Known::FrequencyBounds(bounds) => {
+                let documents = self.least_common(bounds.documents());
+                Some(Learns::Frequent { documents, most: bounds.added() / documents })
+            }
             Known::Common { .. } => self.inner.learns(),
         }
     }
@@ -137,12 +133,8 @@ impl Algorithm for WithoutCommon {
             (Known::Nothing, Learned::FrequencyBounds(bounds)) => {
                 self.known = Known::FrequencyBounds(Arc::clone(bounds))
             }
-            (Known::FrequencyBounds(_), Learned::Frequencies { lexicon, complete }) => {
-                let documents = lexicon.documents();
-                let is_common = |&(_, frequency): &(u64, u32)| self.exceeded_by(frequency.into(), documents);
-                let mut common: Box<[u64]> = lexicon.terms().filter(is_common).map(|(feature, _)| feature).collect();
-                common.sort_unstable();
-                self.known = Known::Common { common, documents, complete: *complete };
+            (Known::FrequencyBounds(bounds), Learned::Frequent(common)) => {
+                self.known = Known::Common { common: Arc::clone(common), documents: bounds.documents() };
             }
             _ => self.inner.learn(learned),
         }
@@ -210,20 +202,13 @@ impl Explain for WithoutCommon {
 
     fn warnings(&self, run: &RunSummary) -> Vec<String> {
         let mut warnings = self.inner.warnings(run);
-        let Known::Common { documents, complete, .. } = self.known else { return warnings };
-        if documents > 0 && self.exceeded_by(2, documents) {
+        let Known::Common { documents, .. } = self.known else { return warnings };
+        if documents > 0 && self.least_common(documents) <= 2 {
             warnings.push(format!(
                 "`drop-common {}` of {documents} documents is fewer than two of them: whatever two documents have in common is left \
                  out, and hardly a pair can be found; raise it",
                 self.share()
             ));
-        }
-        if !complete {
-            warnings.push(
-                "too many different features looked common to be counted one by one, as in texts made to collide: some that are \
-                 common were not left out; another `seed` may help"
-                    .into(),
-            );
         }
         warnings
     }
@@ -234,49 +219,59 @@ mod tests {
     use super::*;
     use crate::algorithm::parameter::Settings;
     use crate::algorithm::{Entry, Remarks};
-    use crate::lexicon::Lexicon;
 
     fn without_common(share: u64) -> WithoutCommon {
         let prepared = (Entry::by_name("minhash").unwrap().prepare)(&Settings::default(), 300).unwrap();
         WithoutCommon::new(prepared.algorithm, share)
     }
 
-    fn learned(share: u64, documents: u64, frequencies: &[(u64, u32)], complete: bool) -> WithoutCommon {
+    /// What is learned next of features that so many documents have.
+    fn learns(share: u64, documents: u64, frequencies: &[(u64, u32)]) -> (WithoutCommon, u64, u64) {
         let mut algorithm = without_common(share);
-        let bounds = FrequencyBounds::for_bytes(0);
+        let bounds = FrequencyBounds::for_bytes(0, 0);
         frequencies.iter().for_each(|&(feature, count)| (0..count).for_each(|_| bounds.add(&[feature])));
         assert_eq!(algorithm.learns(), Some(Learns::FrequencyBounds));
         algorithm.learn(&Learned::FrequencyBounds(Arc::new(bounds.of(documents))));
-        assert!(matches!(algorithm.learns(), Some(Learns::Frequencies { .. })));
-        let lexicon = Arc::new(Lexicon::new(documents, frequencies.iter().copied()));
-        algorithm.learn(&Learned::Frequencies { lexicon, complete });
+        match algorithm.learns() {
+            Some(Learns::Frequent { documents, most }) => (algorithm, documents, most),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn learned(share: u64, documents: u64, frequencies: &[(u64, u32)]) -> WithoutCommon {
+        let (mut algorithm, least, most) = learns(share, documents, frequencies);
+        let common = frequencies.iter().filter(|(_, count)| u64::from(*count) >= least).map(|&(feature, _)| feature);
+        let common: Arc<[u64]> = common.collect();
+        assert!(common.len() as u64 <= most);
+        algorithm.learn(&Learned::Frequent(common));
         assert_eq!(algorithm.learns(), None);
         algorithm
     }
 
-    fn common(algorithm: &WithoutCommon) -> &[u64] {
-        match &algorithm.known {
-            Known::Common { common, .. } => common,
-            _ => panic!("not yet known"),
-        }
+    fn remaining(algorithm: &WithoutCommon, features: &[u64]) -> Vec<u64> {
+        let mut features = Features { hashes: features.to_vec(), ..Features::default() };
+        algorithm.remove_common(&mut features);
+        features.hashes
     }
 
     #[test]
     fn common_is_more_than_the_share() {
         // 100 of 1,000 is a tenth, and not more; 3 of 10 is 0.3, which no double is.
-        assert_eq!(common(&learned(100, 1000, &[(7, 100), (8, 101), (9, 99)], true)), [8]);
-        assert_eq!(common(&learned(300, 10, &[(7, 3), (9, 4), (5, 10)], true)), [5, 9]);
-        assert!(common(&learned(1, 0, &[], true)).is_empty());
+        let least = |share, documents| without_common(share).least_common(documents);
+        assert_eq!([least(100, 1000), least(300, 10), least(1, 0), least(999, 1000)], [101, 4, 1, 1000]);
+        assert_eq!(least(999, u64::MAX), u64::MAX / 1000 * 999 + 615 * 999 / 1000 + 1);
+        assert_eq!(remaining(&learned(100, 1000, &[(7, 100), (8, 101), (9, 99)]), &[9, 8, 7, 8]), [9, 7]);
+        assert_eq!(remaining(&learned(300, 10, &[(5, 10), (7, 3), (9, 4)]), &[5, 7, 9]), [7]);
+        assert_eq!(remaining(&learned(1, 0, &[]), &[5]), [5]);
     }
 
     #[test]
-    fn as_many_are_counted_as_can_be_common_and_some_more() {
-        // 3 + 4 + 10 = 17 features, more than 3 documents each: at most 5 are common.
-        let mut algorithm = without_common(300);
-        let bounds = FrequencyBounds::for_bytes(0);
-        [(7, 3), (9, 4), (5, 10)].iter().for_each(|&(feature, count)| (0..count).for_each(|_| bounds.add(&[feature])));
-        algorithm.learn(&Learned::FrequencyBounds(Arc::new(bounds.of(10))));
-        assert_eq!(algorithm.learns(), Some(Learns::Frequencies { most: 4 * 5 }));
+    fn features_that_can_be_common_are_counted() {
+        // 3 + 4 + 10 = 17 features, 4 documents each at least: at most 4 are common.
+        let (algorithm, documents, most) = learns(300, 10, &[(7, 3), (9, 4), (5, 10)]);
+        assert_eq!((documents, most), (4, 4));
+        // One in the class of 9 could be common too.
+        assert_eq!(remaining(&algorithm, &[5, 7, 9, 9 + (1 << 32)]), [5, 9, 9 + (1 << 32)]);
     }
 
     #[test]
@@ -288,12 +283,11 @@ mod tests {
 
     #[test]
     fn what_spoils_the_result_is_warned_of() {
-        let warnings = |share, documents, complete| {
+        let warnings = |share, documents| {
             let run = RunSummary::new(documents, 0, Remarks::default());
-            learned(share, documents, &[], complete).warnings(&run)
+            learned(share, documents, &[]).warnings(&run)
         };
-        assert!(warnings(100, 20, true).is_empty());
-        assert!(warnings(100, 19, true)[0].starts_with("`drop-common 0.1` of 19 documents is fewer than two"));
-        assert!(warnings(100, 20, false)[0].starts_with("too many different features"));
+        assert!(warnings(100, 20).is_empty());
+        assert!(warnings(100, 19)[0].starts_with("`drop-common 0.1` of 19 documents is fewer than two"));
     }
 }

@@ -21,9 +21,11 @@ pub enum Learns {
     Features,
     /// An upper bound of the number of documents that have each of its own features.
     FrequencyBounds,
-    /// The number of documents that have each of the features that it currently returns.
-    Frequencies {
-        /// The approximate number of distinct features to make room for. Features that do not fit are not counted.
+    /// Which of the features that it currently returns many documents have.
+    Frequent {
+        /// The least number of documents.
+        documents: u64,
+        /// How many features there can be that so many documents have.
         most: u64,
     },
 }
@@ -38,13 +40,8 @@ pub enum Learned {
     Features(Arc<Rarity>),
     /// Upper bounds of the number of documents that have each feature.
     FrequencyBounds(Arc<FrequencyBounds>),
-    /// The number of documents that have each feature.
-    Frequencies {
-        /// The counts, by feature hash.
-        lexicon: Arc<Lexicon>,
-        /// Whether all features were counted.
-        complete: bool,
-    },
+    /// The features that many documents have, ascending: all of them.
+    Frequent(Arc<[u64]>),
     /// The size of the collection, as far as it was read. It comes last, before the first key is requested. The
     /// algorithm may then choose other keys if that is faster, and state other probabilities. Which pairs are found
     /// must not change.

@@ -214,6 +214,16 @@ impl Corpus {
         (words, ends)
     }
 
+    /// Bytes of the features that were kept.
+    pub fn bytes_of_features(&self) -> u64 {
+        8 * (self.features.len() + self.feature_ends.len()) as u64
+    }
+
+    /// Frees the features that were kept.
+    pub fn drop_features(&mut self) {
+        (self.features, self.feature_ends) = Default::default();
+    }
+
     /// Bytes of memory, without records and features.
     pub fn bytes_held(&self) -> u64 {
         let a_document = size_of::<(usize, u32, u32, u32, u128)>() as u64;

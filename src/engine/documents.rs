@@ -46,7 +46,7 @@ pub(super) struct Part {
     /// The number of features of each document, if features are compared. If keys are free and sets are compared,
     /// repeated features count once.
     pub sizes: Vec<u32>,
-    /// The parities of the features, if keys are free and features are compared.
+    /// The parities of the features, if keys are free, features are compared, and candidates are chosen by outlines.
     pub parities: Vec<Parities>,
     /// The ranks of the documents; those that are missing at the end are the default.
     pub ranks: Vec<Rank>,
@@ -118,6 +118,8 @@ pub(super) struct Documents {
     pub columns: Option<Columns>,
     pub sizes: Vec<u32>,
     pub parities: Vec<Parities>,
+    /// Whether they were dropped.
+    has_no_parities: bool,
     pub features: Vec<u64>,
     pub feature_ends: Vec<usize>,
     pub ranks: Vec<Rank>,
@@ -240,7 +242,9 @@ impl Documents {
             self.columns.get_or_insert_with(|| Columns::new(tables)).push(&part.columns)?;
         }
         self.sizes.extend_from_slice(&part.sizes);
-        self.parities.extend_from_slice(&part.parities);
+        if !self.has_no_parities {
+            self.parities.extend_from_slice(&part.parities);
+        }
         if retain {
             append(&mut self.feature_ends, &part.feature_ends, self.features.len());
             self.features.extend_from_slice(&part.features);
@@ -252,6 +256,11 @@ impl Documents {
             self.references = self.lengths.len().try_into().unwrap_or(u32::MAX);
         }
         Ok(())
+    }
+
+    /// Drops the parities of all documents, those that are added later included.
+    pub fn drop_parities(&mut self) {
+        (self.parities, self.has_no_parities) = (Vec::new(), true);
     }
 
     /// Writes keys to a temporary file if more than `budget` bytes would be held.

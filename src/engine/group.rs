@@ -3,6 +3,7 @@
 
 use super::columns::Columns;
 use super::corpus::Corpus;
+use super::distinct::DistinctRuns;
 use super::portions::Portion;
 use super::subset::Subset;
 use super::table::Table;
@@ -120,6 +121,11 @@ impl<'a> Keys<'a> {
     /// Whether the number of keys varies, so that two documents can share several of them in a table.
     pub fn are_free(&self) -> bool {
         matches!(self, Keys::Free { .. })
+    }
+
+    /// Whether the number of keys varies, and fingerprints are not compared.
+    pub fn are_free_of_fingerprints(&self) -> bool {
+        matches!(self, Keys::Free { fingerprints, .. } if fingerprints.words.is_empty())
     }
 
     /// The number of tables to group. For free keys, a table is a range of key values.
@@ -308,25 +314,37 @@ fn least_common(a: &[u64], b: &[u64]) -> Option<u64> {
     None
 }
 
-/// Sorts every table, and keeps the runs that can hold a pair. As many tables are sorted at a time as fit `memory`.
+/// What the promise about the memory of the process allows for distinct runs, in addition to a quarter of the memory.
+const RUNS_BYTES: u64 = 24 << 20;
+
+/// Sorts every table, and keeps the runs that can hold a pair. As many tables are sorted at a time as fit a quarter of `memory`.
+/// Where keys are free and sets are compared, only [distinct runs](DistinctRuns) are kept.
 ///
 /// # Errors
-/// The temporary file of the keys cannot be read back.
+/// The temporary file of the keys cannot be read back, or distinct runs take more than a quarter of `memory` and 24 MiB.
 pub(super) fn groups(keys: &Keys<'_>, corpus: &Corpus, memory: u64) -> Result<Vec<Table>, Error> {
     let a_table = match keys {
         // They grow by doubling.
         Keys::Free { a_table, .. } => 2 * size_of::<(u64, u32)>() * a_table,
         Keys::Computed { .. } | Keys::Aligned { .. } => size_of::<u64>() * corpus.distinct(),
     };
-    let at_once = (memory / a_table.max(1) as u64).clamp(1, keys.tables() as u64) as usize;
-    let mut tables = Vec::with_capacity(keys.tables());
+    let at_once = (memory / 4 / a_table.max(1) as u64).clamp(1, keys.tables() as u64) as usize;
+    let (mut tables, mut distinct) = (Vec::new(), keys.are_free_of_fingerprints().then(DistinctRuns::default));
     for first in (0..keys.tables()).step_by(at_once) {
         let some = first..keys.tables().min(first + at_once);
         let sorted: Result<Vec<Table>, Error> =
             some.into_par_iter().map(|table| sorted_runs(keys, corpus, table)).collect();
-        tables.extend(sorted?);
+        let Some(distinct) = &mut distinct else {
+            tables.extend(sorted?);
+            continue;
+        };
+        sorted?.iter().for_each(|table| distinct.add(table));
+        if distinct.bytes_held() > memory / 4 + RUNS_BYTES {
+            let message = "which documents share a key does not fit `memory`";
+            return Err(Error::Full(format!("{message} ({memory} bytes): allow more")));
+        }
     }
-    Ok(tables)
+    Ok(distinct.map_or(tables, DistinctRuns::into_tables))
 }
 
 /// The low bits of the keys of some groups in one table, where keys are stored; otherwise nothing.

@@ -18,9 +18,9 @@ use super::edges::{Edge, Found, FoundList};
 use super::hot::HotFamilies;
 use super::portions::Portion;
 use super::subset::Subset;
-use super::table::Table;
+use super::table::{HOT_RUN, Table};
 use super::turns::{self, KeepPolicy};
-use super::verify::{Evidence, HOT_RUN, Search};
+use super::verify::{Evidence, Search};
 use crate::error::Error;
 use crate::postings::{Families, Repeated};
 use crate::similarity::{Similarity, set_of};
@@ -29,10 +29,14 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::convert::Infallible;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The number of texts that are compared with the kept ones at the same time.
 const AT_ONCE: usize = 1 << 10;
+
+/// The number of texts that a thread takes at least.
+const LEAST_A_TASK: usize = 16;
 
 /// So many members of a hot run are compared with each other before prefixes find them.
 const HOT_MEMBERS: usize = 64;
@@ -44,10 +48,8 @@ const MEMBERS_AT_ONCE: usize = 1 << 20;
 /// The runs of some tables, numbered through, and those of each group.
 struct Runs<'a> {
     tables: &'a [Table],
-    /// The number of the first run of each table.
-    first: Vec<u32>,
-    /// The position of the first member of each run among those of all runs; and one past the last.
-    starts: Vec<usize>,
+    /// The number of the first run of each table, and the number of members of the runs before it; and of all.
+    first: Vec<(u32, usize)>,
     /// The groups that are in a run.
     groups: Subset,
     /// The runs of each of these groups, ascending: `runs[ends[p − 1]..ends[p]]`, where `p` is its place among them.
@@ -57,17 +59,16 @@ struct Runs<'a> {
 
 impl<'a> Runs<'a> {
     fn new(tables: &'a [Table], groups: usize) -> Self {
-        let (mut first, mut starts) = (Vec::new(), vec![0]);
+        let (mut first, mut all) = (Vec::new(), (0, 0));
         let groups = Subset::of(groups, tables.iter().flat_map(|table| &table.members).copied());
         let place = |group: u32| groups.place(group).expect("it is in a run");
         let mut ends = vec![0usize; groups.len()];
         for table in tables {
-            first.push(starts.len() as u32 - 1);
-            for run in 0..table.runs() {
-                table.run(run).iter().for_each(|&group| ends[place(group)] += 1);
-                starts.push(starts[starts.len() - 1] + table.run(run).len());
-            }
+            first.push(all);
+            all = (all.0 + table.runs() as u32, all.1 + table.members.len());
+            table.members.iter().for_each(|&group| ends[place(group)] += 1);
         }
+        first.push(all);
         let mut sum = 0;
         for end in &mut ends {
             // At first the start of each group; filling moves each to its end.
@@ -84,12 +85,32 @@ impl<'a> Runs<'a> {
                 number += 1;
             }
         }
-        Runs { tables, first, starts, groups, runs, ends }
+        Runs { tables, first, groups, runs, ends }
     }
 
     /// The number of runs.
     fn len(&self) -> usize {
-        self.starts.len() - 1
+        self.first[self.tables.len()].0 as usize
+    }
+
+    /// The number of members of all runs.
+    fn memberships(&self) -> usize {
+        self.first[self.tables.len()].1
+    }
+
+    /// The table of a run, and its number there.
+    #[inline]
+    fn at(&self, run: u32) -> (usize, usize) {
+        let table = self.first.partition_point(|&(first, _)| first <= run) - 1;
+        (table, (run - self.first[table].0) as usize)
+    }
+
+    /// The positions of the members of a run among those of all runs.
+    #[inline]
+    fn range(&self, run: u32) -> Range<usize> {
+        let (table, run) = self.at(run);
+        let (range, before) = (self.tables[table].range(run), self.first[table].1);
+        before + range.start..before + range.end
     }
 
     /// The runs that a group is in.
@@ -117,9 +138,27 @@ impl<'a> Runs<'a> {
         self.members(run).len() >= HOT_RUN
     }
 
+    /// Cuts some runs, ascending, into those that are searched at the same time. Members of a hot run may be connected by a hot run
+    /// of another table, so that one waits for the other.
+    fn batches<'r>(&self, runs: &'r [u32]) -> Vec<&'r [u32]> {
+        let (mut batches, mut start, mut members, mut table_of_hot) = (Vec::new(), 0, 0, None);
+        for (at, &run) in runs.iter().enumerate() {
+            let (is_hot, table, own) = (self.is_hot(run), self.at(run).0, self.members(run).len());
+            let is_full = at - start == RUNS_AT_ONCE || (at > start && members + own > MEMBERS_AT_ONCE);
+            if is_full || (is_hot && table_of_hot.is_some_and(|other| other != table)) {
+                batches.push(&runs[start..at]);
+                (start, members, table_of_hot) = (at, 0, None);
+            }
+            members += own;
+            table_of_hot = if is_hot { Some(table) } else { table_of_hot };
+        }
+        batches.push(&runs[start..]);
+        batches
+    }
+
     fn members(&self, run: u32) -> &'a [u32] {
-        let table = self.first.partition_point(|&first| first <= run) - 1;
-        self.tables[table].run((run - self.first[table]) as usize)
+        let (table, run) = self.at(run);
+        self.tables[table].run(run)
     }
 }
 
@@ -163,49 +202,59 @@ impl<'a> Turns<'a> {
 }
 
 /// Some of the members of each run: those that were added, in the order of their turns; of a run that prefixes search, the first.
+///
+/// The lists of what is kept and of what is copied share the places of all members: one begins at the first place of each run,
+/// the other at the last. No text is in both.
 struct Members {
-    flat: Vec<u32>,
+    begins_at_end: bool,
     lengths: Vec<u32>,
     /// The runs that have too many of them.
     families: Option<Families>,
 }
 
 impl Members {
-    fn new(turns: &Turns<'_>) -> Self {
-        let runs = turns.runs;
-        Members { flat: vec![0; runs.starts[runs.len()]], lengths: vec![0; runs.len()], families: turns.families() }
+    fn new(turns: &Turns<'_>, begins_at_end: bool) -> Self {
+        Members { begins_at_end, lengths: vec![0; turns.runs.len()], families: turns.families() }
     }
 
-    fn add(&mut self, turns: &Turns<'_>, turn: u32) {
+    /// The place of a member of a run.
+    #[inline]
+    fn place(&self, run: &Range<usize>, number: usize) -> usize {
+        if self.begins_at_end { run.end - 1 - number } else { run.start + number }
+    }
+
+    /// Adds a text to the lists in `places`.
+    fn add(&mut self, turns: &Turns<'_>, places: &mut [u32], turn: u32) {
         if let Some(families) = &mut self.families {
             let of = families.of(turns.runs_of(turn).iter().map(|&run| run.into()));
             let set = if of.is_empty() { Cow::Borrowed(&[][..]) } else { turns.set(turn) };
             of.into_iter().for_each(|family| families.add(family, turn, &set));
         }
         for &run in turns.runs_of(turn) {
-            let (start, length) = (turns.runs.starts[run as usize], &mut self.lengths[run as usize]);
-            if *length as usize >= HOT_MEMBERS && self.families.is_some() && turns.runs.is_hot(run) {
+            let (range, length) = (turns.runs.range(run), self.lengths[run as usize] as usize);
+            if length >= HOT_MEMBERS && self.families.is_some() && turns.runs.is_hot(run) {
                 // Its family has it.
                 continue;
             }
-            self.flat[start + *length as usize] = turn;
-            *length += 1;
-            let list = &self.flat[start..][..*length as usize];
-            let becomes_hot = list.len() == HOT_MEMBERS && turns.runs.is_hot(run);
-            if let Some(families) = self.families.as_mut().filter(|_| becomes_hot) {
-                let Ok(()) = families.make_hot(run.into(), list, |turn| Ok::<_, Infallible>(turns.set(turn)));
+            places[self.place(&range, length)] = turn;
+            self.lengths[run as usize] += 1;
+            let becomes_hot = length + 1 == HOT_MEMBERS && turns.runs.is_hot(run);
+            let list = || (0..=length).map(|number| places[self.place(&range, number)]).collect::<Vec<u32>>();
+            if let (Some(list), Some(families)) = (becomes_hot.then(list), &mut self.families) {
+                let Ok(()) = families.make_hot(run.into(), &list, |turn| Ok::<_, Infallible>(turns.set(turn)));
             }
         }
     }
 
     /// Passes those to a function that share a run with this one, have at least the turn `from`, and may be similar to
     /// it; some of them several times.
-    fn find(&self, turns: &Turns<'_>, turn: u32, from: u32, mut each: impl FnMut(u32)) {
+    fn find(&self, turns: &Turns<'_>, places: &[u32], turn: u32, from: u32, mut each: impl FnMut(u32)) {
         for &run in turns.runs_of(turn) {
             let length = self.lengths[run as usize] as usize;
-            if !self.families.as_ref().is_some_and(|families| families.is_hot(run.into())) {
-                let list = &self.flat[turns.runs.starts[run as usize]..][..length];
-                list.iter().rev().take_while(|&&other| other >= from).for_each(|&other| each(other));
+            if length > 0 && !self.families.as_ref().is_some_and(|families| families.is_hot(run.into())) {
+                let range = turns.runs.range(run);
+                let list = (0..length).rev().map(|number| places[self.place(&range, number)]);
+                list.take_while(|&other| other >= from).for_each(&mut each);
             }
         }
         let Some(families) = &self.families else { return };
@@ -225,12 +274,44 @@ impl Members {
     }
 }
 
+/// The texts that were met in the runs of one.
+struct Met {
+    /// A bit for each text.
+    bits: Vec<u64>,
+    turns: Vec<u32>,
+}
+
+impl Met {
+    /// None of so many.
+    fn new(texts: usize) -> Self {
+        Met { bits: vec![0; texts.div_ceil(64)], turns: Vec::new() }
+    }
+
+    /// Whether this one was not met before.
+    #[inline]
+    fn is_first(&mut self, turn: u32) -> bool {
+        let (word, bit) = (&mut self.bits[turn as usize / 64], 1 << (turn % 64));
+        let is_first = *word & bit == 0;
+        *word |= bit;
+        if is_first {
+            self.turns.push(turn);
+        }
+        is_first
+    }
+
+    fn clear(&mut self) {
+        self.turns.drain(..).for_each(|turn| self.bits[turn as usize / 64] = 0);
+    }
+}
+
 /// The choice so far.
 struct Choice<'a> {
     turns: &'a Turns<'a>,
     kept: Members,
     /// The dropped groups of several documents.
     copied: Members,
+    /// The lists of both.
+    places: Vec<u32>,
     is_kept: Vec<bool>,
     edges: FoundList<'a>,
     compared: u64,
@@ -244,15 +325,20 @@ impl Choice<'_> {
     fn decide(&mut self, batch: &[u32]) {
         let corpus = self.turns.search.corpus();
         let is_first = |turn: u32| is_first(corpus, self.turns.order[turn as usize]);
-        let before = |&turn: &u32| if is_first(turn) { (None, 0) } else { self.best_since(0, turn) };
-        let found: Vec<(Best, u64)> = batch.par_iter().map(before).collect();
+        let before = |met: &mut Met, &turn: &u32| match is_first(turn) {
+            true => (None, 0),
+            false => self.best_since(0, turn, met),
+        };
+        let none = || Met::new(self.turns.order.len());
+        let found: Vec<(Best, u64)> = batch.par_iter().with_min_len(LEAST_A_TASK).map_init(none, before).collect();
+        let mut met = none();
         for (&turn, (best, compared)) in batch.iter().zip(found) {
             self.compared += compared;
             if is_first(turn) {
-                self.keep(turn);
+                self.keep(turn, &mut met);
                 continue;
             }
-            let (later, compared) = self.best_since(batch[0], turn);
+            let (later, compared) = self.best_since(batch[0], turn, &mut met);
             self.compared += compared;
             // Those of the batch come later in the order, so that they must be more similar.
             let value = |best: Best| best.map_or(0.0, |(_, similarity)| similarity.value());
@@ -261,54 +347,55 @@ impl Choice<'_> {
                     let order = self.turns.order;
                     self.edges.push(Edge::between(order[turn as usize], order[other as usize], similarity));
                     if corpus.members(order[turn as usize]).len() > 1 {
-                        self.copied.add(self.turns, turn);
+                        self.copied.add(self.turns, &mut self.places, turn);
                     }
                 }
-                None => self.keep(turn),
+                None => self.keep(turn, &mut met),
             }
         }
     }
 
-    fn keep(&mut self, turn: u32) {
+    fn keep(&mut self, turn: u32, met: &mut Met) {
         let (corpus, group) = (self.turns.search.corpus(), self.turns.order[turn as usize]);
         self.is_kept[group as usize] = true;
         // With a reference, documents are compared with it alone.
         if corpus.against() && !is_first(corpus, group) {
             return;
         }
-        let (others, mut compared) = self.possible(&self.copied, 0, turn);
+        let (others, mut compared) = self.possible(&self.copied, 0, turn, met);
         for other in others.into_iter().map(|other| self.turns.order[other as usize]) {
             if let Some(similarity) = self.turns.compared(group, other, &mut compared) {
                 self.edges.push(Edge::between(group, other, similarity));
             }
         }
         self.compared += compared;
-        self.kept.add(self.turns, turn);
+        self.kept.add(self.turns, &mut self.places, turn);
     }
 
     /// The members with at least the turn `from` that share a run with this one and can be similar to it, in the order
     /// of the choice. Also returns the number of comparisons.
-    fn possible(&self, members: &Members, from: u32, turn: u32) -> (Vec<u32>, u64) {
+    fn possible(&self, members: &Members, from: u32, turn: u32, met: &mut Met) -> (Vec<u32>, u64) {
         let Turns { search, evidence, order, .. } = self.turns;
         let (mut others, mut compared, group) = (Vec::new(), 0, order[turn as usize]);
-        members.find(self.turns, turn, from, |other| {
+        members.find(self.turns, &self.places, turn, from, |other| {
             let other_group = order[other as usize];
-            if search.can_be_similar(evidence, group, other_group, &mut compared)
+            if met.is_first(other)
+                && search.can_be_similar(evidence, group, other_group, &mut compared)
                 && search.corpus().may_pair(group, other_group)
             {
                 others.push(other);
             }
         });
+        met.clear();
         others.sort_unstable();
-        others.dedup();
         (others, compared)
     }
 
     /// The most similar of the kept groups with at least the turn `from`; among equals the first in the order. Also
     /// returns the number of comparisons.
-    fn best_since(&self, from: u32, turn: u32) -> (Best, u64) {
+    fn best_since(&self, from: u32, turn: u32, met: &mut Met) -> (Best, u64) {
         let order = self.turns.order;
-        let (others, mut compared) = self.possible(&self.kept, from, turn);
+        let (others, mut compared) = self.possible(&self.kept, from, turn, met);
         let mut best = None::<(u32, Similarity)>;
         for other in others {
             let (a, b) = (order[turn as usize], order[other as usize]);
@@ -362,8 +449,8 @@ impl Search<'_> {
     ///
     /// # Cost
     /// A comparison of each group with each kept group that it shares a key with, and of groups that nothing connects.
-    /// Memory: some 16 bytes for each group under each key that several share, and as much for each of these groups; where
-    /// [`HOT_RUN`] groups have a key and [`HOT_MEMBERS`] of them are kept, also prefixes of the kept sets.
+    /// Memory: some 8 bytes for each group under each key that several share, as much for each key, and 16 for each of these
+    /// groups; where [`HOT_RUN`] groups have a key and [`HOT_MEMBERS`] of them are kept, also prefixes of the kept sets.
     ///
     /// # Errors
     /// Edges cannot be written.
@@ -375,8 +462,9 @@ impl Search<'_> {
         let turns = Turns { search: self, evidence, runs: &runs, order, repeated };
         let mut choice = Choice {
             turns: &turns,
-            kept: Members::new(&turns),
-            copied: Members::new(&turns),
+            kept: Members::new(&turns, false),
+            copied: Members::new(&turns, true),
+            places: vec![0; runs.memberships()],
             is_kept: vec![false; self.corpus().distinct()],
             edges: found.list(self.corpus()),
             compared: 0,
@@ -495,16 +583,7 @@ impl<'a> Connection<'a> {
     /// Compares the parts of each run that is not hot.
     fn connect_runs(&mut self) {
         let runs: Vec<u32> = (0..self.turns.runs.len() as u32).filter(|&run| !self.is_hot(run)).collect();
-        let mut rest = &runs[..];
-        while !rest.is_empty() {
-            let mut members = 0;
-            let fits = |run: &&u32| {
-                let is_first = members == 0;
-                members += self.turns.runs.members(**run).len();
-                is_first || members <= MEMBERS_AT_ONCE
-            };
-            let (batch, after) = rest.split_at(rest.iter().take(RUNS_AT_ONCE).take_while(fits).count());
-            rest = after;
+        for batch in self.turns.runs.batches(&runs) {
             let open: Vec<Vec<Placed>> = batch.iter().filter_map(|&run| self.open_parts(run)).collect();
             let found: Vec<_> = open.into_par_iter().map(|parts| self.connecting(&parts)).collect();
             found.into_iter().for_each(|found| self.add(found));

@@ -3,7 +3,7 @@
 //! ```text
 //! read      batches → tokens → features → fingerprint → keys          on all threads, once          (read.rs)
 //! copies    equal token sequences become one document                  128-bit hashes, sorted        (corpus.rs)
-//! group     equal keys → groups of candidates                          one table at a time, sorted   (group.rs)
+//! group     equal keys → groups of candidates                          one table at a time, sorted   (group.rs, distinct.rs)
 //! verify    candidates → pairs with their exact similarity             sets kept, or read again      (verify.rs)
 //! arrange   pairs → clusters, kept documents, records in input order   union-find, greedy keep-set   (arrange.rs, decisions.rs)
 //! ```
@@ -13,7 +13,7 @@
 //!
 //! A run of very many documents under one key, such as pages that share a frame, is searched like an exact join if the
 //! algorithm knows a prefix filter, together with other runs of mostly the same documents (hot.rs). Otherwise all its pairs are
-//! compared. Documents of a reference are not compared with each other (sided.rs).
+//! compared, once for all such runs. Documents of a reference are not compared with each other (sided.rs).
 //!
 //! Memory is bounded: keys that do not fit the budget go to a temporary file (columns.rs), and candidates whose features do not
 //! fit are read again: verified in portions (portions.rs) for all pairs, written to a temporary file (sets.rs) for a keep-set. Pairs
@@ -28,11 +28,13 @@ mod chosen;
 mod columns;
 mod corpus;
 mod decisions;
+mod distinct;
 mod documents;
 mod each_with_each;
 mod edges;
 mod fields;
 mod fingerprints;
+mod frequent;
 mod group;
 mod hosts;
 mod hot;
@@ -75,11 +77,11 @@ pub use hosts::{HostPair, Hosts, MAX_HOSTS_PER_TEXT, host_of};
 pub use request::Scan;
 pub use sample::{Bounded, EXAMPLES, Example, Removal, Similarities, SimilarityRange, sample_similarities};
 pub use scan::{count_terms, deduplicate, scan, scan_to_keep};
+#[cfg(feature = "arrow")]
+pub(crate) use table::HOT_RUN;
 #[cfg(feature = "report")]
 pub(crate) use texts::Texts;
 pub use turns::{KEEP_POLICIES, KeepPolicy};
-#[cfg(feature = "arrow")]
-pub(crate) use verify::HOT_RUN;
 
 /// Options of a scan. Only the tokenizer and the seed can change which pairs are found.
 #[derive(Clone)]

@@ -2,6 +2,7 @@
 
 use super::columns::transposed;
 use super::documents::{Documents, Part};
+use super::frequent::FrequentFeatures;
 use super::{Counts, Observer, ScanOptions};
 use crate::algorithm::{Algorithm, AlgorithmFactory, CompareOn, Features, Learned, Learns, PreparedAlgorithm};
 use crate::error::Error;
@@ -55,43 +56,54 @@ enum Counters {
     Terms(LexiconBuilder, Distinct),
     Features(Rarity),
     FrequencyBounds(FrequencyBounds),
-    Frequencies(LexiconBuilder),
+    /// Those that at least so many documents have are learned.
+    Frequent(FrequentFeatures, u64),
 }
 
 impl Counters {
-    fn new(prepared: &PreparedAlgorithm, total_bytes: Option<u64>, memory: u64) -> Self {
+    fn new(prepared: &PreparedAlgorithm, total_bytes: Option<u64>, options: &ScanOptions) -> Self {
+        let memory = options.memory;
         match prepared.algorithm.learns() {
             Some(Learns::Features) => {
-                Counters::Features(total_bytes.map_or_else(Rarity::new, |bytes| Rarity::for_bytes(bytes, memory)))
+                Counters::Features(Rarity::for_bytes(total_bytes.unwrap_or(UNKNOWN_BYTES), memory))
             }
             Some(Learns::FrequencyBounds) => {
-                Counters::FrequencyBounds(FrequencyBounds::for_bytes(total_bytes.unwrap_or(u64::MAX)))
+                Counters::FrequencyBounds(FrequencyBounds::for_bytes(total_bytes.unwrap_or(u64::MAX), memory))
             }
-            Some(Learns::Frequencies { most }) => {
-                Counters::Frequencies(LexiconBuilder::with_most(most.try_into().unwrap_or(usize::MAX)))
+            Some(Learns::Frequent { documents, most }) => {
+                Counters::Frequent(FrequentFeatures::new(most, memory, options.temp_dir.as_deref()), documents)
             }
             Some(Learns::Terms) | None => Counters::Terms(LexiconBuilder::new(), Distinct::default()),
         }
     }
 
-    fn learned(self, documents: u64) -> Learned {
-        match self {
+    /// What was counted in so many documents.
+    ///
+    /// # Errors
+    /// It does not fit in memory, or a temporary file cannot be read.
+    fn learned(self, documents: u64) -> Result<Learned, Error> {
+        Ok(match self {
             Counters::Terms(lexicon, distinct) => Learned::Terms(Arc::new(lexicon.freeze(distinct.count()).0)),
             Counters::Features(rarity) => Learned::Features(Arc::new(rarity)),
             Counters::FrequencyBounds(bounds) => Learned::FrequencyBounds(Arc::new(bounds.of(documents))),
-            Counters::Frequencies(lexicon) => {
-                let (lexicon, complete) = lexicon.freeze(documents);
-                Learned::Frequencies { lexicon: Arc::new(lexicon), complete }
+            Counters::Frequent(features, least) => {
+                let least = least.try_into().unwrap_or(u32::MAX);
+                Learned::Frequent(features.of_at_least(least)?.into())
             }
-        }
+        })
     }
 }
+
+/// The number of bytes that features are counted for if the size of the input is not known.
+const UNKNOWN_BYTES: u64 = 64 << 20;
 
 /// Reads sources.
 pub(super) struct Reader<'a> {
     pub options: &'a ScanOptions,
     pub threads: usize,
     pub observer: &'a dyn Observer,
+    /// Whether candidates are chosen by outlines, if their features are read again.
+    pub outlines: bool,
     /// Hashes of the reported problems.
     reported: Mutex<HashSet<u64>>,
     /// What the workers sign documents in.
@@ -113,7 +125,7 @@ impl<'a> Reader<'a> {
         let eighth = options.memory / 8;
         let (together, alone) = (eighth + SIGNING_BYTES, 3 * eighth + ALONE_BYTES);
         let signing = SigningMemory::new(Budget { together, alone, alone_a_byte: 2, later_a_token: 0 }, threads);
-        Reader { options, threads, observer, reported: Mutex::default(), signing }
+        Reader { options, threads, observer, outlines: false, reported: Mutex::default(), signing }
     }
 
     /// Reads everything: the reference first, then the source.
@@ -126,7 +138,8 @@ impl<'a> Reader<'a> {
             sources,
             |queue| self.choose(choice, queue),
             |prepared, numbered, scratch| {
-                self.part(prepared, numbered, scratch, Purpose::Sign { retain: retain.load(Ordering::Relaxed) })
+                let purpose = Purpose::Sign { retain: retain.load(Ordering::Relaxed), outlines: self.outlines };
+                self.part(prepared, numbered, scratch, purpose)
             },
             |mut part| {
                 self.take_note(&mut part, &mut counts)?;
@@ -137,6 +150,10 @@ impl<'a> Reader<'a> {
                 documents.push(&part, retain.load(Ordering::Relaxed))?;
                 // The other half is for the groups, and for the data that candidates are compared by.
                 documents.bound(self.options.memory / 2, self.options.temp_dir.as_deref())?;
+                if self.check_budget(&documents).is_err() {
+                    // Without them, more candidates are read again.
+                    documents.drop_parities();
+                }
                 self.check_budget(&documents)?;
                 if !estimated && counts.bytes >= SAMPLE_BYTES {
                     estimated = true;
@@ -233,7 +250,7 @@ impl<'a> Reader<'a> {
             sources,
             |queue| self.choose(choice, queue),
             |prepared, numbered, scratch| {
-                let counters = counters.get_or_init(|| Counters::new(prepared, total_bytes, self.options.memory));
+                let counters = counters.get_or_init(|| Counters::new(prepared, total_bytes, self.options));
                 match counters {
                     Counters::Features(rarity) if makes_free_keys(prepared) && retain.load(Ordering::Relaxed) => {
                         self.part(prepared, numbered, scratch, Purpose::Count(rarity))
@@ -261,9 +278,9 @@ impl<'a> Reader<'a> {
             },
         )?;
         // Without any input they are empty.
-        let counters = counters.into_inner().unwrap_or_else(|| Counters::new(&prepared, Some(0), 0));
+        let counters = counters.into_inner().unwrap_or_else(|| Counters::new(&prepared, Some(0), self.options));
         Ok(Counted {
-            learned: counters.learned(documents),
+            learned: counters.learned(documents)?,
             median_tokens: median_of(&lengths),
             kept: (retain.into_inner() && makes_free_keys(&prepared)).then_some((kept, counts)),
             prepared,
@@ -283,8 +300,7 @@ impl<'a> Reader<'a> {
         // Terms are known by their hashes; features may be made of more.
         let (detail, mut tally) = match counters {
             Counters::Terms(lexicon, _) => (TokenDetail::Hashes, lexicon.tally()),
-            Counters::Frequencies(lexicon) => (prepared.algorithm.reads(), lexicon.tally()),
-            Counters::Features(_) | Counters::FrequencyBounds(_) => (prepared.algorithm.reads(), Tally::default()),
+            _ => (prepared.algorithm.reads(), Tally::default()),
         };
         numbered.batch.documents(&mut |document| match document {
             Ok(document) => {
@@ -308,7 +324,6 @@ impl<'a> Reader<'a> {
                             tally.add(tokens.hashes());
                         }
                     }
-                    Counters::Frequencies(_) => tally.add(&features.hashes),
                     Counters::Features(rarity) => {
                         distinct_features(features);
                         rarity.add_all(&features.hashes);
@@ -317,11 +332,17 @@ impl<'a> Reader<'a> {
                         distinct_features(features);
                         bounds.add(&features.hashes);
                     }
+                    Counters::Frequent(counted, _) => {
+                        distinct_features(features);
+                        if let Err(error) = counted.add(&features.hashes) {
+                            part.refused.get_or_insert(error);
+                        }
+                    }
                 }
             }
             Err(problem) => part.problems.push(problem),
         });
-        if let Counters::Terms(lexicon, _) | Counters::Frequencies(lexicon) = counters {
+        if let Counters::Terms(lexicon, _) = counters {
             lexicon.give_back(tally);
         }
         part
@@ -506,14 +527,15 @@ impl<'a> Reader<'a> {
 #[derive(Clone, Copy)]
 enum Purpose<'a> {
     /// Making keys; and comparing by features in the same run, if these are retained.
-    Sign { retain: bool },
+    /// With the outlines of the features, if their keys are free.
+    Sign { retain: bool, outlines: bool },
     /// Counting features, which are retained.
     Count(&'a Rarity),
 }
 
 impl Purpose<'_> {
     fn retains(self) -> bool {
-        matches!(self, Purpose::Sign { retain: true } | Purpose::Count(_))
+        matches!(self, Purpose::Sign { retain: true, .. } | Purpose::Count(_))
     }
 }
 
@@ -568,7 +590,9 @@ fn document_part(
                 features.remove_repeats();
             }
             part.sizes.push(clamp(features.hashes.len()));
-            if makes_free_keys(prepared) {
+            if let Purpose::Sign { outlines: true, .. } = purpose
+                && makes_free_keys(prepared)
+            {
                 part.parities.push(parities(&features.hashes));
             }
             if let Purpose::Count(rarity) = purpose {

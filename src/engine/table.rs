@@ -2,6 +2,10 @@
 
 use std::ops::Range;
 
+/// A run with at least this many members is hot: not all its pairs are compared, if the algorithm knows a prefix
+/// filter.
+pub(crate) const HOT_RUN: usize = 512;
+
 /// The groups of two or more that share a key in one table.
 #[derive(Clone, Default)]
 pub(super) struct Table {

@@ -10,7 +10,7 @@ use super::read::Reader;
 use super::sets::{Outlined, Sets};
 use super::sided::Sided;
 use super::subset::Subset;
-use super::table::Table;
+use super::table::{HOT_RUN, Table};
 use crate::algorithm::{Algorithm, CompareOn, PreparedAlgorithm};
 use crate::error::Error;
 use crate::outline::{Parities, can_reach, parities};
@@ -213,15 +213,15 @@ enum Task {
 /// The approximate number of pairs in a task.
 const TASK_PAIRS: u64 = 1 << 16;
 
-/// Tasks for all runs except the hot ones.
-fn tasks(tables: &[Table], sided: &Sided, is_hot: impl Fn(&Table, usize) -> bool) -> Vec<Task> {
+/// Tasks for all runs of fewer members than `many`.
+fn tasks(tables: &[Table], sided: &Sided, many: usize) -> Vec<Task> {
     let mut tasks = Vec::new();
     for (number, table) in tables.iter().enumerate() {
         let (mut from, mut pairs) = (0, 0);
         let runs = |from, to| Task::Runs { table: number, from, to };
         for run in 0..table.runs() {
             let members = table.run(run).len() as u64;
-            if is_hot(table, run) {
+            if members >= many as u64 {
                 if from < run {
                     tasks.push(runs(from, run));
                 }
@@ -254,9 +254,9 @@ fn tasks(tables: &[Table], sided: &Sided, is_hot: impl Fn(&Table, usize) -> bool
     tasks
 }
 
-/// A run with at least this many members is hot: not all its pairs are compared, if the algorithm knows a prefix
-/// filter.
-pub(crate) const HOT_RUN: usize = 512;
+/// As [`HOT_RUN`] for sets, if the algorithm knows no prefix filter: two documents that meet in several such runs are looked at once. Fingerprints
+/// are compared sooner than a pair is known to have met, so that only hot runs are searched in this way.
+const LARGE_RUN: usize = 64;
 
 /// The threshold for prefixes of sets, if the algorithm allows them.
 fn prefixes_by(algorithm: &dyn Algorithm) -> Option<Threshold> {
@@ -264,7 +264,7 @@ fn prefixes_by(algorithm: &dyn Algorithm) -> Option<Threshold> {
     profile.jaccard.filter(|_| profile.compare_on != CompareOn::Fingerprints)
 }
 
-/// Whether a run is hot.
+/// Whether a run is hot, and the algorithm knows a prefix filter.
 pub(super) fn is_hot(algorithm: &dyn Algorithm, table: &Table, run: usize) -> bool {
     table.run(run).len() >= HOT_RUN && prefixes_by(algorithm).is_some()
 }
@@ -439,12 +439,15 @@ fn partners<'h>(jaccard: Threshold, run: &'h mut [Held], sizes: &[u32]) -> &'h [
     &run[..kept]
 }
 
-/// The runs of tables, row by row: for each member, those that it [meets](Sided) in its runs.
+/// The runs of tables, row by row: for each of some members, those that it [meets](Sided) in its runs.
 ///
 /// Two members that share many keys meet many times, and are compared once: a member that was met is marked.
 struct Rows<'a> {
     tables: &'a [Table],
     sided: &'a Sided,
+    /// The members, and how many there are in all.
+    range: Range<u32>,
+    numbers: usize,
     /// The places of each member in its runs, in the order of these, one member after the other.
     places: Vec<RunPlace>,
     /// The end of each member's places.
@@ -452,6 +455,14 @@ struct Rows<'a> {
     /// The members that meet others in some run. Those of one long run are adjacent, so that their data stays in the
     /// caches.
     order: Vec<u32>,
+}
+
+/// Where a member and another one that it meets are in the same run.
+struct MeetingPlace {
+    /// The place of the member whose row it is.
+    row: RunPlace,
+    /// The position of the other one in the members of the table.
+    other: u32,
 }
 
 /// The place of a member in a run.
@@ -463,23 +474,83 @@ struct RunPlace {
     at: u32,
 }
 
-impl<'a> Rows<'a> {
-    /// The rows of some runs of tables; all members are below `numbers`.
-    ///
-    /// Cost: two passes over the runs and a sort of the members. 12 bytes for each membership and 20 for each number.
-    fn new(tables: &'a [Table], numbers: usize, sided: &'a Sided, is_wanted: impl Fn(&Table, usize) -> bool) -> Self {
-        let each = |found: &mut dyn FnMut(usize, RunPlace)| {
-            for (number, table) in (0..).zip(tables) {
-                for run in (0..table.runs()).filter(|&run| is_wanted(table, run)) {
-                    let (members, start) = (table.run(run), table.range(run).start);
-                    for at in (0..members.len()).filter(|&at| sided.meets(members, at)) {
-                        let at_table = (start + at) as u32;
-                        found(members[at] as usize, RunPlace { table: number, run: run as u32, at: at_table });
-                    }
-                }
+/// Passes the members of some runs to a function that may meet others there, each with its place.
+fn each_row(
+    tables: &[Table],
+    sided: &Sided,
+    is_wanted: impl Fn(&Table, usize) -> bool,
+    mut each: impl FnMut(u32, RunPlace),
+) {
+    for (number, table) in (0..).zip(tables) {
+        for run in (0..table.runs()).filter(|&run| is_wanted(table, run)) {
+            let (members, start) = (table.run(run), table.range(run).start);
+            for at in (0..members.len()).filter(|&at| sided.meets(members, at)) {
+                each(members[at], RunPlace { table: number, run: run as u32, at: (start + at) as u32 });
             }
+        }
+    }
+}
+
+/// What the promise about the memory of the process allows for the places of rows, in addition to a share of the memory.
+const PLACES_BYTES: u64 = 16 << 20;
+
+/// The ranges of all numbers, below `places.len()`, such that the rows of each have at most so many places, if they are not
+/// one.
+fn row_ranges(places: &[u32], most: u64) -> Vec<Range<u32>> {
+    let (mut ranges, mut start, mut taken) = (Vec::new(), 0, 0);
+    for (number, &own) in (0..).zip(places) {
+        if taken > 0 && taken + u64::from(own) > most {
+            ranges.push(start..number);
+            (start, taken) = (number, 0);
+        }
+        taken += u64::from(own);
+    }
+    if taken > 0 {
+        ranges.push(start..places.len() as u32);
+    }
+    ranges
+}
+
+/// Passes every pair that meets in some runs of tables to `look`, as [`Rows::search`] does; all members are below `numbers`.
+/// Places take at most an eighth of this memory and 16 MiB at a time.
+fn search_rows<T>(
+    (tables, numbers): (&[Table], usize),
+    sided: &Sided,
+    is_wanted: impl Fn(&Table, usize) -> bool,
+    memory: u64,
+    (stops, begin): (impl Fn() -> bool + Sync, impl Fn() -> T + Sync),
+    look: impl Fn((u32, u32), &MeetingPlace, &mut T) + Sync,
+) {
+    let mut places = vec![0u32; numbers];
+    each_row(tables, sided, &is_wanted, |member, _| places[member as usize] += 1);
+    let ranges = row_ranges(&places, (memory / 8).saturating_add(PLACES_BYTES) / size_of::<RunPlace>() as u64);
+    drop(places);
+    for range in ranges {
+        Rows::new(tables, range, numbers, sided, &is_wanted).search(memory, &stops, &begin, &look);
+    }
+}
+
+impl<'a> Rows<'a> {
+    /// The rows of members in this range in some runs of tables; all members are below `numbers`.
+    ///
+    /// Cost: two passes over the runs and a sort of the members. 12 bytes for each membership and 20 for each number of the
+    /// range.
+    fn new(
+        tables: &'a [Table],
+        range: Range<u32>,
+        numbers: usize,
+        sided: &'a Sided,
+        is_wanted: impl Fn(&Table, usize) -> bool,
+    ) -> Self {
+        let own = |member: u32| (member - range.start) as usize;
+        let each = |found: &mut dyn FnMut(usize, RunPlace)| {
+            each_row(tables, sided, &is_wanted, |member, place| {
+                if range.contains(&member) {
+                    found(own(member), place);
+                }
+            });
         };
-        let mut ends = vec![0; numbers];
+        let mut ends = vec![0; range.len()];
         each(&mut |member, _| ends[member] += 1);
         let mut sum = 0;
         for end in &mut ends {
@@ -491,14 +562,14 @@ impl<'a> Rows<'a> {
             places[ends[member]] = place;
             ends[member] += 1;
         });
-        let mut rows = Rows { tables, sided, places, ends, order: Vec::new() };
+        let mut rows = Rows { tables, sided, range, numbers, places, ends, order: Vec::new() };
         let length = |place: &RunPlace| tables[place.table as usize].run(place.run as usize).len();
         let longest = |place: &RunPlace| (length(place), place.table, place.run);
         let together = |number| {
             let (_, table, run) = rows.of(number).iter().map(longest).max()?;
             Some((table, run, number))
         };
-        let mut order: Vec<(u32, u32, u32)> = (0..numbers as u32).into_par_iter().filter_map(together).collect();
+        let mut order: Vec<(u32, u32, u32)> = rows.range.clone().into_par_iter().filter_map(together).collect();
         order.par_sort_unstable();
         rows.order = order.into_iter().map(|(_, _, number)| number).collect();
         rows
@@ -507,14 +578,14 @@ impl<'a> Rows<'a> {
     /// The places of a member.
     #[inline]
     fn of(&self, number: u32) -> &[RunPlace] {
-        let start = if number == 0 { 0 } else { self.ends[number as usize - 1] };
-        &self.places[start..self.ends[number as usize]]
+        let own = (number - self.range.start) as usize;
+        let start = if own == 0 { 0 } else { self.ends[own - 1] };
+        &self.places[start..self.ends[own]]
     }
 
-    /// Passes the members that a member meets to a function, once each, with the positions of both in the members of the
-    /// table where they meet first. `marks` has an entry for each number, initially `u32::MAX`; each thread needs its own.
+    /// Passes the members that a member meets to a function, once each, with the place where they meet first. `marks` has an entry for each number, initially `u32::MAX`; each thread needs its own.
     #[inline]
-    fn partners(&self, number: u32, marks: &mut [u32], mut each: impl FnMut(u32, (u32, u32))) {
+    fn partners(&self, number: u32, marks: &mut [u32], mut each: impl FnMut(u32, &MeetingPlace)) {
         for place in self.of(number) {
             let table = &self.tables[place.table as usize];
             let (run, start) = (table.run(place.run as usize), table.range(place.run as usize).start);
@@ -522,14 +593,14 @@ impl<'a> Rows<'a> {
                 let other = run[position];
                 // No member is its own partner, so its own number can serve as the mark.
                 if std::mem::replace(&mut marks[other as usize], number) != number {
-                    each(other, (place.at, (start + position) as u32));
+                    each(other, &MeetingPlace { row: *place, other: (start + position) as u32 });
                 }
             });
         }
     }
 
-    /// Passes every pair, ascending, to `look`, with the [positions](Self::partners) of both, on threads of the pool, each with what
-    /// `begin` returns. No more rows are begun once `stops`.
+    /// Passes every pair, ascending, to `look`, with the [place](Self::partners) where they meet first, on threads of the pool, each
+    /// with what `begin` returns. No more rows are begun once `stops`.
     ///
     /// Each thread that works has 4 bytes for each number: all of them at most a quarter of this memory, but two can work in any
     /// case.
@@ -538,23 +609,20 @@ impl<'a> Rows<'a> {
         memory: u64,
         stops: impl Fn() -> bool + Sync,
         begin: impl Fn() -> T + Sync,
-        look: impl Fn((u32, u32), (u32, u32), &mut T) + Sync,
+        look: impl Fn((u32, u32), &MeetingPlace, &mut T) + Sync,
     ) {
         let next = AtomicUsize::new(0);
-        let a_thread = (size_of::<u32>() * self.ends.len()).max(1) as u64;
+        let a_thread = (size_of::<u32>() * self.numbers).max(1) as u64;
         let most = (memory / 4 / a_thread).max(2);
         rayon::broadcast(|thread| {
             if thread.index() as u64 >= most {
                 return;
             }
-            let (mut marks, mut came) = (vec![u32::MAX; self.ends.len()], begin());
-            while !stops()
-                && let Some(numbers) = self.order.chunks(ROWS_AT_ONCE).nth(next.fetch_add(1, Ordering::Relaxed))
-            {
-                for &number in numbers {
-                    self.partners(number, &mut marks, |other, (at, of_other)| match number < other {
-                        true => look((number, other), (at, of_other), &mut came),
-                        false => look((other, number), (of_other, at), &mut came),
+            let (mut marks, mut came) = (vec![u32::MAX; self.numbers], begin());
+            while let Some(numbers) = self.order.chunks(ROWS_AT_ONCE).nth(next.fetch_add(1, Ordering::Relaxed)) {
+                for &number in numbers.iter().take_while(|_| !stops()) {
+                    self.partners(number, &mut marks, |other, place| {
+                        look((number.min(other), number.max(other)), place, &mut came);
                     });
                 }
             }
@@ -727,18 +795,20 @@ impl<'a> Search<'a> {
         self.algorithm.layout().is_some_and(|layout| layout.compares_each_with_each(documents))
     }
 
-    /// Passes every pair of every run except the hot ones to `look`, on all threads of the pool, each time with what `begin` returned
-    /// for the task. No task begins once `stops`.
+    /// Passes every pair of every run to `look`, on all threads of the pool, each time with what `begin` returned for the task,
+    /// except the hot runs if there is a prefix filter. No task begins once `stops`.
     fn pairs<T>(
         &self,
         stops: impl Fn() -> bool + Sync,
         begin: impl Fn() -> T + Sync,
         look: impl Fn(Meeting, (u32, u32), &mut T) + Sync,
     ) {
+        let rows = (self.tables, self.corpus.distinct());
         if self.searches_by_rows() {
             let is_wanted = |table: &Table, run| !self.is_hot(table, run);
-            let rows = Rows::new(self.tables, self.corpus.distinct(), &self.sided, is_wanted);
-            return rows.search(self.memory, stops, begin, |pair, _, came| look(Meeting::Once, pair, came));
+            return search_rows(rows, &self.sided, is_wanted, self.memory, (stops, begin), |pair, _, came| {
+                look(Meeting::Once, pair, came);
+            });
         }
         let work = |task: &Task| {
             if stops() {
@@ -760,7 +830,16 @@ impl<'a> Search<'a> {
                 Task::Rows { table, run, from, to } => (from..to).for_each(|i| row(table, run, i)),
             }
         };
-        tasks(self.tables, &self.sided, |table, run| self.is_hot(table, run)).par_iter().for_each(work);
+        let many = if self.compares_sets() && self.prefixes_by().is_none() { LARGE_RUN } else { HOT_RUN };
+        tasks(self.tables, &self.sided, many).par_iter().for_each(work);
+        let is_wanted = |table: &Table, run: usize| table.run(run).len() >= many && !self.is_hot(table, run);
+        if self.tables.iter().any(|table| (0..table.runs()).any(|run| is_wanted(table, run))) {
+            // If they share a key in an earlier table, in a smaller run, they are compared there.
+            search_rows(rows, &self.sided, is_wanted, self.memory, (&stops, &begin), |pair, place, came| {
+                let (table, run) = (place.row.table as usize, place.row.run as usize);
+                look(Meeting::Here(table, self.tables[table].key(run)), pair, came);
+            });
+        }
     }
 
     fn hot_runs(&self) -> impl Iterator<Item = (usize, &'a Table, usize)> + Clone {
@@ -849,7 +928,7 @@ impl<'a> Search<'a> {
     /// Compares every candidate pair of a portion once, and adds those at or above the threshold, unless these are
     /// [closed](Found::is_closed) before the end. Returns the number of comparisons.
     ///
-    /// `hot` are the hot runs, which were taken out of the tables.
+    /// `hot` are the hot runs, which were taken out of the tables, if there is a prefix filter.
     pub fn edges(&self, evidence: &Evidence, portion: &Portion, hot: &HotFamilies, found: &Found) -> u64 {
         if let Some(distance) = self.joins_within {
             return self.joined(distance, found);
@@ -890,17 +969,14 @@ impl<'a> Search<'a> {
                 let meeting = Meeting::Family(family);
                 let prefixes = Prefixes::new(jaccard, members, sets, self.memory);
                 let sided = Sided::new(self.corpus, members.iter().copied());
-                let rows = Rows::new(std::slice::from_ref(&prefixes.table), members.len(), &sided, |_, _| true);
-                rows.search(
-                    self.memory,
-                    || found.is_closed(),
-                    begin,
-                    |(a, b), places, came| {
-                        if prefixes.can_reach((a, b), places) {
-                            look(meeting, (members[a as usize], members[b as usize]), came);
-                        }
-                    },
-                );
+                let rows = (std::slice::from_ref(&prefixes.table), members.len());
+                let all = |_: &Table, _| true;
+                let ways = (|| found.is_closed(), begin);
+                search_rows(rows, &sided, all, self.memory, ways, |(a, b), place, came| {
+                    if prefixes.can_reach((a, b), (place.row.at, place.other)) {
+                        look(meeting, (members[a as usize], members[b as usize]), came);
+                    }
+                });
             }
         }
         compared.into_inner()

@@ -135,7 +135,7 @@ impl Plan {
                     algorithm.name()
                 )));
             }
-            Some(Learns::FrequencyBounds | Learns::Frequencies { .. }) => {
+            Some(Learns::FrequencyBounds | Learns::Frequent { .. }) => {
                 return Err(Error::Usage(
                     "`drop-common` counts over all documents, which a stream has not seen yet".into(),
                 ));

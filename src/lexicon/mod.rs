@@ -351,22 +351,31 @@ impl Default for Rarity {
 /// The number of classes of features.
 const CLASSES: std::ops::RangeInclusive<usize> = 1 << 16..=1 << 26;
 
-/// The maximum number of classes for an order of features, of a byte each, when the memory is small. Otherwise it is this
-/// share of the memory. Among a million documents, four times as many save a tenth of the time.
-const MOST_RARITY: u64 = 1 << 24;
+/// The share of the memory for an order of features, of a byte for each class. Among a million documents, 64 MiB save a tenth of
+/// the time against 16 MiB.
 const RARITY_SHARE: u64 = 16;
+
+/// What is allowed in any case, in bytes: so much; and a quarter of the memory up to so much, since a bad order makes many keys.
+const LEAST_RARITY: u64 = 1 << 20;
+const SMALL_RARITY: u64 = 16 << 20;
+
+/// The share of the memory for upper bounds of frequencies, and the least and the most of it, in bytes. No documents are in memory
+/// while they are counted.
+const BOUNDS_SHARE: u64 = 8;
+const LEAST_BOUNDS: u64 = 16 << 20;
+const MOST_BOUNDS: u64 = 128 << 20;
 
 impl Rarity {
     /// Empty counts of 16 MiB, with room for a collection of any size.
     pub fn new() -> Self {
-        Self::for_bytes(u64::MAX, 0)
+        Self::for_bytes(u64::MAX, 256 << 20)
     }
 
-    /// Empty counts, with room for a collection of this many bytes: about one class per feature, up to 16 MiB or a sixteenth
-    /// of `memory`, whichever is more. Fewer classes make a worse order, and a cheaper start.
+    /// Empty counts, with room for a collection of this many bytes: about one class per feature, in at least 64 KiB and at most
+    /// 64 MiB: a sixteenth of `memory`, or a quarter of it up to 16 MiB, or 1 MiB. Fewer classes make a worse order, and a cheaper start.
     pub fn for_bytes(bytes: u64, memory: u64) -> Self {
         // A feature begins at about every fourth byte.
-        let most = MOST_RARITY.max(memory / RARITY_SHARE);
+        let most = LEAST_RARITY.max((memory / 4).min(SMALL_RARITY)).max(memory / RARITY_SHARE);
         let classes = classes((bytes / 4).min(1 << most.ilog2()));
         Rarity { counts: (0..classes).map(|_| AtomicU8::new(0)).collect() }
     }
@@ -430,10 +439,11 @@ pub struct FrequencyBounds {
 }
 
 impl FrequencyBounds {
-    /// Empty counts, with room for a collection of this many bytes: about one class for two features, within limits of
-    /// 256 KiB and 128 MiB.
-    pub fn for_bytes(bytes: u64) -> Self {
-        let classes = classes((bytes / 8).min(*CLASSES.end() as u64 / 2));
+    /// Empty counts, with room for a collection of this many bytes: about one class for two features, in at least 256 KiB and at
+    /// most 128 MiB, an eighth of `memory`, or 16 MiB if that is more. Fewer classes make higher bounds.
+    pub fn for_bytes(bytes: u64, memory: u64) -> Self {
+        let most = (memory / BOUNDS_SHARE).clamp(LEAST_BOUNDS, MOST_BOUNDS) / size_of::<u32>() as u64;
+        let classes = classes((bytes / 8).min(1 << most.ilog2()));
         FrequencyBounds {
             counts: (0..classes).map(|_| AtomicU32::new(0)).collect(),
             added: AtomicU64::new(0),
@@ -451,7 +461,7 @@ impl FrequencyBounds {
     /// [class](Self::least_class).
     #[cfg(feature = "arrow")]
     pub(crate) fn of_classes(documents: u64, counts: impl IntoIterator<Item = (u64, u64)>) -> Self {
-        let bounds = FrequencyBounds::for_bytes(0).of(documents);
+        let bounds = FrequencyBounds::for_bytes(0, 0).of(documents);
         for (class, count) in counts {
             bounds.counts[bounds.class(class)].store(count.try_into().unwrap_or(u32::MAX), Ordering::Relaxed);
             bounds.added.fetch_add(count, Ordering::Relaxed);
@@ -581,7 +591,7 @@ mod tests {
 
     #[test]
     fn bounds_are_never_too_low() {
-        let bounds = FrequencyBounds::for_bytes(0);
+        let bounds = FrequencyBounds::for_bytes(0, 0);
         (0..299).for_each(|_| bounds.add(&[7]));
         bounds.add(&[8, 7, 7 + (1 << 16)]);
         let bounds = bounds.of(300);
@@ -594,8 +604,10 @@ mod tests {
             assert_eq!([7, 7 + (1 << 16), 8, 9].map(|feature| same.most(feature)), [301, 301, 1, 0]);
             assert_eq!((same.added(), same.documents()), (302, 300));
         }
-        let sizes = [0, 1 << 20, u64::MAX].map(|bytes| FrequencyBounds::for_bytes(bytes).counts.len());
-        assert_eq!(sizes, [1 << 16, 1 << 17, 1 << 25]);
+        let sizes = |memory| [0, 1 << 20, u64::MAX].map(|bytes| FrequencyBounds::for_bytes(bytes, memory).counts.len());
+        assert_eq!(sizes(0), [1 << 16, 1 << 17, 1 << 22]);
+        assert_eq!(sizes(300 << 20), [1 << 16, 1 << 17, 1 << 23]);
+        assert_eq!(sizes(u64::MAX), [1 << 16, 1 << 17, 1 << 25]);
     }
 
     #[test]
@@ -613,7 +625,8 @@ mod tests {
         rarity.add(8);
         assert_eq!([rarity.count(7), rarity.count(8), rarity.count(9)], [255, 1, 0]);
         let sizes = |memory| [0, 1 << 20, u64::MAX].map(|bytes| Rarity::for_bytes(bytes, memory).counts.len());
-        assert_eq!(sizes(0), [1 << 16, 1 << 18, 1 << 24]);
+        assert_eq!(sizes(0), [1 << 16, 1 << 18, 1 << 20]);
+        assert_eq!(sizes(64 << 20), [1 << 16, 1 << 18, 1 << 24]);
         assert_eq!(sizes(300 << 20), [1 << 16, 1 << 18, 1 << 24]);
         assert_eq!(sizes(1 << 30), [1 << 16, 1 << 18, 1 << 26]);
         assert_eq!(sizes(u64::MAX), [1 << 16, 1 << 18, 1 << 26]);

@@ -82,8 +82,8 @@ pub fn plan_steps(
         "parameters": serde_json::Value::Object(parameters.collect()),
         "warnings": spec.warnings().iter().map(|message| warning(message)).collect::<Vec<_>>(),
         "learns": spec.learns().map(|learns| {
-            let most = if let Learns::Frequencies { most } = learns { Some(most) } else { None };
-            serde_json::json!({ "distinct": learns == Learns::Terms, "most": most })
+            let least = if let Learns::Frequent { documents, .. } = learns { Some(documents) } else { None };
+            serde_json::json!({ "distinct": learns == Learns::Terms, "least": least })
         }),
     });
     Ok((spec.to_json(), report.to_string()))

@@ -35,7 +35,12 @@ impl Counts {
         };
         match learns {
             Learns::Terms => Learned::Terms(lexicon()),
-            Learns::Frequencies { .. } => Learned::Frequencies { lexicon: lexicon(), complete: true },
+            Learns::Frequent { documents, .. } => {
+                let mut frequent: Vec<u64> =
+                    rows.filter(|&(_, count)| count >= documents).map(|(what, _)| what).collect();
+                frequent.sort_unstable();
+                Learned::Frequent(frequent.into())
+            }
             Learns::FrequencyBounds => Learned::FrequencyBounds(Arc::new(FrequencyBounds::of_classes(documents, rows))),
             // Any order will do.
             Learns::Features => Learned::Features(Arc::new(Rarity::for_bytes(0, 0))),

@@ -223,6 +223,37 @@ fn many_tables_are_not_made() {
     check("scan - --algo simhash --distance 10 --tables 286 --emit verdicts", &lines, 30_000, 0);
 }
 
+/// Every two lines have so many words in common that no other line has, and a word of their own.
+fn alike_in_pairs(count: u64, words: u64) -> Vec<Vec<u8>> {
+    let word = |number: u64| format!("{:x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40);
+    let line = |number: u64| {
+        let shared = (0..words).map(|n| format!("the {} ", word(number / 2 * words + n)));
+        format!("{}{}\n", shared.collect::<String>(), word(number + (1 << 40))).into_bytes()
+    };
+    (0..count).map(line).collect()
+}
+
+/// Once, features were counted in 16 MiB, and those that are common in 128 MiB, whatever `--memory` said. Which documents share
+/// a key took several times the memory of the keys.
+#[test]
+fn features_are_counted_and_grouped_within_the_memory() {
+    const DOCUMENTS: u64 = 30_000;
+    let lines = alike_in_pairs(DOCUMENTS, 100);
+    for arguments in ["scan - --exact", "scan - --algo spotsigs", "scan - --drop-common 0.001"] {
+        for emit in ["pairs", "verdicts"] {
+            let run = check(&format!("{arguments} --emit {emit}"), &lines, DOCUMENTS, 0);
+            let found = if emit == "pairs" { "15,000 near-duplicate pairs" } else { "15,000 documents not kept" };
+            assert!(run.stderr.contains(found), "{arguments} --emit {emit}: {}", run.stderr);
+        }
+    }
+    // So many share a class that all are counted one by one, most of them in a file.
+    let run = check("scan - --shingle 1 --drop-common 0.002", &alike_in_pairs(1000, 5000), 1000, 0);
+    assert!(run.stderr.contains("common features 1\n"), "{}", run.stderr);
+    let run = check("scan - --shingle 1 --drop-common 0.001", &alike_in_pairs(1000, 5000), 1000, 2);
+    let message = "features that at least 2 documents have do not fit --memory (1048576 bytes): allow more";
+    assert!(run.stderr.contains(message), "{}", run.stderr);
+}
+
 /// Every two are contained in each other, and all share a run.
 #[test]
 fn many_contained_documents_take_little_memory() {

@@ -165,15 +165,15 @@ pub fn learn(algorithm: &mut dyn Algorithm, tokenizer: &dyn Tokenizer, seed: u64
                 algorithm.learn(&Learned::Features(Arc::new(rarity)));
             }
             Learns::FrequencyBounds => {
-                let bounds = FrequencyBounds::for_bytes(0);
+                let bounds = FrequencyBounds::for_bytes(0, 0);
                 sets(all).for_each(|set| bounds.add(&set.into_iter().collect::<Vec<_>>()));
                 algorithm.learn(&Learned::FrequencyBounds(Arc::new(bounds.of(texts.len() as u64))));
             }
-            Learns::Frequencies { .. } => {
-                let mut frequencies = BTreeMap::new();
+            Learns::Frequent { documents, .. } => {
+                let mut frequencies: BTreeMap<u64, u64> = BTreeMap::new();
                 sets(all).flatten().for_each(|feature| *frequencies.entry(feature).or_insert(0) += 1);
-                let lexicon = Arc::new(Lexicon::new(texts.len() as u64, frequencies));
-                algorithm.learn(&Learned::Frequencies { lexicon, complete: true });
+                frequencies.retain(|_, frequency| *frequency >= documents);
+                algorithm.learn(&Learned::Frequent(frequencies.into_keys().collect()));
             }
             other => panic!("{other:?} is not counted here"),
         }

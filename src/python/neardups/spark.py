@@ -384,8 +384,8 @@ class _Run:
             self.plan, self.resolved = self.planned(median)
         return self.stages.frame("signs-learned", lambda: self.step("sign", self.docs))
 
-    def counted(self, signs: DataFrame, distinct: bool, most: Optional[int]) -> _Counts:
-        """What the algorithm learns next: the most frequent of what is counted, if there is a bound."""
+    def counted(self, signs: DataFrame, distinct: bool, least: Optional[int]) -> _Counts:
+        """What the algorithm learns next: what is in at least so many documents, if there is a bound."""
         number = len(self.counts) + 1
         own = signs.where("tokens is not null")
         if distinct:
@@ -396,8 +396,8 @@ class _Run:
             f"counts-{number}",
             lambda: self.step("count", docs).groupBy("what").agg(F.sum("documents").alias("documents")),
         )
-        if most is not None:
-            sums = sums.orderBy(F.desc("documents"), "what").limit(most)
+        if least is not None:
+            sums = sums.where(F.col("documents") >= least)
         rows = sums.collect()
         columns = [pa.array([row[name] for row in rows], pa.int64()) for name in ("what", "documents")]
         return documents, pa.RecordBatch.from_arrays(columns, names=["what", "documents"])
