@@ -472,7 +472,7 @@ fn write_fingerprints(
 fn write_each(fingerprints: Fingerprints<'_>) -> (Report, Result<Written, Error>) {
     let mut out = WholeLines::new();
     let (mut written, mut result) = (Written::default(), Ok(()));
-    let (report, _) = fingerprints.for_each(|fingerprint| {
+    let (report, all_read) = fingerprints.for_each(|fingerprint| {
         if result.is_ok() {
             written.records += 1;
             let error = fingerprint.error.map(spelling::of_rejection);
@@ -481,7 +481,7 @@ fn write_each(fingerprints: Fingerprints<'_>) -> (Report, Result<Written, Error>
         Ok(())
     });
     let mut flush = || out.flush().map_err(|error| Error::output("cannot write results", error));
-    (report, result.and_then(|()| flush()).map(|()| written))
+    (report, result.and(all_read).and_then(|()| flush()).map(|()| written))
 }
 
 /// Writes pairs, or the hosts that repeat each other.

@@ -148,6 +148,21 @@ fn long_records_are_not_multiplied_by_threads() {
 }
 
 #[test]
+fn fingerprints_that_do_not_fit_are_an_error() {
+    let shell = Shell::new();
+    // One word, which is cut into characters.
+    let long = format!("{{\"id\":\"b\",\"text\":\"{}\"}}\n", "x".repeat(10_000_000));
+    shell.write("all.jsonl", format!("{{\"id\":\"a\",\"text\":\"y\"}}\n{long}"));
+    let run = shell.sh("dedup scan all.jsonl --emit fingerprints --memory 1M");
+    assert_eq!(run.status, 2, "{}", run.stderr);
+    assert!(
+        run.stderr.contains("dedup: error: memory: all.jsonl:2: this record has too many tokens"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
 fn long_records_of_a_stream_are_not_multiplied_by_threads() {
     let lines = long_lines(6, 4 << 20);
     check("filter --algo simhash", &lines, 6, 0);
