@@ -200,6 +200,7 @@ fn compare_within(
         return Ok(comparison);
     }
     let (evidence, verdict) = judge(&mut *algorithm, &mut documents, median_tokens);
+    algorithm.check_learned()?;
     let mut run = RunSummary::default();
     for (document, fingerprint) in documents.iter_mut().zip(&evidence.fingerprints) {
         run.add(fingerprint.is_empty(), document.features.remark.take());
@@ -268,6 +269,7 @@ pub fn fingerprint(
     _ = signer.cut(text, &mut scratch);
     signer.features(&mut scratch);
     signer.keys(&mut scratch, &mut Vec::new());
+    algorithm.check_learned()?;
     Ok(scratch.fingerprint)
 }
 

@@ -19,6 +19,7 @@ use super::parameter::{DROP_COMMON, Origins};
 use super::{
     Agreement, Algorithm, CompareOn, Explain, Features, Learned, Learns, Odds, Profile, Provenance, Row, RunSummary,
 };
+use crate::error::Error;
 use crate::lexicon::FrequencyBounds;
 use crate::similarity::Similarity;
 use crate::tokenizer::Tokens;
@@ -168,6 +169,10 @@ impl Algorithm for WithoutCommon {
 
 /// Forwards to the inner algorithm, and adds its own warnings.
 impl Explain for WithoutCommon {
+    fn check_learned(&self) -> Result<(), Error> {
+        self.inner.check_learned()
+    }
+
     fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         self.inner.similarity(a, b)
     }

@@ -1,8 +1,9 @@
 //! Explanations of single pairs: what an algorithm reports about two documents in addition to whether they are a pair. A scan
-//! uses none of it; `compare`, `eval` and `plan` are based on it.
+//! uses none of it; `compare`, `eval` and `plan` are based on it. And what an algorithm reports about a run.
 
 use super::profile::CompareOn;
 use super::remarks::RunSummary;
+use crate::error::Error;
 use crate::similarity::Similarity;
 use crate::tokenizer::Tokens;
 
@@ -112,6 +113,15 @@ pub trait Explain {
     /// Returns the number of differing bits of a similarity, for measures that have one.
     fn distance(&self, _similarity: Similarity) -> Option<u32> {
         None
+    }
+
+    /// Checks that what the algorithm has learned could be read so far: what does not fit in memory may be in a temporary file.
+    /// Features that were made are used only after this check.
+    ///
+    /// # Errors
+    /// The file cannot be read, so that features are wrong. The run ends with the error.
+    fn check_learned(&self) -> Result<(), Error> {
+        Ok(())
     }
 
     /// Returns which terms of a document count. `None`, the default, if all do. The tokens have the detail that

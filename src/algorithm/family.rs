@@ -5,6 +5,7 @@ use super::features::Features;
 use super::profile::{CompareOn, Profile};
 use super::remarks::RunSummary;
 use super::row::{Row, RowKind};
+use crate::error::Error;
 use crate::hamming::Layout;
 use crate::lexicon::{FrequencyBounds, Lexicon, Rarity};
 use crate::similarity::Similarity;
@@ -153,6 +154,19 @@ impl dyn Algorithm + '_ {
     /// See [`Profile::tables`].
     pub fn tables(&self) -> Option<usize> {
         self.profile().tables
+    }
+
+    /// See [`Profile::bytes_learned`].
+    pub fn bytes_learned(&self) -> u64 {
+        self.profile().bytes_learned
+    }
+
+    /// See [`Explain::check_learned`].
+    ///
+    /// # Errors
+    /// What was learned cannot be read.
+    pub fn check_learned(&self) -> Result<(), Error> {
+        self.explain().map_or(Ok(()), Explain::check_learned)
     }
 
     /// See [`Profile::layout`].

@@ -1,7 +1,9 @@
 //! The features of a document.
 
 use super::remarks::Remark;
+use crate::lexicon::order;
 use crate::similarity::occurrence;
+use std::ops::Range;
 
 /// The features of one document: flat buffers, refilled for the next one.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +26,9 @@ pub struct Features {
     pub(super) weighted: Vec<(u64, u32)>,
     pub(super) bytes: Vec<u8>,
     pub(super) words: Vec<u64>,
-    /// The document frequency of each token, while features are weighed.
+    /// The document frequency of each token or term, and working memory for those that are not in memory.
     pub(super) frequencies: Vec<u32>,
+    pub(super) missing: Vec<(u64, u32)>,
 }
 
 impl Features {
@@ -35,6 +38,19 @@ impl Features {
         self.weights.clear();
         self.made_of = None;
         self.remark = None;
+    }
+
+    /// Bytes of memory, of what grows most.
+    pub(crate) fn bytes_held(&self) -> usize {
+        let words = self.hashes.capacity() + self.seen.capacity() + self.words.capacity();
+        let halves = self.weights.capacity() + self.positions.capacity() + self.frequencies.capacity();
+        let pairs = self.weighted.capacity() + self.missing.capacity();
+        8 * words + 4 * halves + size_of::<(u64, u32)>() * pairs + self.bytes.capacity()
+    }
+
+    /// Working memory for positions.
+    pub(crate) fn positions_mut(&mut self) -> &mut Vec<u32> {
+        &mut self.positions
     }
 
     /// The number of features, repeats included.
@@ -83,9 +99,7 @@ impl Features {
     pub(crate) fn first_of_each(&mut self, hashes: &[u64]) {
         let all = 0..u32::try_from(hashes.len()).unwrap_or(u32::MAX);
         if hashes.len() > MOST_IN_A_TABLE {
-            self.positions.clear();
-            self.positions.extend(all);
-            return self.leave_first(hashes);
+            return self.first_of_each_in_order(hashes);
         }
         let mut seen = Seen::new(&mut self.seen, hashes.len());
         self.positions.clear();
@@ -98,19 +112,92 @@ impl Features {
         }
         self.positions.truncate(count);
         if seen.probe_limit_exceeded() {
-            self.leave_first(hashes);
+            self.first_of_each_in_order(hashes);
         }
     }
 
-    /// Leaves of the positions of equal hashes the first.
-    fn leave_first(&mut self, hashes: &[u64]) {
-        self.positions.sort_unstable_by_key(|&i| (hashes[i as usize], i));
-        self.positions.dedup_by_key(|i| hashes[*i as usize]);
+    /// As [`first_of_each`](Self::first_of_each), in the order in which a [lexicon](crate::lexicon::order) is read, and with little more
+    /// memory than the positions.
+    ///
+    /// Cost: a look-up for each hash, and a sort of those that are left.
+    fn first_of_each_in_order(&mut self, hashes: &[u64]) {
+        let Features { positions, weighted, seen, .. } = self;
+        positions.clear();
+        let hashes = &hashes[..hashes.len().min(u32::MAX as usize)];
+        for (part, first) in hashes.chunks(MOST_IN_A_TABLE).zip((0..).step_by(MOST_IN_A_TABLE)) {
+            let mut seen = Seen::new(seen, part.len());
+            positions.extend(part.iter().zip(first..).filter(|&(&hash, _)| seen.is_first(hash)).map(|(_, i)| i));
+        }
+        let key = |&i: &u32| (order(hashes[i as usize]), i);
+        if 4 * positions.len() <= hashes.len() {
+            // Together they take no more than all positions would.
+            sort_by(positions, weighted, key);
+        } else {
+            positions.clear();
+            for part in sort_in_parts(hashes, positions) {
+                let part = &mut positions[part];
+                match part.len() > 4 * SORTED_AT_ONCE {
+                    true => part.sort_unstable_by_key(key),
+                    false => sort_by(part, weighted, key),
+                }
+            }
+        }
+        positions.dedup_by_key(|i| hashes[*i as usize]);
+    }
+
+    /// Removes repeats of very many hashes, as long as that is cheap: those that are not far apart.
+    pub(crate) fn remove_near_repeats(&mut self, hashes: &mut Vec<u64>) {
+        let mut kept = 0;
+        for start in (0..hashes.len()).step_by(MOST_IN_A_TABLE) {
+            let end = hashes.len().min(start + MOST_IN_A_TABLE);
+            let mut seen = Seen::new(&mut self.seen, end - start);
+            for at in start..end {
+                hashes[kept] = hashes[at];
+                kept += usize::from(seen.is_first(hashes[at]));
+            }
+        }
+        hashes.truncate(kept);
     }
 }
 
+/// Fills `positions` with those of all hashes, fewer than 2³², those of a range of the [order] in each part, and returns the parts.
+fn sort_in_parts(hashes: &[u64], positions: &mut Vec<u32>) -> impl Iterator<Item = Range<usize>> + use<> {
+    let all = 0..hashes.len() as u32;
+    let bits = (hashes.len() / SORTED_AT_ONCE + 1).next_power_of_two().trailing_zeros().min(MOST_BITS_OF_PARTS);
+    let part = |hash: u64| (order(hash) >> 32 >> (32 - bits)) as usize;
+    let mut ends = vec![0usize; 1 << bits];
+    hashes.iter().for_each(|&hash| ends[part(hash)] += 1);
+    let mut sum = 0;
+    for end in &mut ends {
+        // At first the start of each part; filling moves each to its end.
+        sum += std::mem::replace(end, sum);
+    }
+    positions.resize(all.len(), 0);
+    for (i, &hash) in all.zip(hashes) {
+        let at = &mut ends[part(hash)];
+        positions[*at] = i;
+        *at += 1;
+    }
+    let mut start = 0;
+    ends.into_iter().map(move |end| std::mem::replace(&mut start, end)..end)
+}
+
+/// Sorts positions by keys, which are computed once for each. `keyed` is working memory.
+fn sort_by(positions: &mut [u32], keyed: &mut Vec<(u64, u32)>, key: impl Fn(&u32) -> (u64, u32)) {
+    keyed.clear();
+    keyed.extend(positions.iter().map(key));
+    keyed.sort_unstable();
+    positions.iter_mut().zip(keyed).for_each(|(position, (_, i))| *position = *i);
+}
+
+/// The maximum number of parts that positions are sorted in, in bits: each is written to at its own place.
+const MOST_BITS_OF_PARTS: u32 = 12;
+
+/// About so many hashes are sorted with their positions at once.
+const SORTED_AT_ONCE: usize = if cfg!(test) { 1 << 3 } else { 1 << 15 };
+
 /// The maximum number of hashes of which repeats are found with a table.
-const MOST_IN_A_TABLE: usize = 1 << 19;
+const MOST_IN_A_TABLE: usize = if cfg!(test) { 1 << 7 } else { 1 << 19 };
 
 /// A table of hashes that were seen.
 struct Seen<'a> {
@@ -183,6 +270,8 @@ impl Features {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::mix;
+    use proptest::prelude::*;
 
     #[test]
     fn repeats_are_removed() {
@@ -198,6 +287,38 @@ mod tests {
         features.remove_repeats();
         features.hashes.sort_unstable();
         assert!(features.hashes.iter().copied().eq(crowded()));
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_of_each_is_found(
+            few in 1u64..40,
+            numbers in prop::collection::vec(any::<u64>(), 0..300),
+            spread: bool,
+            in_order: bool,
+        ) {
+            // Some often, or nearly all different, or all in one part of the order.
+            let hash = |number: u64| if spread { mix(number % few) } else { number % (3 * few) };
+            let hashes: Vec<u64> = numbers.into_iter().map(hash).collect();
+            let mut features = Features::default();
+            if in_order { features.first_of_each_in_order(&hashes) } else { features.first_of_each(&hashes) }
+            if in_order || hashes.len() > MOST_IN_A_TABLE {
+                prop_assert!(features.positions.is_sorted_by_key(|&i| order(hashes[i as usize])));
+            }
+            let is_first = |at: &usize| !hashes[..*at].contains(&hashes[*at]);
+            let expected: Vec<u32> = (0..hashes.len()).filter(is_first).map(|at| at as u32).collect();
+            features.positions.sort_unstable();
+            prop_assert_eq!(&features.positions, &expected);
+            let mut left = hashes.clone();
+            features.remove_near_repeats(&mut left);
+            prop_assert!(hashes.len() > MOST_IN_A_TABLE || left.len() == expected.len());
+            prop_assert!(left.len() <= hashes.len());
+            left.sort_unstable();
+            left.dedup();
+            let mut distinct: Vec<u64> = expected.iter().map(|&i| hashes[i as usize]).collect();
+            distinct.sort_unstable();
+            prop_assert_eq!(left, distinct);
+        }
     }
 
     #[test]

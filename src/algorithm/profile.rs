@@ -45,6 +45,9 @@ pub struct Profile {
     /// The memory that [`Algorithm::features`](super::Algorithm::features) takes at most in addition to the tokens, in bytes for each token. A long document is
     /// signed only if there is so much.
     pub bytes_a_token: u64,
+    /// The memory that what the algorithm has learned takes, in bytes, as far as that can be much. The documents of a run have as
+    /// much less.
+    pub bytes_learned: u64,
 }
 
 impl Profile {
@@ -52,7 +55,8 @@ impl Profile {
     /// its fingerprints are written word by word.
     pub const fn new(name: &'static str, measure: &'static str, compare_on: CompareOn) -> Self {
         let (reads, form) = (TokenDetail::Hashes, FingerprintForm::Words);
-        Profile { name, measure, reads, compare_on, tables: None, jaccard: None, form, layout: None, bytes_a_token: 8 }
+        let (tables, jaccard, layout) = (None, None, None);
+        Profile { name, measure, reads, compare_on, tables, jaccard, form, layout, bytes_a_token: 8, bytes_learned: 0 }
     }
 
     /// Sets the detail of the tokens that the algorithm reads.
@@ -63,6 +67,11 @@ impl Profile {
     /// Sets the memory that features take at most, in bytes for each token. The default is 8, for a hash.
     pub const fn taking(self, bytes_a_token: u64) -> Self {
         Profile { bytes_a_token, ..self }
+    }
+
+    /// Sets the memory of what was learned, in bytes. The default is 0.
+    pub const fn holding(self, bytes_learned: u64) -> Self {
+        Profile { bytes_learned, ..self }
     }
 
     /// Sets the number of keys of each fingerprint.

@@ -8,6 +8,7 @@ use super::{
     Agreement, Algorithm, CompareOn, Explain, Features, FingerprintForm, Learned, Learns, Profile, Provenance, Row,
     SearchForecast, Value,
 };
+use crate::error::Error;
 use crate::hamming::{self, BlockTables, Layout};
 use crate::lexicon::weights::TermWeights;
 use crate::similarity::Similarity;
@@ -126,6 +127,7 @@ impl<F: Signs> Algorithm for SignBits<F> {
             .with_layout(self.layout)
             .written_as(FingerprintForm::Bits(self.bits))
             .taking(self.weigher.bytes_a_token())
+            .holding(self.weigher.bytes_learned())
     }
 
     fn rows(&self) -> Vec<Row> {
@@ -192,6 +194,10 @@ impl<F: Signs> Algorithm for SignBits<F> {
 }
 
 impl<F: Signs> Explain for SignBits<F> {
+    fn check_learned(&self) -> Result<(), Error> {
+        self.weigher.check_learned()
+    }
+
     fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         Some(self.similarity_at(hamming::distance(a, b) as usize))
     }

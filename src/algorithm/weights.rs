@@ -123,6 +123,7 @@ fn weigh(all: u64, df: u32, tf: u32) -> u32 {
 pub struct Weigher {
     weights: Weights,
     lexicon: Option<Arc<Lexicon>>,
+    bytes_learned: u64,
     /// `log2(N + 1)`
     all: u64,
     /// For [`Weights::Terms`].
@@ -132,7 +133,7 @@ pub struct Weigher {
 impl Weigher {
     /// A weigher with these weights.
     pub fn new(weights: Weights) -> Self {
-        Weigher { weights, lexicon: None, all: 0, terms: None }
+        Weigher { weights, lexicon: None, bytes_learned: 0, all: 0, terms: None }
     }
 
     /// Sets the weights of terms, for [`Weights::Terms`]. Without them all terms weigh 1.
@@ -154,8 +155,22 @@ impl Weigher {
     pub fn learn(&mut self, learned: &Learned) {
         if let (Weights::Idf, Learned::Terms(lexicon)) = (self.weights, learned) {
             self.all = log2(lexicon.documents().saturating_add(1));
+            self.bytes_learned = lexicon.bytes_held();
             self.lexicon = Some(Arc::clone(lexicon));
         }
+    }
+
+    /// See [`Profile::bytes_learned`](super::Profile::bytes_learned).
+    pub fn bytes_learned(&self) -> u64 {
+        self.bytes_learned
+    }
+
+    /// See [`Explain::check_learned`](super::Explain::check_learned).
+    ///
+    /// # Errors
+    /// The lexicon cannot be read.
+    pub fn check_learned(&self) -> Result<(), Error> {
+        self.lexicon.as_ref().map_or(Ok(()), |lexicon| lexicon.check())
     }
 
     /// See [`Profile::bytes_a_token`](super::Profile::bytes_a_token).
@@ -182,10 +197,16 @@ impl Weigher {
             Weights::TermFrequency => {}
             Weights::Binary => features.remove_repeats(),
             Weights::Idf => {
-                let frequency =
-                    |token| self.lexicon.as_ref().map_or(0, |lexicon| lexicon.document_frequency(token)).max(1);
                 features.frequencies.clear();
-                features.frequencies.extend(tokens.iter().map(|&token| frequency(token)));
+                match &self.lexicon {
+                    Some(lexicon) => lexicon.append_frequencies(
+                        tokens.iter().copied(),
+                        &mut features.frequencies,
+                        &mut features.missing,
+                    ),
+                    None => features.frequencies.resize(tokens.len(), 0),
+                }
+                features.frequencies.iter_mut().for_each(|frequency| *frequency = (*frequency).max(1));
                 for width in widths {
                     let rarest = features.frequencies.windows(width.min(tokens.len()).max(1));
                     features.weights.extend(rarest.map(|run| run.iter().copied().min().unwrap_or(1)));

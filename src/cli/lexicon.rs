@@ -34,9 +34,8 @@ pub fn build(arguments: &Arguments) -> Result<Status, Error> {
 
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     let written = terms.write(&options.tokenizer.name(), arguments.min_df, &mut out);
-    let digest = written
-        .and_then(|digest| out.flush().map(|()| digest))
-        .map_err(|error| Error::output("cannot write the lexicon", error))?;
+    let digest = written?;
+    out.flush().map_err(|error| Error::output("cannot write the lexicon", error))?;
     terminal.line(&format!(
         "{}, {}, {}: {} in at least {} of them",
         counted(counts.documents, "document"),

@@ -80,7 +80,11 @@ impl<'a> Method<'a> {
         }
         let (tokenizer, seed) = (&*self.tokens.tokenizer, self.typed.seed);
         if let Some(path) = lexicon {
-            factory = factory.with_lexicon(Lexicon::open(&path, tokenizer, seed)?)?;
+            let lexicon = match self.typed.memory {
+                Some(memory) => Lexicon::open_within(&path, tokenizer, seed, memory, self.typed.temp_dir.as_deref())?,
+                None => Lexicon::open(&path, tokenizer, seed)?,
+            };
+            factory = factory.with_lexicon(lexicon)?;
         }
         if let Some(path) = weights {
             factory = factory.with_term_weights(TermWeights::read(&path, tokenizer, seed)?)?;

@@ -97,6 +97,13 @@ impl Part {
         }
     }
 
+    /// Notes an error that ends the run.
+    pub fn fail(&mut self, result: Result<(), Error>) {
+        if let Err(error) = result {
+            self.refused.get_or_insert(error);
+        }
+    }
+
     /// Notes that a document could not be signed.
     pub fn refuse(&mut self, too_large: TooLarge, place: &Place) {
         self.refused.get_or_insert_with(|| too_large.at(place));

@@ -138,6 +138,7 @@ impl<'a> Fingerprints<'a> {
             |(), numbered, scratch| sign(reader, prepared, numbered, scratch),
             |Part { documents, bytes, unpacked, refused }: Part| {
                 refused.map_or(Ok(()), Err)?;
+                prepared.algorithm.check_learned()?;
                 for mut document in documents {
                     if let Some(problem) = &document.problem {
                         counts.problem(problem);

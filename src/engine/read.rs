@@ -7,8 +7,8 @@ use super::{Counts, Observer, ScanOptions};
 use crate::algorithm::{Algorithm, AlgorithmFactory, CompareOn, Features, Learned, Learns, PreparedAlgorithm};
 use crate::error::Error;
 use crate::hash::sequence_hash;
-use crate::lexicon::file::{Terms, TermsBuilder};
-use crate::lexicon::{Distinct, FrequencyBounds, LexiconBuilder, Rarity, Tally};
+use crate::lexicon::file::Terms;
+use crate::lexicon::{Distinct, FrequencyBounds, LexiconBuilder, Rarity, Tally, TermMemory, TermsBuilder};
 use crate::outline::parities;
 use crate::run::batches::{self, ALONE_BYTES, Numbered, Queue, SIGNING_BYTES, Side};
 use crate::run::ordered::Room;
@@ -16,7 +16,7 @@ use crate::run::sign::{self, Budget, Scratch, Signer, SigningMemory, TooLarge};
 use crate::source::{Document, Problem};
 use crate::tokenizer::{TokenDetail, Tokens};
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -61,8 +61,8 @@ enum Counters {
 }
 
 impl Counters {
-    fn new(prepared: &PreparedAlgorithm, total_bytes: Option<u64>, options: &ScanOptions) -> Self {
-        let memory = options.memory;
+    fn new(prepared: &PreparedAlgorithm, total_bytes: Option<u64>, reader: &Reader<'_>) -> Self {
+        let (memory, folder) = (reader.options.memory, reader.options.temp_dir.as_deref());
         match prepared.algorithm.learns() {
             Some(Learns::Features) => {
                 Counters::Features(Rarity::for_bytes(total_bytes.unwrap_or(UNKNOWN_BYTES), memory))
@@ -71,9 +71,12 @@ impl Counters {
                 Counters::FrequencyBounds(FrequencyBounds::for_bytes(total_bytes.unwrap_or(u64::MAX), memory))
             }
             Some(Learns::Frequent { documents, most }) => {
-                Counters::Frequent(FrequentFeatures::new(most, memory, options.temp_dir.as_deref()), documents)
+                Counters::Frequent(FrequentFeatures::new(most, memory, folder), documents)
             }
-            Some(Learns::Terms) | None => Counters::Terms(LexiconBuilder::new(), Distinct::default()),
+            Some(Learns::Terms) | None => {
+                let memory = TermMemory::of(memory, folder);
+                Counters::Terms(LexiconBuilder::within(memory, reader.threads), Distinct::default())
+            }
         }
     }
 
@@ -83,7 +86,7 @@ impl Counters {
     /// It does not fit in memory, or a temporary file cannot be read.
     fn learned(self, documents: u64) -> Result<Learned, Error> {
         Ok(match self {
-            Counters::Terms(lexicon, distinct) => Learned::Terms(Arc::new(lexicon.freeze(distinct.count()).0)),
+            Counters::Terms(lexicon, distinct) => Learned::Terms(Arc::new(lexicon.freeze(distinct.count())?)),
             Counters::Features(rarity) => Learned::Features(Arc::new(rarity)),
             Counters::FrequencyBounds(bounds) => Learned::FrequencyBounds(Arc::new(bounds.of(documents))),
             Counters::Frequent(features, least) => {
@@ -117,9 +120,6 @@ const PART_BYTES: u64 = 1 << 20;
 const DOCUMENTS_BYTES: u64 = 32 << 20;
 const BYTES_A_DOCUMENT: u64 = 62;
 
-/// The most that a counted term takes.
-const BYTES_A_TERM: u64 = 43;
-
 impl<'a> Reader<'a> {
     pub fn new(options: &'a ScanOptions, threads: usize, observer: &'a dyn Observer) -> Self {
         let eighth = options.memory / 8;
@@ -133,10 +133,15 @@ impl<'a> Reader<'a> {
         let retain = AtomicBool::new(true);
         let total_bytes = sources.iter().map(|side| side.source.total_bytes()).sum::<Option<u64>>();
         let (mut documents, mut counts) = (Documents::default(), Counts::default());
-        let mut estimated = false;
+        let (mut estimated, learned) = (false, AtomicU64::new(0));
+        let choose = |queue: &mut Queue| {
+            let prepared = self.choose(choice, queue)?;
+            learned.store(prepared.algorithm.bytes_learned(), Ordering::Relaxed);
+            Ok(prepared)
+        };
         let prepared = self.in_parallel(
             sources,
-            |queue| self.choose(choice, queue),
+            choose,
             |prepared, numbered, scratch| {
                 let purpose = Purpose::Sign { retain: retain.load(Ordering::Relaxed), outlines: self.outlines };
                 self.part(prepared, numbered, scratch, purpose)
@@ -148,13 +153,15 @@ impl<'a> Reader<'a> {
                     retain.store(false, Ordering::Relaxed);
                 }
                 documents.push(&part, retain.load(Ordering::Relaxed))?;
+                let learned = learned.load(Ordering::Relaxed);
                 // The other half is for the groups, and for the data that candidates are compared by.
-                documents.bound(self.options.memory / 2, self.options.temp_dir.as_deref())?;
-                if self.check_budget(&documents).is_err() {
+                let half = (self.options.memory / 2).saturating_sub(learned);
+                documents.bound(half, self.options.temp_dir.as_deref())?;
+                if self.check_budget(&documents, learned).is_err() {
                     // Without them, more candidates are read again.
                     documents.drop_parities();
                 }
-                self.check_budget(&documents)?;
+                self.check_budget(&documents, learned)?;
                 if !estimated && counts.bytes >= SAMPLE_BYTES {
                     estimated = true;
                     let estimate = |total| documents.estimate(counts.bytes, total, self.options.memory / 2);
@@ -185,31 +192,19 @@ impl<'a> Reader<'a> {
         (prepared, Reading { documents, median_tokens, counts, retained: true })
     }
 
-    /// Checks that the documents so far fit the memory, with that for grouping them.
+    /// Checks that the documents so far fit the memory, with what the algorithm has learned, and with that for grouping them.
     ///
     /// # Errors
     /// They do not.
-    fn check_budget(&self, documents: &Documents) -> Result<(), Error> {
+    fn check_budget(&self, documents: &Documents, learned: u64) -> Result<(), Error> {
         let (count, memory) = (documents.lengths.len() as u64, self.options.memory);
-        if documents.bytes_held() <= memory / 4 * 3 + DOCUMENTS_BYTES + BYTES_A_DOCUMENT * count {
+        if documents.bytes_held() + learned <= memory / 4 * 3 + DOCUMENTS_BYTES + BYTES_A_DOCUMENT * count {
             return Ok(());
         }
+        let terms = if learned == 0 { String::new() } else { format!(", beside {learned} bytes for terms,") };
         Err(Error::Full(format!(
-            "the ids and keys of the first {count} documents do not fit `memory` ({memory} bytes): allow more"
+            "the ids and keys of the first {count} documents{terms} do not fit `memory` ({memory} bytes): allow more"
         )))
-    }
-
-    /// Checks that the terms so far fit the memory.
-    ///
-    /// # Errors
-    /// They do not.
-    fn check_terms(&self, counters: Option<&Counters>) -> Result<(), Error> {
-        let Some(Counters::Terms(lexicon, _)) = counters else { return Ok(()) };
-        let (terms, memory) = (lexicon.len(), self.options.memory);
-        if BYTES_A_TERM * terms as u64 <= memory / 2 + DOCUMENTS_BYTES {
-            return Ok(());
-        }
-        Err(Error::Full(format!("{terms} different terms do not fit `memory` ({memory} bytes): allow more")))
     }
 
     /// Counts a part, and reports its problems.
@@ -250,7 +245,7 @@ impl<'a> Reader<'a> {
             sources,
             |queue| self.choose(choice, queue),
             |prepared, numbered, scratch| {
-                let counters = counters.get_or_init(|| Counters::new(prepared, total_bytes, self.options));
+                let counters = counters.get_or_init(|| Counters::new(prepared, total_bytes, self));
                 match counters {
                     Counters::Features(rarity) if makes_free_keys(prepared) && retain.load(Ordering::Relaxed) => {
                         self.part(prepared, numbered, scratch, Purpose::Count(rarity))
@@ -260,7 +255,6 @@ impl<'a> Reader<'a> {
             },
             |mut part: Part| {
                 self.take_note(&mut part, &mut counts)?;
-                self.check_terms(counters.get())?;
                 documents += part.asked_lengths().len() as u64;
                 lengths.extend_from_slice(part.asked_lengths());
                 // A part that was only counted has no features.
@@ -269,7 +263,7 @@ impl<'a> Reader<'a> {
                     kept.push(&part, true)?;
                 }
                 let fits = self.fits(8 * kept.features.len() as u64, counts.bytes, total_bytes);
-                if !has_all || !fits || self.check_budget(&kept).is_err() {
+                if !has_all || !fits || self.check_budget(&kept, 0).is_err() {
                     // Everything will be read again.
                     retain.store(false, Ordering::Relaxed);
                     kept = Documents::default();
@@ -278,7 +272,7 @@ impl<'a> Reader<'a> {
             },
         )?;
         // Without any input they are empty.
-        let counters = counters.into_inner().unwrap_or_else(|| Counters::new(&prepared, Some(0), self.options));
+        let counters = counters.into_inner().unwrap_or_else(|| Counters::new(&prepared, Some(0), self));
         Ok(Counted {
             learned: counters.learned(documents)?,
             median_tokens: median_of(&lengths),
@@ -297,15 +291,18 @@ impl<'a> Reader<'a> {
         let (bytes, unpacked) = (numbered.batch.bytes_read(), numbered.batch.bytes_unpacked());
         let mut part = Part { bytes, unpacked, ..Part::default() };
         let signer = self.signer(prepared);
-        // Terms are known by their hashes; features may be made of more.
-        let (detail, mut tally) = match counters {
-            Counters::Terms(lexicon, _) => (TokenDetail::Hashes, lexicon.tally()),
-            _ => (prepared.algorithm.reads(), Tally::default()),
+        let mut tally = match counters {
+            Counters::Terms(lexicon, _) => lexicon.tally(),
+            _ => Tally::default(),
         };
         numbered.batch.documents(&mut |document| match document {
             Ok(document) => {
                 let scratch = &mut *signer.begin(&document.text, scratch);
-                match signer.cut_as(detail, &document.text, scratch) {
+                let cut = match counters {
+                    Counters::Terms(..) => signer.cut_terms(&document.text, scratch),
+                    _ => signer.cut(&document.text, scratch),
+                };
+                match cut {
                     Ok(measured) => part.measured.push(clamp(measured)),
                     Err(too_large) => return part.refuse(too_large, &document.place),
                 }
@@ -316,29 +313,29 @@ impl<'a> Reader<'a> {
                 if !matches!(counters, Counters::Terms(..)) {
                     signer.features(scratch);
                 }
-                let Scratch { tokens, features, .. } = &mut *scratch;
-                match counters {
-                    Counters::Terms(_, distinct) => {
+                let features = &mut scratch.features;
+                let counted = match counters {
+                    Counters::Terms(lexicon, distinct) => {
                         // An exact copy adds no information about terms.
-                        if distinct.insert(sequence_hash(tokens.hashes(), self.options.seed)) {
-                            tally.add(tokens.hashes());
-                        }
+                        let is_new = distinct.insert(signer.sequence(scratch));
+                        if is_new { count_terms(lexicon, &mut tally, scratch) } else { Ok(()) }
                     }
                     Counters::Features(rarity) => {
                         distinct_features(features);
                         rarity.add_all(&features.hashes);
+                        Ok(())
                     }
                     Counters::FrequencyBounds(bounds) => {
                         distinct_features(features);
                         bounds.add(&features.hashes);
+                        Ok(())
                     }
                     Counters::Frequent(counted, _) => {
                         distinct_features(features);
-                        if let Err(error) = counted.add(&features.hashes) {
-                            part.refused.get_or_insert(error);
-                        }
+                        counted.add(&features.hashes)
                     }
-                }
+                };
+                part.fail(counted);
             }
             Err(problem) => part.problems.push(problem),
         });
@@ -350,7 +347,8 @@ impl<'a> Reader<'a> {
 
     /// Counts the texts of the terms of everything.
     pub fn terms(&self, sources: &mut [Side<'_>], counts: &mut Counts) -> Result<Terms, Error> {
-        let (terms, distinct) = (TermsBuilder::default(), Distinct::default());
+        let memory = TermMemory::of(self.options.memory, self.options.temp_dir.as_deref());
+        let (terms, distinct) = (TermsBuilder::new(memory), Distinct::default());
         self.in_parallel(
             sources,
             |_| Ok(()),
@@ -363,7 +361,7 @@ impl<'a> Reader<'a> {
             },
         )?;
         counts.copies = counts.documents - distinct.count();
-        Ok(terms.freeze(distinct.count()))
+        terms.freeze(distinct.count())
     }
 
     fn batch_terms(
@@ -382,9 +380,9 @@ impl<'a> Reader<'a> {
         numbered.batch.documents(&mut |document| match document {
             Ok(document) => {
                 let scratch = &mut *scratch.begin(&document.text, sign::bytes_a_byte(tokenizer));
-                // Beside the features there are none of, each with its hash and its text.
-                let most = scratch.most_tokens(size_of::<(u64, &str)>() as u64);
-                let tokens = &mut scratch.tokens;
+                // The number of each, while they are sorted.
+                let most = scratch.most_tokens(size_of::<u32>() as u64);
+                let Scratch { tokens, features, .. } = scratch;
                 tokens.bound(most);
                 tokenizer.cut(&document.text, tokens);
                 if tokens.is_beyond_bound() {
@@ -392,11 +390,7 @@ impl<'a> Reader<'a> {
                 }
                 part.lengths.push(clamp(tokens.len()));
                 if distinct.insert(sequence_hash(tokens.hashes(), self.options.seed)) {
-                    let mut own: Vec<_> =
-                        tokens.hashes().iter().enumerate().map(|(i, &hash)| (hash, tokens.text(i))).collect();
-                    own.sort_unstable();
-                    own.dedup();
-                    terms.add(&own);
+                    part.fail(terms.add(tokens, features.positions_mut()));
                 }
             }
             Err(problem) => part.problems.push(problem),
@@ -616,6 +610,24 @@ fn sign(algorithm: &dyn Algorithm, features: &Features, fingerprint: &mut Vec<u6
         part.records.resize(start + tables, 0);
     }
     part.record_ends.push(part.records.len());
+}
+
+/// Documents with more tokens are counted without a tally.
+const MOST_TALLIED: usize = 1 << 19;
+
+/// Counts the terms of a document; the tokens of a long one are then gone.
+fn count_terms(lexicon: &LexiconBuilder, tally: &mut Tally, scratch: &mut Scratch) -> Result<(), Error> {
+    let Scratch { tokens, features, .. } = scratch;
+    if tokens.len() > MOST_TALLIED {
+        tokens.allow_taking();
+    }
+    match tokens.take_hashes() {
+        Some(mut terms) => {
+            features.remove_near_repeats(&mut terms);
+            lexicon.count_long(terms)
+        }
+        None => lexicon.count(tally, tokens.hashes()),
+    }
 }
 
 /// Whether documents have any number of keys and are compared by their features.

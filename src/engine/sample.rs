@@ -16,7 +16,9 @@ use super::documents::At;
 use super::scan::{Gathered, Goal, Run};
 use super::verify::{Evidence, read_again};
 use super::{Observer, Report, ScanOptions, Side, Stage};
-use crate::algorithm::{Algorithm, AlgorithmFactory, CompareOn, Features, Learns, PreparedAlgorithm, Profile, Row};
+use crate::algorithm::{
+    Algorithm, AlgorithmFactory, CompareOn, Explain, Features, Learns, PreparedAlgorithm, Profile, Row,
+};
 use crate::error::Error;
 use crate::run::sign::{self, Signer};
 use crate::similarity::{Similarity, Threshold};
@@ -268,6 +270,10 @@ impl Algorithm for Keyless {
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         self.algorithm.compare(a, b)
     }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        self.algorithm.explain()
+    }
 }
 
 /// The features of the sample, by the documents that have them.
@@ -461,6 +467,7 @@ fn join(
             Ok(())
         },
     )?;
+    prepared.algorithm.check_learned()?;
     problems.extend(changed);
     Ok(all)
 }

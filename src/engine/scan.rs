@@ -204,8 +204,10 @@ impl<'a> Run<'a> {
         if factory.depends_on_length() || first.algorithm.compare_on() != CompareOn::Fingerprints || learns {
             self.sources.iter_mut().for_each(|side| side.source.keep_for_second_read());
         }
+        drop(first);
         let (prepared, reading) =
             if learns { self.read_after_learning(factory)? } else { self.read_by_sample(factory)? };
+        prepared.algorithm.check_learned()?;
         self.report.median_tokens = reading.median_tokens;
         heap::return_what_is_kept();
         self.clock.lap("read");
@@ -235,6 +237,7 @@ impl<'a> Run<'a> {
     /// Counts what the algorithm learns, then reads; or signs what counting kept.
     fn read_after_learning(&mut self, factory: &dyn AlgorithmFactory) -> Result<(PreparedAlgorithm, Reading), Error> {
         let Counted { prepared, kept, median_tokens, .. } = learned(&self.reader, &mut self.sources, factory)?;
+        heap::return_what_is_kept();
         self.clock.lap("count");
         self.reader.observer.stage(Stage::Reading);
         let (mut prepared, reading) = match kept {
@@ -316,6 +319,7 @@ impl<'a> Run<'a> {
             None if reread => portions.len() as u64,
             None => 0,
         };
+        heap::return_what_is_kept();
         self.clock.lap("group");
         Ok(Groups { keys, tables, joins_within, portions, reread, spilled })
     }
@@ -390,6 +394,7 @@ impl<'a> Run<'a> {
             self.report.compared += self.search(&search, evidence, &portion, &hot, &mut found)?;
             evidence.check()?;
             found.check()?;
+            algorithm.check_learned()?;
             self.clock.lap("verify");
         }
         for problem in changed.values() {
@@ -472,10 +477,12 @@ impl<'a> Run<'a> {
 /// seed of the options does not affect it.
 ///
 /// # Errors
-/// Threads cannot be started. Problems with single documents are not errors: they go to the observer and the counts.
+/// Threads cannot be started, or the temporary file cannot be written. Problems with single documents are not errors: they go to the
+/// observer and the counts.
 ///
 /// # Cost
-/// One reading of everything. Memory: some 100 bytes for each distinct term, and some 30 bytes for each distinct document.
+/// One reading of everything. Memory: some 100 bytes for each distinct term, within [`ScanOptions::memory`], beyond which terms go to
+/// a temporary file; and some 30 bytes for each distinct document.
 pub fn count_terms(
     source: &mut dyn Source,
     options: &ScanOptions,

@@ -179,6 +179,9 @@ struct Before {
 /// The memory for a place in a set of them.
 const BYTES_A_PLACE: u64 = 16;
 
+/// What the algorithm may have learned beside the memory of the index.
+const LEARNED_BYTES: u64 = 8 << 20;
+
 /// How an index is opened that keeps aside what it remembers.
 #[derive(Clone, Copy)]
 #[cfg_attr(not(feature = "clean"), expect(dead_code, reason = "only cleaning does"))]
@@ -478,6 +481,7 @@ impl Index {
     /// Bytes of memory beside tables and log.
     fn bytes_beside(&self) -> u64 {
         self.remembered.bytes_held()
+            + self.algorithm.bytes_learned().saturating_sub(LEARNED_BYTES)
             + self.repetition.as_ref().map_or(0, Repetition::bytes_held)
             + BYTES_A_PLACE * self.passed_again.len() as u64
     }
@@ -524,8 +528,9 @@ impl Index {
         self.decide_on(Name::Number(prefix), signature, now)
     }
 
-    /// Checks that a signature was made for this index: another has other hashes.
+    /// Checks that a signature was made for this index, of all that the algorithm has learned: another has other hashes.
     fn check(&self, signature: &Signature) -> Result<(), Error> {
+        self.algorithm.check_learned()?;
         if signature.made_by == self.signing.made_by {
             return Ok(());
         }

@@ -23,16 +23,14 @@
 //! | 2 | the field `hash_version` |
 //! | 1 | |
 
-use super::{FileIdentity, Lexicon};
+use super::{FileIdentity, Lexicon, LexiconBuilder};
 use crate::error::Error;
 use crate::hash::{HASH_VERSION, token_hash};
 use crate::source;
 use serde_json::{Map, Value, json};
 use sha1::{Digest, Sha1};
-use std::collections::HashMap;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 /// The version of the format that is written, and the only one that is read.
 pub const VERSION: u32 = 2;
@@ -87,84 +85,39 @@ impl Header {
     }
 }
 
-/// The counted terms of a collection, from which a lexicon file is written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Terms {
-    documents: u64,
-    /// Ascending by the bytes of the term.
-    frequencies: Vec<(Box<str>, u32)>,
-}
+pub use super::terms::Terms;
 
 impl Terms {
-    /// The number of documents counted; exact copies count once.
-    pub fn documents(&self) -> u64 {
-        self.documents
-    }
-
-    /// The number of distinct terms in at least `min_df` documents.
-    pub fn len(&self, min_df: u32) -> u64 {
-        self.listed(min_df).count() as u64
-    }
-
-    fn listed(&self, min_df: u32) -> impl Iterator<Item = &(Box<str>, u32)> {
-        self.frequencies.iter().filter(move |(_, df)| *df >= min_df)
-    }
-
-    fn lines(&self, min_df: u32) -> impl Iterator<Item = String> {
-        self.listed(min_df).map(|(term, df)| format!("{df}\t{}\n", escaped(term)))
-    }
-
     /// Writes the lexicon file of the terms that are in at least `min_df` documents. `tokenizer` is the name of the tokenizer that
     /// made them ([`crate::tokenizer::canonical_name`]). Returns the digest.
     ///
     /// # Errors
-    /// The result of writing.
-    pub fn write(&self, tokenizer: &str, min_df: u32, out: &mut impl Write) -> io::Result<String> {
+    /// [`Error::Output`] if it cannot be written. If there is a temporary file of the terms, it cannot be read.
+    pub fn write(&self, tokenizer: &str, min_df: u32, out: &mut impl Write) -> Result<String, Error> {
         let mut header = Header {
-            documents: self.documents,
+            documents: self.documents(),
             terms: self.len(min_df),
             tokenizer: tokenizer.into(),
             min_df,
             digest: None,
         };
         let mut sha1 = Sha1::new_with_prefix(header.line());
-        self.lines(min_df).for_each(|line| sha1.update(line));
+        self.lines(min_df, |line| {
+            sha1.update(line);
+            Ok(())
+        })?;
         let digest = hex(&sha1.finalize());
         header.digest = Some(digest.clone());
-        out.write_all(header.line().as_bytes())?;
-        self.lines(min_df).try_for_each(|line| out.write_all(line.as_bytes()))?;
+        let mut write = |line: &str| {
+            out.write_all(line.as_bytes()).map_err(|error| Error::output("cannot write the lexicon", error))
+        };
+        write(&header.line())?;
+        self.lines(min_df, write)?;
         Ok(digest)
     }
-}
 
-/// Counts the texts of terms on several threads.
-///
-/// Memory: some 100 bytes for each distinct term, its text included unless it is long.
-#[derive(Default)]
-pub(crate) struct TermsBuilder {
-    shards: [Mutex<HashMap<Box<str>, u32>>; 32],
-}
-
-impl TermsBuilder {
-    /// Counts the terms of a document. Each must be given once, with its hash, in the order of the hashes.
-    pub fn add<'t>(&self, terms: &[(u64, &'t str)]) {
-        let shard_of = |&(hash, _): &(u64, &'t str)| (hash >> 59) as usize;
-        for shard in terms.chunk_by(|a, b| shard_of(a) == shard_of(b)) {
-            let mut counts = self.shards[shard_of(&shard[0])].lock().unwrap_or_else(PoisonError::into_inner);
-            for (_, term) in shard {
-                match counts.get_mut(*term) {
-                    Some(count) => *count = count.saturating_add(1),
-                    None => drop(counts.insert((*term).into(), 1)),
-                }
-            }
-        }
-    }
-
-    pub fn freeze(self, documents: u64) -> Terms {
-        let shards = self.shards.into_iter().map(|shard| shard.into_inner().unwrap_or_else(PoisonError::into_inner));
-        let mut frequencies: Vec<(Box<str>, u32)> = shards.flatten().collect();
-        frequencies.sort_unstable();
-        Terms { documents, frequencies }
+    fn lines(&self, min_df: u32, mut each: impl FnMut(&str) -> Result<(), Error>) -> Result<(), Error> {
+        self.for_each(min_df, |term, df| each(&format!("{df}\t{}\n", escaped(term))))
     }
 }
 
@@ -180,16 +133,22 @@ impl Lexicon {
     /// A SHA-1 and a hash of every byte. Memory: 21 to 43 bytes per term.
     pub fn read(path: &Path, seed: u64) -> Result<Lexicon, Error> {
         let cannot = |error| Error::input(format!("cannot read the lexicon {}", path.display()), error);
-        Lexicon::read_from(path, BufReader::new(source::open(path).map_err(cannot)?), seed)
+        Lexicon::read_from(path, BufReader::new(source::open(path).map_err(cannot)?), seed, LexiconBuilder::new())
     }
 
-    /// Reads the content of the file at `path`.
-    pub(super) fn read_from(path: &Path, from: BufReader<impl Read>, seed: u64) -> Result<Lexicon, Error> {
+    /// Reads the content of the file at `path`, whose terms are added to `builder`.
+    pub(super) fn read_from(
+        path: &Path,
+        from: BufReader<impl Read>,
+        seed: u64,
+        builder: LexiconBuilder,
+    ) -> Result<Lexicon, Error> {
         let name = path.display().to_string();
         let mut lines = Lines { name: &name, line: 0, bytes: Vec::new(), from };
         let header = lines.header()?;
         let mut sha1 = Sha1::new_with_prefix(Header { digest: None, ..header.clone() }.line());
-        let mut frequencies = super::Shards::default();
+        // Two terms with the same hash cannot be distinguished in documents either.
+        let builder = builder.of_greatest();
         let mut before: Option<String> = None;
         for number in 0..header.terms {
             if !lines.next(u64::MAX)? {
@@ -206,8 +165,7 @@ impl Lexicon {
                     }
                 }));
             }
-            // Two terms with the same hash cannot be distinguished in documents either.
-            frequencies.change(token_hash(term.as_bytes(), seed), |known| df.max(known));
+            builder.add_term(token_hash(term.as_bytes(), seed), df)?;
             before = Some(term);
         }
         if lines.next(u64::MAX)? {
@@ -221,13 +179,8 @@ impl Lexicon {
             )));
         }
         let origin = FileIdentity { what: "lexicon", digest, tokenizer: header.tokenizer, seed };
-        Ok(Lexicon {
-            documents: header.documents,
-            frequencies,
-            origin: Some(origin),
-            is_list: false,
-            words: Vec::new(),
-        })
+        let lexicon = builder.freeze(header.documents)?;
+        Ok(Lexicon { origin: Some(origin), ..lexicon })
     }
 }
 

@@ -16,7 +16,7 @@
 //! line feed after it. Lists that differ only in order, comments or case therefore have the same digest.
 
 use super::file::hex;
-use super::{FileIdentity, Lexicon, Shards, lines};
+use super::{FileIdentity, Frequencies, Lexicon, LexiconBuilder, Shards, TermMemory, lines};
 use crate::error::Error;
 use crate::hash::token_hash;
 use crate::source;
@@ -37,9 +37,29 @@ impl Lexicon {
     /// # Cost
     /// As for [`read`](Self::read).
     pub fn open(path: &Path, tokenizer: &dyn Tokenizer, seed: u64) -> Result<Lexicon, Error> {
-        let mut from = BufReader::new(source::open(path).map_err(|error| cannot_read(path, error))?);
-        let is_list = from.fill_buf().map_err(|error| cannot_read(path, error))?.first() != Some(&b'{');
-        if is_list { read_list(path, from, tokenizer, seed) } else { Lexicon::read_from(path, from, seed) }
+        open(path, tokenizer, seed, LexiconBuilder::new())
+    }
+
+    /// As [`open`](Self::open), for a run with this memory: what is too much of a lexicon file for an eighth of it, and 8 MiB, goes
+    /// to a temporary file in `temp_dir`, or in the system's folder.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open); or the temporary file cannot be written; or the words of a list take more than half of the memory, and
+    /// 32 MiB.
+    ///
+    /// # Cost
+    /// As for [`read`](Self::read), within the memory. Later, a document reads 4 KiB of the temporary file for each of its terms that
+    /// is not among the most frequent ones, if there is such a file.
+    pub fn open_within(
+        path: &Path,
+        tokenizer: &dyn Tokenizer,
+        seed: u64,
+        memory: u64,
+        temp_dir: Option<&Path>,
+    ) -> Result<Lexicon, Error> {
+        let TermMemory { counting, kept, folder } = TermMemory::of(memory, temp_dir);
+        // The algorithm makes a table of its own from it.
+        open(path, tokenizer, seed, LexiconBuilder::within(TermMemory { counting, kept: kept / 2, folder }, 1))
     }
 
     /// Reads a [list of words](self), compressed or not. `tokenizer` must be that of the documents, and `seed` the seed
@@ -52,7 +72,7 @@ impl Lexicon {
     /// # Cost
     /// The file is held in memory while it is read; then 21 to 43 bytes per term.
     pub fn read_list(path: &Path, tokenizer: &dyn Tokenizer, seed: u64) -> Result<Lexicon, Error> {
-        read_list(path, source::open(path).map_err(|error| cannot_read(path, error))?, tokenizer, seed)
+        read_list(path, source::open(path).map_err(|error| cannot_read(path, error))?, tokenizer, seed, u64::MAX)
     }
 
     /// The [list of words](self) in `content`. Errors call it `name`.
@@ -60,7 +80,18 @@ impl Lexicon {
     /// # Errors
     /// As for [`read_list`](Self::read_list).
     pub fn parse_list(name: &str, content: &[u8], tokenizer: &dyn Tokenizer, seed: u64) -> Result<Lexicon, Error> {
-        let terms = words(name, content, tokenizer)?;
+        Lexicon::parse_list_within(name, content, tokenizer, seed, u64::MAX)
+    }
+
+    /// As [`parse_list`](Self::parse_list), of a list whose words take at most this much memory.
+    fn parse_list_within(
+        name: &str,
+        content: &[u8],
+        tokenizer: &dyn Tokenizer,
+        seed: u64,
+        bytes: u64,
+    ) -> Result<Lexicon, Error> {
+        let terms = words_within(name, content, tokenizer, bytes)?;
         let (mut frequencies, mut sha1) = (Shards::default(), Sha1::new());
         for term in &terms {
             frequencies.change(token_hash(term.as_bytes(), seed), |_| 1);
@@ -73,7 +104,7 @@ impl Lexicon {
             seed,
         };
         let words = terms.into_iter().take(WORDS_KEPT).collect();
-        Ok(Lexicon { documents: 0, frequencies, origin: Some(origin), is_list: true, words })
+        Ok(Lexicon { origin: Some(origin), is_list: true, words, ..Lexicon::of(0, Frequencies::Held(frequencies)) })
     }
 }
 
@@ -88,11 +119,27 @@ const WORDS_KEPT: usize = 1000;
 /// # Errors
 /// As for [`Lexicon::read_list`].
 pub fn words(name: &str, content: &[u8], tokenizer: &dyn Tokenizer) -> Result<BTreeSet<String>, Error> {
-    let mut words = BTreeSet::new();
+    words_within(name, content, tokenizer, u64::MAX)
+}
+
+/// The memory of a word beside its text: in a set, and in the table that is made of the set.
+const BYTES_A_WORD: u64 = 110;
+
+/// As [`words`], of a list whose words take at most this much memory.
+fn words_within(name: &str, content: &[u8], tokenizer: &dyn Tokenizer, bytes: u64) -> Result<BTreeSet<String>, Error> {
+    let (mut words, mut held) = (BTreeSet::new(), content.len() as u64);
     lines::each(name, content, EXPECTED, |line| {
-        words.insert(token(line, tokenizer).map_err(|why| format!("{why}: expected {EXPECTED}"))?);
+        let word = token(line, tokenizer).map_err(|why| format!("{why}: expected {EXPECTED}"))?;
+        held += BYTES_A_WORD + word.len() as u64;
+        // Of more, none is kept.
+        if held <= bytes {
+            words.insert(word);
+        }
         Ok(())
     })?;
+    if held > bytes {
+        return Err(too_many_words(name, bytes));
+    }
     match words.is_empty() {
         true => Err(lines::wrong(name, 1, format!("no word in the file: expected {EXPECTED}"))),
         false => Ok(words),
@@ -112,10 +159,29 @@ pub fn token(word: &str, tokenizer: &dyn Tokenizer) -> Result<String, String> {
     }
 }
 
-fn read_list(path: &Path, mut from: impl Read, tokenizer: &dyn Tokenizer, seed: u64) -> Result<Lexicon, Error> {
-    let mut content = Vec::new();
-    from.read_to_end(&mut content).map_err(|error| cannot_read(path, error))?;
-    Lexicon::parse_list(&path.display().to_string(), &content, tokenizer, seed)
+fn open(path: &Path, tokenizer: &dyn Tokenizer, seed: u64, builder: LexiconBuilder) -> Result<Lexicon, Error> {
+    let mut from = BufReader::new(source::open(path).map_err(|error| cannot_read(path, error))?);
+    let is_list = from.fill_buf().map_err(|error| cannot_read(path, error))?.first() != Some(&b'{');
+    match is_list {
+        true => read_list(path, from, tokenizer, seed, builder.bytes_for_counting()),
+        false => Lexicon::read_from(path, from, seed, builder),
+    }
+}
+
+/// Reads a list whose words take at most this much memory.
+fn read_list(path: &Path, from: impl Read, tokenizer: &dyn Tokenizer, seed: u64, bytes: u64) -> Result<Lexicon, Error> {
+    let (mut content, name) = (Vec::new(), path.display().to_string());
+    from.take(bytes).read_to_end(&mut content).map_err(|error| cannot_read(path, error))?;
+    if content.len() as u64 == bytes {
+        return Err(too_many_words(&name, bytes));
+    }
+    Lexicon::parse_list_within(&name, &content, tokenizer, seed, bytes)
+}
+
+fn too_many_words(name: &str, bytes: u64) -> Error {
+    Error::Full(format!(
+        "the words of the list {name} take more than {bytes} bytes, their part of `memory`: allow more"
+    ))
 }
 
 fn cannot_read(path: &Path, error: std::io::Error) -> Error {
@@ -145,6 +211,19 @@ mod tests {
         // printf 'dog\nfox\n' | sha1sum
         assert_eq!(list.origin().unwrap().digest, "7e0d20f57ff3271c6a22b3ded809b4d3057c9606");
         assert_eq!(parse("DOG\nfox").unwrap(), list);
+    }
+
+    #[test]
+    fn a_list_that_takes_too_much_memory_is_refused() {
+        let list: String = (0..1000).map(|n| format!("word{n}\n")).collect();
+        let read = |bytes| Lexicon::parse_list_within("f", list.as_bytes(), &Word, 0, bytes);
+        assert_eq!(read(126_000).unwrap().len(), 1000);
+        let error = read(120_000).unwrap_err();
+        assert_eq!(error.kind().name(), "memory");
+        assert_eq!(
+            error.to_string(),
+            "the words of the list f take more than 120000 bytes, their part of `memory`: allow more"
+        );
     }
 
     #[test]

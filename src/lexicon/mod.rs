@@ -27,32 +27,60 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod builder;
 pub mod file;
 mod lines;
 pub mod list;
+mod stored;
 mod table;
+mod terms;
 pub mod weights;
 
 use crate::error::Error;
 use crate::kernel::fetch::fetch;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use stored::Stored;
 use table::{Table, spread};
+
+pub(crate) use table::spread as order;
+
+pub(crate) use builder::{LexiconBuilder, Tally, TermMemory};
+pub(crate) use terms::TermsBuilder;
 
 /// The document frequency of each term of a collection. Exact copies (equal token sequences) count once: a document
 /// that occurs a thousand times does not make its terms more frequent.
 ///
-/// Terms are identified by their token hash. Takes 21 to 43 bytes per distinct term.
-#[derive(Clone, Debug)]
+/// Terms are identified by their token hash. Takes 21 to 43 bytes per distinct term, in memory; or within a bound on
+/// memory 16 bytes in a temporary file, if those of a collection or of a file are more.
+#[derive(Clone)]
 pub struct Lexicon {
     documents: u64,
-    frequencies: Shards,
+    frequencies: Frequencies,
     origin: Option<FileIdentity>,
     is_list: bool,
     /// The first words of a list, for messages.
     words: Vec<String>,
+}
+
+impl fmt::Debug for Lexicon {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lexicon = f.debug_struct("Lexicon");
+        lexicon.field("documents", &self.documents).field("terms", &self.len()).field("origin", &self.origin);
+        lexicon.finish_non_exhaustive()
+    }
+}
+
+/// Where the frequencies are.
+#[derive(Clone)]
+enum Frequencies {
+    /// In memory.
+    Held(Shards),
+    /// In a temporary file, but for those of the most frequent terms.
+    Stored(Arc<Stored>),
 }
 
 /// The identity of the file that a lexicon, or a list of weights, was read from.
@@ -92,6 +120,9 @@ impl FileIdentity {
 /// The number of bits that select a shard: enough shards that counting threads rarely wait for each other.
 const SHARD_BITS: u32 = 6;
 
+/// The number of features that are prefetched before the first of them is counted.
+const PREFETCH_AHEAD: usize = 16;
+
 fn shard_of(term: u64) -> usize {
     (spread(term) >> (u64::BITS - SHARD_BITS)) as usize
 }
@@ -121,9 +152,13 @@ impl Shards {
 
 impl PartialEq for Lexicon {
     fn eq(&self, other: &Self) -> bool {
-        (self.documents, self.len(), &self.origin, self.is_list)
-            == (other.documents, other.len(), &other.origin, other.is_list)
-            && self.terms().all(|(term, frequency)| other.document_frequency(term) == frequency)
+        let of = |lexicon: &Self| (lexicon.documents, lexicon.len(), lexicon.is_list);
+        if of(self) != of(other) || self.origin != other.origin {
+            return false;
+        }
+        let mut is_equal = true;
+        let all = self.for_each(|term, frequency| is_equal &= other.document_frequency(term) == frequency);
+        all.is_ok() && is_equal
     }
 }
 
@@ -137,7 +172,11 @@ impl Lexicon {
         for (term, frequency) in frequencies.into_iter().filter(|(_, frequency)| *frequency > 0) {
             shards.change(term, |_| frequency);
         }
-        Lexicon { documents, frequencies: shards, origin: None, is_list: false, words: Vec::new() }
+        Lexicon::of(documents, Frequencies::Held(shards))
+    }
+
+    fn of(documents: u64, frequencies: Frequencies) -> Self {
+        Lexicon { documents, frequencies, origin: None, is_list: false, words: Vec::new() }
     }
 
     /// Whether this is a plain list of terms ([`mod@list`]): it has no document frequencies. Each of its terms has the
@@ -169,7 +208,10 @@ impl Lexicon {
 
     /// The number of distinct terms.
     pub fn len(&self) -> usize {
-        self.frequencies.0.iter().map(Table::len).sum()
+        match &self.frequencies {
+            Frequencies::Held(shards) => shards.0.iter().map(Table::len).sum(),
+            Frequencies::Stored(stored) => stored.len(),
+        }
     }
 
     /// Whether the lexicon has no terms.
@@ -180,12 +222,95 @@ impl Lexicon {
     /// The number of documents with the term; 0 if it is unknown.
     #[inline]
     pub fn document_frequency(&self, term: u64) -> u32 {
-        self.frequencies.get(term)
+        match &self.frequencies {
+            Frequencies::Held(shards) => shards.get(term),
+            Frequencies::Stored(stored) => stored.get(term),
+        }
     }
 
-    /// The terms and their document frequencies, in unspecified order.
-    pub(crate) fn terms(&self) -> impl Iterator<Item = (u64, u32)> {
-        self.frequencies.0.iter().flat_map(Table::iter)
+    /// Appends the numbers of documents with each of these terms to `frequencies`. For a term that a single document has, it is 0 or
+    /// 1. `missing` is working memory.
+    pub(crate) fn append_frequencies(
+        &self,
+        terms: impl Iterator<Item = u64>,
+        frequencies: &mut Vec<u32>,
+        missing: &mut Vec<(u64, u32)>,
+    ) {
+        match &self.frequencies {
+            Frequencies::Held(shards) => frequencies.extend(terms.map(|term| shards.get(term))),
+            Frequencies::Stored(stored) => stored.append(terms, frequencies, missing),
+        }
+    }
+
+    /// Calls `each` with every term and its document frequency, in unspecified order.
+    ///
+    /// # Errors
+    /// The temporary file cannot be read.
+    pub(crate) fn for_each(&self, mut each: impl FnMut(u64, u32)) -> Result<(), Error> {
+        match &self.frequencies {
+            Frequencies::Held(shards) => {
+                shards.0.iter().flat_map(Table::iter).for_each(|(term, frequency)| each(term, frequency));
+                Ok(())
+            }
+            Frequencies::Stored(stored) => stored.for_each(each),
+        }
+    }
+
+    /// The terms in memory and their document frequencies, in unspecified order: all terms, or at least all that [several
+    /// documents](Self::holds_several) have, or else some.
+    pub(crate) fn held_terms(&self) -> impl Iterator<Item = (u64, u32)> {
+        let tables = match &self.frequencies {
+            Frequencies::Held(shards) => &shards.0,
+            Frequencies::Stored(stored) => std::slice::from_ref(stored.frequent()),
+        };
+        tables.iter().flat_map(Table::iter)
+    }
+
+    /// Whether all terms that several documents have are in memory.
+    pub(crate) fn holds_several(&self) -> bool {
+        match &self.frequencies {
+            Frequencies::Held(_) => true,
+            Frequencies::Stored(stored) => stored.has_all(),
+        }
+    }
+
+    /// The number of terms with each document frequency.
+    pub(crate) fn terms_of_frequencies(&self) -> BTreeMap<u32, u64> {
+        match &self.frequencies {
+            Frequencies::Held(_) => {
+                let mut terms = BTreeMap::new();
+                self.held_terms().for_each(|(_, frequency)| *terms.entry(frequency).or_default() += 1);
+                terms
+            }
+            Frequencies::Stored(stored) => stored.terms_of_counts().clone(),
+        }
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn bytes_held(&self) -> u64 {
+        match &self.frequencies {
+            Frequencies::Held(shards) => shards.0.iter().map(Table::bytes_held).sum(),
+            Frequencies::Stored(stored) => stored.bytes_held(),
+        }
+    }
+
+    /// Loses the terms in the temporary file.
+    #[cfg(test)]
+    pub(crate) fn damage(&self) {
+        if let Frequencies::Stored(stored) = &self.frequencies {
+            stored.damage();
+        }
+    }
+
+    /// Whether all terms could be read since: otherwise frequencies were too low.
+    ///
+    /// # Errors
+    /// The temporary file cannot be read.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match &self.frequencies {
+            Frequencies::Held(_) => Ok(()),
+            Frequencies::Stored(stored) => stored.check(),
+        }
     }
 
     /// The normalised inverse document frequency `ln((N + 1) / df) / ln(N + 1)`: 0 for a term in every document, 1 for one
@@ -194,119 +319,6 @@ impl Lexicon {
         let frequency = self.document_frequency(term);
         let all = self.documents as f64 + 1.0;
         (frequency > 0).then(|| (all / f64::from(frequency)).ln() / all.ln())
-    }
-}
-
-/// Counts terms on several threads. Each thread has a [`Tally`] of its own, which is added to the whole when it is
-/// large.
-///
-/// In texts, most tokens are from a few frequent terms. A tally of these fits the cache of a processor; the whole does
-/// not. So few counts reach the whole, and in its order.
-pub(crate) struct LexiconBuilder {
-    /// The counts; `None` once there were too many terms.
-    shards: Vec<Mutex<Option<Table>>>,
-    /// The maximum number of terms in a shard.
-    most: usize,
-    /// Tallies that are not in use.
-    idle: Mutex<Vec<Tally>>,
-}
-
-/// The terms of some documents, counted by one thread.
-#[derive(Default)]
-pub(crate) struct Tally {
-    counts: Table,
-    documents: u32,
-}
-
-/// The number of terms from which a tally is large: it takes 2 MB, or 4 with the terms of its last batch.
-const LARGE: usize = 1 << 16;
-/// The number of terms that are prefetched before the first of them is counted.
-const PREFETCH_AHEAD: usize = 16;
-
-/// The margin of each shard for random variation, where the number of terms is limited.
-const MORE_A_SHARD: usize = 4096;
-
-impl Tally {
-    /// Counts the terms of a document, each once however often it occurs.
-    pub fn add(&mut self, terms: &[u64]) {
-        self.documents += 1;
-        for terms in terms.chunks(PREFETCH_AHEAD) {
-            terms.iter().for_each(|&term| self.counts.fetch(term));
-            terms.iter().for_each(|&term| self.counts.count(term, self.documents));
-        }
-    }
-
-    /// Whether the tally should be replaced. The numbers of documents must not run out either.
-    fn is_large(&self) -> bool {
-        self.counts.len() > LARGE || self.documents > u32::MAX / 2
-    }
-}
-
-impl LexiconBuilder {
-    /// Counts any number of terms.
-    pub fn new() -> Self {
-        Self::with_most(usize::MAX)
-    }
-
-    /// Counts about `most` different terms, spread evenly over the hashes, and some more. If there are more, shards
-    /// with too many terms are not counted at all, and take no memory. Which ones depends on the terms, not on their
-    /// order.
-    pub fn with_most(most: usize) -> Self {
-        let most = (most >> SHARD_BITS).saturating_add(MORE_A_SHARD);
-        let shards = Shards::default().0.into_iter().map(|shard| Mutex::new(Some(shard))).collect();
-        LexiconBuilder { shards, most, idle: Mutex::default() }
-    }
-
-    /// The number of terms so far, without those of the tallies.
-    pub(crate) fn len(&self) -> usize {
-        let shards = self.shards.iter().map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner));
-        shards.map(|shard| shard.as_ref().map_or(0, |counts| counts.len())).sum()
-    }
-
-    /// Lends a tally for counting the terms of a batch of fewer than 2³¹ documents.
-    pub fn tally(&self) -> Tally {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
-    }
-
-    /// Takes a tally back.
-    pub fn give_back(&self, mut tally: Tally) {
-        if tally.is_large() {
-            self.add(&mut tally);
-        }
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(tally);
-    }
-
-    /// Adds the counts of a tally, and empties it.
-    fn add(&self, tally: &mut Tally) {
-        let terms: Vec<(u64, u32)> = tally.counts.iter().collect();
-        for of_shard in terms.chunk_by(|a, b| shard_of(a.0) == shard_of(b.0)) {
-            let mut guard = self.shards[shard_of(of_shard[0].0)].lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(counts) = guard.as_mut() else { continue };
-            for terms in of_shard.chunks(PREFETCH_AHEAD) {
-                terms.iter().for_each(|&(term, _)| counts.fetch(term));
-                terms.iter().for_each(|&(term, more)| counts.change(term, |count| count.saturating_add(more)));
-            }
-            if counts.len() > self.most {
-                *guard = None;
-            }
-        }
-        if tally.counts.len() > 4 * LARGE {
-            // A document or batch of unusual size: its memory is not kept.
-            tally.counts = Table::default();
-        }
-        tally.counts.clear();
-        tally.documents = 0;
-    }
-
-    /// The lexicon, and whether all terms were counted.
-    pub fn freeze(self, documents: u64) -> (Lexicon, bool) {
-        let tallies = std::mem::take(&mut *self.idle.lock().unwrap_or_else(PoisonError::into_inner));
-        tallies.into_iter().for_each(|mut tally| self.add(&mut tally));
-        let shards = self.shards.into_iter().map(|shard| shard.into_inner().unwrap_or_else(PoisonError::into_inner));
-        let shards: Vec<_> = shards.collect();
-        let complete = shards.iter().all(Option::is_some);
-        let frequencies = Shards(shards.into_iter().map(Option::unwrap_or_default).collect());
-        (Lexicon { documents, frequencies, origin: None, is_list: false, words: Vec::new() }, complete)
     }
 }
 
@@ -528,66 +540,6 @@ impl Hasher for Identity {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn frequencies_are_those_of_the_documents() {
-        let builder = LexiconBuilder::new();
-        // Two threads: documents {1, 2} and {1}; {1, u64::MAX}.
-        let (mut first, mut second) = (builder.tally(), builder.tally());
-        first.add(&[1, 2, 1]);
-        first.add(&[1]);
-        second.add(&[u64::MAX, 1]);
-        builder.give_back(first);
-        builder.give_back(second);
-        let (lexicon, complete) = builder.freeze(3);
-        assert!(complete);
-        let frequency = |term| lexicon.document_frequency(term);
-        assert_eq!([frequency(1), frequency(2), frequency(u64::MAX), frequency(3)], [3, 1, 1, 0]);
-        assert_eq!((lexicon.len(), lexicon.documents()), (3, 3));
-    }
-
-    /// Documents, one batch each.
-    fn count(builder: &LexiconBuilder, documents: &[Vec<u64>]) {
-        for document in documents {
-            let mut tally = builder.tally();
-            tally.add(document);
-            builder.give_back(tally);
-        }
-    }
-
-    #[test]
-    fn more_terms_than_a_tally_holds_are_counted_too() {
-        // Every document repeats some terms of the previous one, and all of them together make several tallies.
-        let documents: Vec<Vec<u64>> = (0..9).map(|n| (n * 30_000..n * 30_000 + 40_000).collect()).collect();
-        let builder = LexiconBuilder::new();
-        count(&builder, &documents);
-        let expected =
-            (0..280_000).map(|term| (term, 1 + u32::from((30_000..270_000).contains(&term) && term % 30_000 < 10_000)));
-        assert_eq!(builder.freeze(9), (Lexicon::new(9, expected), true));
-    }
-
-    #[test]
-    fn too_many_terms_of_one_part_of_the_hashes_are_not_counted() {
-        let most = 64 * 10;
-        let room = 10 + MORE_A_SHARD;
-        // The same terms in two orders: one more in shard 7 than there is room for, three elsewhere.
-        let crowd: Vec<u64> = (0..).filter(|&term| shard_of(term) == 7).take(room + 1).collect();
-        let others = (0..).filter(|&term| shard_of(term) != 7).take(3);
-        for turned in [false, true] {
-            let builder = LexiconBuilder::with_most(most);
-            let mut terms: Vec<u64> = crowd.iter().copied().chain(others.clone()).collect();
-            if turned {
-                terms.reverse();
-            }
-            count(&builder, &terms.chunks(100).map(<[u64]>::to_vec).collect::<Vec<_>>());
-            let (lexicon, complete) = builder.freeze(1);
-            assert_eq!((lexicon.len(), complete), (3, false));
-        }
-        let builder = LexiconBuilder::with_most(most);
-        count(&builder, &[crowd[..room].to_vec()]);
-        let (lexicon, complete) = builder.freeze(1);
-        assert_eq!((lexicon.len(), complete), (room, true));
-    }
 
     #[test]
     fn bounds_are_never_too_low() {

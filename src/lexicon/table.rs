@@ -24,24 +24,68 @@ struct Place {
     document: u32,
 }
 
+/// The factor of [`spread`], and the one that [undoes](term_of) it.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+const INVERSE: u64 = {
+    // Newton's method: each step doubles the number of last bits that are right, of which any odd number has three.
+    let (mut inverse, mut bits) = (FACTOR, 3);
+    while bits < u64::BITS {
+        inverse = inverse.wrapping_mul(2u64.wrapping_sub(FACTOR.wrapping_mul(inverse)));
+        bits *= 2;
+    }
+    inverse
+};
+
 /// The bits that order the terms: multiplied, so that hashes that are small numbers are also spread out.
 #[inline]
-pub(super) fn spread(term: u64) -> u64 {
-    term.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+pub(crate) fn spread(term: u64) -> u64 {
+    term.wrapping_mul(FACTOR)
+}
+
+/// The term with these bits.
+#[inline]
+pub(super) fn term_of(spread: u64) -> u64 {
+    spread.wrapping_mul(INVERSE)
 }
 
 /// The minimum number of places.
 const LEAST: usize = 64;
 
 impl Table {
+    /// The memory of a place, of which a term takes 1⅓ or more.
+    pub const BYTES_A_PLACE: u64 = size_of::<Place>() as u64;
+
     /// An empty table, for terms whose [`spread`] agrees in the first `alike` bits.
     pub fn of_part(alike: u32) -> Self {
         Table { alike, ..Table::default() }
     }
 
+    /// An empty table in these bytes, at least those of the smallest.
+    pub fn of_bytes(bytes: u64) -> Self {
+        let places = usize::try_from(bytes / Self::BYTES_A_PLACE).unwrap_or(usize::MAX);
+        let places = 1 << places.max(LEAST).ilog2();
+        Table { places: vec![Place::default(); places], ..Table::default() }
+    }
+
     /// The number of terms.
     pub fn len(&self) -> usize {
         self.terms
+    }
+
+    /// Bytes of memory.
+    pub fn bytes_held(&self) -> u64 {
+        Self::BYTES_A_PLACE * self.places.len() as u64
+    }
+
+    /// Bytes of memory after it has grown.
+    pub fn bytes_when_grown(&self) -> u64 {
+        Self::BYTES_A_PLACE * (2 * self.places.len()).max(LEAST) as u64
+    }
+
+    /// Whether it grows before it takes the next term.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        4 * self.terms >= 3 * self.places.len()
     }
 
     /// The count of a term; 0 for one that was not counted.
@@ -89,7 +133,7 @@ impl Table {
     /// The place of a term, which counts as taken from now on.
     #[inline]
     fn take(&mut self, term: u64) -> &mut Place {
-        if 4 * self.terms >= 3 * self.places.len() {
+        if self.is_full() {
             self.grow();
         }
         let at = self.place(term);
@@ -159,6 +203,28 @@ mod tests {
                 map.clear();
             }
             prop_assert_eq!((table.len(), table.get(0)), (0, 0));
+        }
+
+        #[test]
+        fn terms_come_back_from_their_order(term: u64) {
+            prop_assert_eq!(term_of(spread(term)), term);
+        }
+    }
+
+    #[test]
+    fn a_table_of_some_bytes_does_not_grow_up_to_three_quarters() {
+        for bytes in [0, 1 << 10, 5000, 1 << 20] {
+            let mut table = Table::of_bytes(bytes);
+            let held = table.bytes_held();
+            assert!(held <= bytes.max(1 << 10) && 2 * held > bytes, "{bytes}: {held}");
+            for term in 0.. {
+                if table.is_full() {
+                    break;
+                }
+                table.change(term, |count| count + 1);
+            }
+            assert_eq!((table.bytes_held(), 64 * table.len() as u64), (held, 3 * held));
+            assert_eq!(table.bytes_when_grown(), 2 * held);
         }
     }
 }

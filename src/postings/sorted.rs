@@ -4,6 +4,7 @@
 //! Gathering   rows of several threads, each with a list of its own  ─┐ a list that is full becomes a sorted
 //! Sorter      rows of one thread                                    ─┴ portion of the file
 //! Sorted      all rows in order, once: a merge of the portions
+//! Portions    sorted rows, of which some portions are merged
 //! [`Stored`]  all rows in order, to be read often and anywhere
 //! ```
 
@@ -37,8 +38,13 @@ fn rows_in<const N: usize>(bytes: u64) -> usize {
     (bytes.max(LEAST_BYTES) / (8 * N) as u64) as usize
 }
 
-/// Sorted portions of rows in a temporary file.
-struct Portions<const N: usize> {
+/// The words of each of the merged portions that are read at once, if all of them together may take so many.
+fn words_each(words: u64, portions: usize) -> u64 {
+    (words / portions.max(1) as u64).clamp(BUFFERED.start, BUFFERED.end)
+}
+
+/// Sorted portions of rows in a temporary file, numbered as they were added.
+pub(crate) struct Portions<const N: usize> {
     /// What the rows are, in errors.
     what: &'static str,
     folder: Option<PathBuf>,
@@ -48,7 +54,8 @@ struct Portions<const N: usize> {
 }
 
 impl<const N: usize> Portions<N> {
-    fn new(what: &'static str, folder: Option<&Path>) -> Self {
+    /// None yet. They go to a file in `folder`, or in the system's folder.
+    pub fn new(what: &'static str, folder: Option<&Path>) -> Self {
         Portions { what, folder: folder.map(Path::to_path_buf), file: None, ranges: Vec::new() }
     }
 
@@ -59,17 +66,41 @@ impl<const N: usize> Portions<N> {
         Ok(self.file.as_mut().expect("it was just made"))
     }
 
-    /// Adds a portion.
-    fn append(&mut self, sorted: &[[u64; N]]) -> Result<(), Error> {
+    /// Adds a portion of sorted rows, and returns its number.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn append(&mut self, sorted: &[[u64; N]]) -> Result<usize, Error> {
         let file = self.file()?;
         let start = file.append(sorted.as_flattened())?;
         let end = file.bytes();
         self.ranges.push(start..end);
-        Ok(())
+        Ok(self.ranges.len() - 1)
     }
 
-    fn bytes(&self) -> u64 {
+    /// The bytes in the file.
+    pub fn bytes(&self) -> u64 {
         self.file.as_ref().map_or(0, Spilled::bytes)
+    }
+
+    /// Calls `each` with the rows of some portions, and with sorted rows in memory, in ascending order. The portions are read through
+    /// buffers of at most `bytes` together, but of at least 4 KiB each.
+    ///
+    /// # Errors
+    /// Those of `each`, or the file cannot be read.
+    pub fn merge(
+        &self,
+        portions: &[usize],
+        rows: Vec<[u64; N]>,
+        bytes: u64,
+        mut each: impl FnMut(&[u64; N]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let ranges: Vec<Range<u64>> = portions.iter().map(|&number| self.ranges[number].clone()).collect();
+        let mut merge = Merge::new(self.file.as_ref(), &ranges, words_each(bytes / 8, ranges.len()), rows)?;
+        while let Some(row) = merge.next(self.file.as_ref())? {
+            each(&row)?;
+        }
+        Ok(())
     }
 
     fn for_each(&self, each: &mut impl FnMut(&[u64; N]) -> Result<(), Error>) -> Result<(), Error> {
@@ -168,8 +199,7 @@ impl<const N: usize> Sorter<N> {
         self.rows.par_sort_unstable();
         let words = (self.most * N) as u64;
         let portions = self.portions.at_most(LEAST_MERGED.max((words / BUFFERED.start) as usize))?;
-        let words = words / portions.ranges.len().max(1) as u64;
-        let words = words.clamp(BUFFERED.start, BUFFERED.end);
+        let words = words_each(words, portions.ranges.len());
         let merge = Merge::new(portions.file.as_ref(), &portions.ranges, words, self.rows)?;
         Ok(Sorted { file: portions.file, merge })
     }
@@ -510,6 +540,28 @@ mod tests {
             found.sort_unstable_by_key(|row| row[2]);
             assert_eq!(found, rows(count));
             check(|| gathering().finish().unwrap(), rows(count), &format!("{count} rows of {threads} threads"));
+        }
+    }
+
+    #[test]
+    fn some_portions_are_merged() {
+        let mut portions = Portions::<1>::new("rows", None);
+        for number in 0..5u64 {
+            let added: Vec<[u64; 1]> = (0..3000).map(|n| [10 * n + number % 3]).collect();
+            assert_eq!(portions.append(&added).unwrap() as u64, number);
+        }
+        assert_eq!(portions.bytes(), 5 * 3000 * 8);
+        for (chosen, held) in
+            [(vec![], vec![]), (vec![], vec![7]), (vec![4], vec![]), (vec![1, 3, 4], vec![0, 1, 29_999])]
+        {
+            let mut expected: Vec<[u64; 1]> = held.iter().map(|&n| [n]).collect();
+            let rows = expected.clone();
+            chosen.iter().for_each(|number| expected.extend((0..3000).map(|n| [10 * n + number % 3])));
+            expected.sort_unstable();
+            let chosen: Vec<usize> = chosen.iter().map(|&number| number as usize).collect();
+            let mut merged = Vec::new();
+            portions.merge(&chosen, rows, 0, into(&mut merged)).unwrap();
+            assert_eq!(merged, expected);
         }
     }
 

@@ -70,6 +70,12 @@ impl Spilled {
         Ok(&buffer.words)
     }
 
+    /// Loses what was written.
+    #[cfg(test)]
+    pub fn damage(&self) {
+        self.file.set_len(0).expect("it can be cut");
+    }
+
     fn fill(&self, start: u64, count: usize, buffer: &mut Buffer) -> io::Result<()> {
         buffer.words.clear();
         buffer.words.reserve_exact(count);

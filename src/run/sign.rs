@@ -92,15 +92,16 @@ pub(crate) struct Scratch {
     pub features: Features,
     pub fingerprint: Vec<u64>,
     memory: Arc<SigningMemory>,
-    /// What the current document may take, in bytes.
+    /// What the current document may take, in bytes, and how long it is.
     bound: u64,
+    length: u64,
 }
 
 impl Scratch {
     /// Empty buffers, for hashes with this seed, and documents that are signed within this memory.
     pub fn new(seed: u64, memory: Arc<SigningMemory>) -> Self {
         let tokens = Tokens::new(TokenDetail::Hashes, seed);
-        Scratch { tokens, features: Features::default(), fingerprint: Vec::new(), memory, bound: u64::MAX }
+        Scratch { tokens, features: Features::default(), fingerprint: Vec::new(), memory, bound: u64::MAX, length: 0 }
     }
 
     /// Empty buffers for one document, which may take this many bytes.
@@ -112,6 +113,7 @@ impl Scratch {
     /// the buffers afterwards.
     pub fn begin(&mut self, text: &str, a_byte: u64) -> Working<'_> {
         let length = text.len() as u64;
+        self.length = length;
         let taken = self.memory.take(length.saturating_mul(a_byte));
         self.bound = self.memory.bound(taken, length);
         if a_byte == BYTES_A_BYTE_OVERLAPPING {
@@ -123,7 +125,9 @@ impl Scratch {
 
     /// The maximum number of tokens of the current text, of which each takes this much in addition to itself.
     pub fn most_tokens(&self, more: u64) -> u64 {
-        self.bound / (bytes_a_token(self.tokens.detail()) + more).max(self.memory.budget.later_a_token)
+        let detail = self.tokens.detail();
+        let texts = if detail == TokenDetail::Hashes { 0 } else { self.length };
+        self.bound.saturating_sub(texts) / (bytes_a_token(detail) + more).max(self.memory.budget.later_a_token)
     }
 
     /// Frees the tokens of a long document.
@@ -135,7 +139,7 @@ impl Scratch {
 
     fn free_long(&mut self) {
         self.free_tokens();
-        if 8 * self.features.hashes.capacity() > LONG {
+        if self.features.bytes_held() > LONG {
             self.features = Features::default();
         }
     }
@@ -231,10 +235,20 @@ impl<'a> Signer<'a> {
 
     /// As [`cut`](Self::cut), with this token detail.
     pub fn cut_as(&self, detail: TokenDetail, text: &str, scratch: &mut Scratch) -> Result<usize, TooLarge> {
+        self.cut_for(detail, self.algorithm.profile().bytes_a_token, text, scratch)
+    }
+
+    /// As [`cut`](Self::cut), with hashes alone, of which no features are made.
+    pub fn cut_terms(&self, text: &str, scratch: &mut Scratch) -> Result<usize, TooLarge> {
+        self.cut_for(TokenDetail::Hashes, 0, text, scratch)
+    }
+
+    /// Fills the tokens, of which each takes this much more later.
+    fn cut_for(&self, detail: TokenDetail, more: u64, text: &str, scratch: &mut Scratch) -> Result<usize, TooLarge> {
         if scratch.tokens.detail() != detail || scratch.tokens.seed() != self.seed {
             scratch.tokens = Tokens::new(detail, self.seed);
         }
-        let most = scratch.most_tokens(self.algorithm.profile().bytes_a_token);
+        let most = scratch.most_tokens(more);
         let tokens = &mut scratch.tokens;
         tokens.bound(most);
         self.asked.cut(text, tokens);
@@ -279,15 +293,15 @@ pub(crate) fn bytes_a_byte(tokenizer: &dyn Tokenizer) -> u64 {
     if is_overlapping(&tokenizer.name()) { BYTES_A_BYTE_OVERLAPPING } else { BYTES_A_BYTE }
 }
 
-/// The size of a token.
+/// The size of a token, without its text.
 fn bytes_a_token(detail: TokenDetail) -> u64 {
     let hash = size_of::<u64>();
-    let range = size_of::<std::ops::Range<usize>>();
+    // Where its text is.
+    let place = size_of::<u64>();
     (match detail {
         TokenDetail::Hashes => hash,
-        // Its text, which is short where there are many, and where it is.
-        TokenDetail::Texts => hash + range + 8,
-        TokenDetail::Everything => hash + 2 * range + 8,
+        TokenDetail::Texts => hash + place,
+        TokenDetail::Everything => hash + place + size_of::<std::ops::Range<usize>>(),
     }) as u64
 }
 

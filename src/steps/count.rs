@@ -67,18 +67,19 @@ impl Count {
             counted.iter().for_each(|&feature| *classes.entry(FrequencyBounds::least_class(feature)).or_default() += 1);
         } else {
             let mut tally = builder.tally();
-            tally.add(counted);
+            builder.count(&mut tally, counted)?;
             builder.give_back(tally);
         }
         Ok(())
     }
 
     /// Moves what was counted to what goes out.
-    fn move_out(&mut self) {
-        let (lexicon, _) = std::mem::replace(&mut self.builder, LexiconBuilder::new()).freeze(0);
-        self.left.extend(lexicon.terms().map(|(what, count)| (what, u64::from(count))));
+    fn move_out(&mut self) -> Result<(), Error> {
+        let lexicon = std::mem::replace(&mut self.builder, LexiconBuilder::new()).freeze(0)?;
+        lexicon.for_each(|what, count| self.left.push((what, u64::from(count))))?;
         self.left.extend(std::mem::take(&mut self.classes));
         self.added = 0;
+        Ok(())
     }
 }
 
@@ -99,14 +100,14 @@ impl Rows for Count {
             added?;
         }
         if self.added >= MOST {
-            self.move_out();
+            self.move_out()?;
         }
         Ok(true)
     }
 
     fn end(&mut self, out: &mut Out) -> Result<bool, Error> {
         if self.left.is_empty() {
-            self.move_out();
+            self.move_out()?;
         }
         match self.left.pop() {
             None => Ok(true),

@@ -65,6 +65,65 @@ impl fmt::Debug for Working {
     }
 }
 
+/// Ranges of bytes: 8 bytes for each.
+#[derive(Clone, Debug, Default)]
+struct Places {
+    /// Where each starts, and in the lower bits its length, or the maximum for a longer one.
+    ranges: Vec<u64>,
+    /// The numbers and the lengths of those longer ones.
+    long: Vec<(usize, usize)>,
+}
+
+impl Places {
+    /// The bits of the length.
+    const BITS: u32 = 20;
+    const LONG: u64 = (1 << Self::BITS) - 1;
+
+    #[inline]
+    fn push(&mut self, start: usize, end: usize) {
+        let length = (end - start) as u64;
+        if length >= Self::LONG {
+            self.long.push((self.ranges.len(), end - start));
+        }
+        self.ranges.push((start as u64) << Self::BITS | length.min(Self::LONG));
+    }
+
+    /// Adds ranges that are shorter than the maximum.
+    #[inline]
+    fn extend_short(&mut self, ranges: impl Iterator<Item = Range<usize>>) {
+        self.ranges.extend(ranges.map(|Range { start, end }| (start as u64) << Self::BITS | (end - start) as u64));
+    }
+
+    #[inline]
+    fn get(&self, i: usize) -> Range<usize> {
+        let range = self.ranges[i];
+        let start = (range >> Self::BITS) as usize;
+        let length = match range & Self::LONG {
+            Self::LONG => self.length_of_long(i),
+            length => length as usize,
+        };
+        start..start + length
+    }
+
+    #[cold]
+    fn length_of_long(&self, i: usize) -> usize {
+        self.long.binary_search_by_key(&i, |&(i, _)| i).map_or(0, |at| self.long[at].1)
+    }
+
+    fn clear(&mut self) {
+        self.truncate(0);
+    }
+
+    fn truncate(&mut self, most: usize) {
+        self.ranges.truncate(most);
+        self.long.truncate(self.long.partition_point(|&(i, _)| i < most));
+    }
+
+    fn bytes_held(&self) -> usize {
+        size_of::<u64>() * self.ranges.capacity()
+    }
+}
+
 /// The tokens of one document: flat buffers, refilled for the next document and never shrunk.
 #[derive(Clone, Debug)]
 pub struct Tokens {
@@ -77,7 +136,7 @@ pub struct Tokens {
     /// Where the token being built starts in `text`.
     start: usize,
     /// The position of each token in `text`.
-    places: Vec<Range<usize>>,
+    places: Places,
     spans: Vec<Range<usize>>,
     /// Memory for tokenizers that need more than one token at a time.
     pub(super) scratch: Normalised,
@@ -101,7 +160,7 @@ impl Tokens {
             hashes: Vec::new(),
             text: String::new(),
             start: 0,
-            places: Vec::new(),
+            places: Places::default(),
             spans: Vec::new(),
             scratch: Normalised::default(),
             shortened: Shortened::default(),
@@ -149,6 +208,11 @@ impl Tokens {
         self.may_be_taken = true;
     }
 
+    /// Whether the tokens are not needed after features were made of them, because they take so much memory.
+    pub(crate) fn may_be_taken(&self) -> bool {
+        self.may_be_taken
+    }
+
     /// Removes the tokens and returns their hashes, if they are not needed any more and take so much memory that features
     /// are better made in their place.
     pub fn take_hashes(&mut self) -> Option<Vec<u64>> {
@@ -163,7 +227,8 @@ impl Tokens {
     pub(crate) fn bytes_held(&self) -> usize {
         let hashes = size_of::<u64>() * self.hashes.capacity();
         let work = self.work.0.as_ref().map_or(0, |work| work.bytes_held());
-        hashes + self.text.capacity() + self.scratch.text.capacity() + self.shortened.text.capacity() + work
+        let texts = self.text.capacity() + self.scratch.text.capacity() + self.shortened.text.capacity();
+        hashes + self.places.bytes_held() + texts + work
     }
 
     /// Appends a hash. The bound is checked only where the vector would grow.
@@ -270,7 +335,7 @@ impl Tokens {
             count += 1;
         }
         let words = &words[..count];
-        self.places.extend(words.iter().map(|word| before + word.start..before + word.end));
+        self.places.extend_short(words.iter().map(|word| before + word.start..before + word.end));
         if self.detail == TokenDetail::Everything {
             self.spans.extend(words.iter().map(|word| at + word.start..at + word.end));
         }
@@ -290,7 +355,7 @@ impl Tokens {
     /// Ends the text of a token whose hash was already added.
     #[inline]
     fn keep_text(&mut self, span: Range<usize>) {
-        self.places.push(self.start..self.text.len());
+        self.places.push(self.start, self.text.len());
         if self.detail == TokenDetail::Everything {
             self.spans.push(span);
         }
@@ -347,13 +412,13 @@ impl Tokens {
     /// # Panics
     /// If the token does not exist, or the buffer keeps hashes only.
     pub fn text(&self, i: usize) -> &str {
-        &self.text[self.places[i].clone()]
+        &self.text[self.places.get(i)]
     }
 
     /// The first eight bytes of the text of token `i`, the first one highest, with zeros after a shorter one.
     #[inline]
     pub(crate) fn beginning(&self, i: usize) -> u64 {
-        let Range { start, end } = self.places[i];
+        let Range { start, end } = self.places.get(i);
         let from = &self.text.as_bytes()[start..];
         let padded = || {
             let mut padded = [0; 8];
@@ -372,5 +437,33 @@ impl Tokens {
     /// If the token does not exist, or the buffer keeps no spans.
     pub fn span(&self, i: usize) -> Range<usize> {
         self.spans[i].clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_any_length_are_found() {
+        let lengths = [1, 7, 8, 9, (1 << 20) - 2, 3, (1 << 20) - 1, 1 << 20, 2, 3 << 20];
+        let texts = |n: usize| {
+            let character = char::from(b'a' + n as u8);
+            std::iter::repeat_n(character, lengths[n % lengths.len()]).collect::<String>()
+        };
+        let mut tokens = Tokens::new(TokenDetail::Texts, 0);
+        for most in [20, 20, 9, 7] {
+            tokens.clear();
+            (0..20).for_each(|n| tokens.push(&texts(n), 0..0));
+            tokens.truncate(most);
+            assert_eq!(tokens.len(), most);
+            for n in 0..most {
+                assert!(tokens.text(n) == texts(n), "{n} of {most}");
+                let beginning: Vec<u8> =
+                    tokens.beginning(n).to_be_bytes().into_iter().filter(|&byte| byte > 0).collect();
+                assert_eq!(beginning, texts(n).as_bytes()[..texts(n).len().min(8)]);
+            }
+        }
+        assert!(tokens.bytes_held() >= 16 * 20);
     }
 }

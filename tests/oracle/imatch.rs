@@ -3,6 +3,7 @@
 
 use crate::support::corpus::Text;
 use crate::support::plain::{all_pairs, token_texts};
+use crate::support::random::Random;
 use crate::support::scanning::{factory, outcome, outcome_with, pairs};
 use crate::support::statistics::{IMPROBABLE, binomial_at_least, binomial_at_most};
 use neardups::IMatch;
@@ -146,6 +147,10 @@ impl Given {
     }
 
     fn found(&self, documents: &[Text]) -> Vec<Found> {
+        self.found_within(documents, ScanOptions::default().memory)
+    }
+
+    fn found_within(&self, documents: &[Text], memory: u64) -> Vec<Found> {
         let fifths = |end: u32| (f64::from(end) / 5.0).to_string();
         let (low, high, lexicons) = (fifths(self.low), fifths(self.high), self.lexicons.to_string());
         let (drop, min_terms) = ((self.drop as f64 / 10.0).to_string(), self.min_terms.to_string());
@@ -155,7 +160,7 @@ impl Given {
         settings.push(percent[0].as_ref().map_or(("idf-low", &*low), |share| ("drop-frequent", share)));
         settings.push(percent[1].as_ref().map_or(("idf-high", &*high), |share| ("drop-rare", share)));
         settings.extend((self.lexicons > 0).then_some(("drop-fraction", &*drop)));
-        let options = ScanOptions { seed: self.seed, threads: 2, ..ScanOptions::default() };
+        let options = ScanOptions { seed: self.seed, threads: 2, memory, ..ScanOptions::default() };
         pairs(&outcome_with(documents, &factory("imatch", &settings), &options))
     }
 }
@@ -273,6 +278,36 @@ proptest! {
         let text = |words: &Vec<u32>| words.iter().map(|n| format!("w{} ", n.leading_zeros())).collect::<String>();
         let documents: Vec<Text> = texts.iter().enumerate().map(|(n, words)| (n.to_string(), text(words))).collect();
         prop_assert_eq!(given.found(&documents), given.expected(&documents));
+    }
+}
+
+/// More terms than fit, most of them in two documents, and long documents among them.
+#[test]
+fn terms_in_a_file_make_the_same_sets() {
+    let mut random = Random::new(8);
+    let mut documents = Vec::new();
+    for (pair, length) in (0..304).map(|pair| (pair, if pair % 76 == 3 { 150_000 } else { 1000 })) {
+        let shared: Vec<String> = (0..length).map(|n| format!("s{pair}x{n}")).collect();
+        for side in ["a", "b"] {
+            let mut words = shared.clone();
+            // Of words that several documents have, and of its own.
+            let common = random.below(if length > 1000 { 2 } else { 4 });
+            words.extend((0..common).map(|_| format!("c{}", random.below(300))));
+            words.extend((0..random.below(900)).map(|n| format!("{side}{pair}y{n}")));
+            random.shuffle(&mut words);
+            documents.push((format!("{pair} {side}"), words.join(" ")));
+        }
+    }
+    for (low, high, drop) in [(0, 5, 7), (1, 5, 5)] {
+        let given = Given { low, high, lexicons: 3, drop, min_terms: 4, share: 5, cuts: [None, None], seed: 1 };
+        let expected = given.expected(&documents);
+        assert!((30..304).contains(&expected.len()), "{}", expected.len());
+        let of_long =
+            |(a, _, _): &&Found| a.split(' ').next().is_some_and(|pair| pair.parse::<u64>().unwrap() % 76 == 3);
+        assert!(expected.iter().filter(of_long).count() > 1);
+        for memory in [0, 1 << 20, 4 << 30] {
+            assert!(given.found_within(&documents, memory) == expected, "{memory}");
+        }
     }
 }
 

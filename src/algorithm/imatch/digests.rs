@@ -52,7 +52,11 @@ pub(super) const AT_ONCE: usize = 16;
 /// The first words of the digest of `terms` terms, each with a line break after it; [`ABSENT`] if they are too few.
 pub(super) fn first_words(terms: &[u8], count: usize, min_terms: usize) -> [u64; WORDS] {
     let Some((_, joined)) = terms.split_last().filter(|_| count >= min_terms) else { return ABSENT };
-    let digest = Sha1::digest(joined);
+    words_of(&Sha1::digest(joined))
+}
+
+/// The first words of a digest.
+pub(super) fn words_of(digest: &[u8]) -> [u64; WORDS] {
     [0, 8].map(|at| u64::from_be_bytes(digest[at..at + 8].try_into().expect("8 of 20 bytes")))
 }
 

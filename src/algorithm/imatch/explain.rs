@@ -1,15 +1,21 @@
 //! What I-Match says about a pair, a document and a run.
 
-use super::detector::{ENOUGH, FEW_TERMS, IMatch, Kept, SMALL, says_little};
+use super::detector::{IMatch, SMALL};
 use super::digests::{ABSENT, digests};
+use super::kept::{ENOUGH, FEW_TERMS, Kept, says_little};
 use super::parameters::{DROP_FREQUENT, DROP_RARE, IDF_HIGH, IDF_LOW, decimal};
 use super::remarks;
-use super::terms::Class;
+use super::terms::{Class, Known};
 use crate::algorithm::{Agreement, Algorithm, Explain, Features, RunSummary, TermUse};
+use crate::error::Error;
 use crate::similarity::Similarity;
 use crate::tokenizer::Tokens;
 
 impl Explain for IMatch {
+    fn check_learned(&self) -> Result<(), Error> {
+        self.known.as_ref().map_or(Ok(()), Known::check)
+    }
+
     fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         Some(self.compare(a, b).unwrap_or(Similarity::ZERO))
     }
@@ -27,16 +33,16 @@ impl Explain for IMatch {
     }
 
     fn terms(&self, tokens: &Tokens) -> Option<TermUse> {
-        let classes = self.classes.as_ref()?;
+        let known = self.known.as_ref()?;
         let mut features = Features::default();
         features.first_of_each(tokens.hashes());
-        let class = |i: &u32| classes.of(tokens.hashes()[*i as usize]);
+        let class = |i: &u32| known.class(tokens.hashes()[*i as usize]);
         let of_class = |wanted| features.positions.iter().filter(move |i| class(i) == wanted);
         let distinct = features.positions.len();
         let mut counting: Vec<usize> = of_class(Class::Counts).map(|&i| i as usize).collect();
         counting.sort_unstable_by_key(|&i| tokens.text(i));
         let own = of_class(Class::Own).count();
-        let note = match self.kept(counting.len(), own, distinct) {
+        let note = match Kept::of(&self.parameters, counting.len(), own, distinct) {
             Kept::Counting if says_little(counting.len(), distinct) => {
                 Some("few terms count: documents with the same ones are equal, whatever their other words are")
             }
@@ -70,7 +76,7 @@ impl IMatch {
     fn few_documents(&self) -> Option<String> {
         let documents = self.documents;
         let from_file = self.lexicon.is_some();
-        let few = self.classes.is_some() && !self.is_list && documents < SMALL && (documents > 0 || from_file);
+        let few = self.known.is_some() && !self.is_list && documents < SMALL && (documents > 0 || from_file);
         let informative = self.informative.as_ref().filter(|_| few)?;
         Some(format!(
             "I-Match judges terms by how many documents have them, and {documents}{} (copies counted once) are too few to do it well (below {SMALL}): every \

@@ -40,8 +40,9 @@
 //! at most half of them, and shows the terms of one. The papers require neither.
 //!
 //! **Cost.** The collection is read twice, once for counting, or once with `lexicon`. A look-up a term, a sort of the
-//! terms that count, `K + 1` SHA-1 digests; 16 bytes for each digest of a document. A keyed hash of the term and the
-//! lexicon's number decides which terms a lexicon lacks, so no lexicon is copied.
+//! terms that count, `K + 1` SHA-1 digests; 16 bytes for each digest of a document, and 8 to 17 for each term that several
+//! documents have, or 16 in a temporary file if these terms do not fit. A keyed hash of the term and the lexicon's number decides which
+//! terms a lexicon lacks, so no lexicon is copied.
 //!
 //! **Where it is weak.** A fingerprint depends on the whole collection, unless a lexicon from elsewhere is given. Texts
 //! of the same words are near-duplicates, whatever they say. Long documents: the more terms, the more of them differ;
@@ -52,6 +53,9 @@ mod detector;
 mod digests;
 mod explain;
 mod forecast;
+mod kept;
+mod long;
+mod methods;
 mod parameters;
 mod ranks;
 mod remarks;
@@ -68,10 +72,11 @@ use crate::lexicon::Lexicon;
 use parameters::{DROP_FRACTION, DROP_FREQUENT, DROP_RARE, IDF_HIGH, IDF_LOW, LEXICONS, MIN_SHARE, MIN_TERMS};
 use std::sync::Arc;
 
-pub use detector::{ENOUGH, FEW_TERMS, IMatch, SMALL, informative};
+pub use detector::{IMatch, SMALL, informative};
 pub(crate) use digests::WORDS;
 pub use digests::digest;
 pub use forecast::probability_found;
+pub use kept::{ENOUGH, FEW_TERMS};
 pub use parameters::Parameters;
 
 /// The line of the table.

@@ -29,8 +29,9 @@ pub(super) struct Cut {
 impl Ranks {
     /// The ranks of the terms of a lexicon.
     pub fn of(lexicon: &Lexicon) -> Self {
-        let mut terms = BTreeMap::new();
-        lexicon.terms().for_each(|(_, frequency)| *terms.entry(u64::from(frequency)).or_default() += 1);
+        let of_frequencies = lexicon.terms_of_frequencies();
+        let terms: BTreeMap<u64, u64> =
+            of_frequencies.into_iter().map(|(frequency, terms)| (frequency.into(), terms)).collect();
         let all = terms.values().sum();
         Ranks { terms, all }
     }

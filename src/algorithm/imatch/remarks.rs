@@ -1,7 +1,8 @@
 //! The remarks on documents whose digest is weak, for the warnings at the end of a run.
 
-use crate::algorithm::{Features, Remark};
-use crate::hash::combine;
+use super::kept::{Kept, says_little};
+use crate::algorithm::Remark;
+use crate::hash::mix;
 use crate::tokenizer::Tokens;
 
 /// Too small a share of the terms counts, so that all of them make the digest.
@@ -13,18 +14,28 @@ pub(super) const FEW_TERMS: &str = "few terms";
 /// The maximum number of characters of the terms of an example.
 const MOST_SHOWN: usize = 80;
 
-/// The remark on a document of whose terms too small a share counts.
-pub(super) fn small_share() -> Remark {
-    Remark::new(SMALL_SHARE, 0, "")
+/// What orders the examples of a remark, of the distinct terms of a document in any order: it depends on the document alone.
+pub(super) fn rank(tokens: &Tokens, terms: &[u32]) -> u64 {
+    terms.iter().map(|&i| mix(tokens.hashes()[i as usize])).fold(0, u64::wrapping_add)
 }
 
-/// The remark on a document with a digest of few terms, given its distinct terms and those of the digest, which `features`
-/// has.
-pub(super) fn few_terms(tokens: &Tokens, features: &Features) -> Remark {
-    let (counting, distinct) = (features.weighted.len(), features.positions.len());
-    // The example depends on the documents alone.
-    let rank = features.positions.iter().map(|&i| tokens.hashes()[i as usize]).fold(0, combine);
-    let terms = features.weighted.iter().flat_map(|&(_, i)| [tokens.text(i as usize), " "]);
-    let terms: String = terms.flat_map(str::chars).take(MOST_SHOWN).collect();
-    Remark::new(FEW_TERMS, rank, format!("{counting} of {distinct} in \"{}\"", terms.trim_end()))
+/// The remark on a document whose digests are made of these terms, in the order of their texts, if its digest is weak. Also given are
+/// the number of its distinct terms, and their [rank].
+pub(super) fn remark(
+    kept: Kept,
+    tokens: &Tokens,
+    terms: impl ExactSizeIterator<Item = u32>,
+    (distinct, rank): (usize, impl FnOnce() -> u64),
+) -> Option<Remark> {
+    let counting = terms.len();
+    match kept {
+        Kept::All => Some(Remark::new(SMALL_SHARE, 0, "")),
+        Kept::Counting if says_little(counting, distinct) => {
+            let terms = terms.flat_map(|i| [tokens.text(i as usize), " "]);
+            let terms: String = terms.flat_map(str::chars).take(MOST_SHOWN).collect();
+            let example = format!("{counting} of {distinct} in \"{}\"", terms.trim_end());
+            Some(Remark::new(FEW_TERMS, rank(), example))
+        }
+        Kept::Counting | Kept::WithOwn => None,
+    }
 }

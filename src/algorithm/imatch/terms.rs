@@ -1,8 +1,10 @@
 //! The classes of terms, in a table that is read once for each distinct term of each document.
 
+use crate::error::Error;
 use crate::kernel::fetch::fetch;
 use crate::lexicon::Lexicon;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// The class of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +15,86 @@ pub(super) enum Class {
     Counts,
     /// Several documents have it, and it is not in the band; or it is not in the list of words.
     Passed,
+}
+
+impl Class {
+    /// The class of a term with this document frequency, if those in `informative` count.
+    fn with(frequency: u32, informative: &RangeInclusive<u64>) -> Self {
+        match frequency {
+            0 | 1 => Class::Own,
+            _ if informative.contains(&frequency.into()) => Class::Counts,
+            _ => Class::Passed,
+        }
+    }
+}
+
+/// What is known about terms.
+pub(super) enum Known {
+    /// The class of each, in memory.
+    Classes(Classes),
+    /// The lexicon, if too many terms are in several documents; and the document frequencies of those that count.
+    Lexicon(Arc<Lexicon>, RangeInclusive<u64>),
+}
+
+impl Known {
+    /// The terms of a lexicon. Those with a document frequency in `informative` count.
+    pub fn of(lexicon: &Arc<Lexicon>, informative: &RangeInclusive<u64>) -> Self {
+        match lexicon.holds_several() {
+            true => Known::Classes(Classes::new(lexicon, informative)),
+            false => Known::Lexicon(Arc::clone(lexicon), informative.clone()),
+        }
+    }
+
+    /// The class of a term.
+    pub fn class(&self, term: u64) -> Class {
+        match self {
+            Known::Classes(classes) => classes.of(term),
+            Known::Lexicon(lexicon, informative) => Class::with(lexicon.document_frequency(term), informative),
+        }
+    }
+
+    /// Passes the class of each term to a function, in their order. `frequencies` and `missing` are working memory, for 20 bytes
+    /// each.
+    #[inline]
+    pub fn each_class(
+        &self,
+        terms: impl Iterator<Item = u64> + Clone,
+        frequencies: &mut Vec<u32>,
+        missing: &mut Vec<(u64, u32)>,
+        each: impl FnMut(Class),
+    ) {
+        match self {
+            Known::Classes(classes) => {
+                // The table is larger than the processor's caches: all terms are prefetched before the first is read.
+                terms.clone().for_each(|term| classes.fetch(term));
+                terms.map(|term| classes.of(term)).for_each(each);
+            }
+            Known::Lexicon(lexicon, informative) => {
+                frequencies.clear();
+                lexicon.append_frequencies(terms, frequencies, missing);
+                frequencies.iter().map(|&frequency| Class::with(frequency, informative)).for_each(each);
+            }
+        }
+    }
+
+    /// Bytes of memory.
+    pub fn bytes_held(&self) -> u64 {
+        match self {
+            Known::Classes(classes) => (size_of_val(&*classes.slots) + size_of_val(&*classes.counts)) as u64,
+            Known::Lexicon(lexicon, _) => lexicon.bytes_held(),
+        }
+    }
+
+    /// Whether the class of every term was right.
+    ///
+    /// # Errors
+    /// The lexicon cannot be read.
+    pub fn check(&self) -> Result<(), Error> {
+        match self {
+            Known::Classes(_) => Ok(()),
+            Known::Lexicon(lexicon, _) => lexicon.check(),
+        }
+    }
 }
 
 /// The terms that several documents have, or those of a list, by their hashes: 8 to 17 bytes each. Terms of one document
@@ -33,15 +115,13 @@ pub(super) struct Classes {
 impl Classes {
     /// The terms of a lexicon. Those with a document frequency in `informative` count.
     pub fn new(lexicon: &Lexicon, informative: &RangeInclusive<u64>) -> Self {
-        let several = || lexicon.terms().filter(|(_, frequency)| *frequency > 1);
-        let class =
-            |frequency: u32| if informative.contains(&frequency.into()) { Class::Counts } else { Class::Passed };
-        Classes::with(|| several().map(|(term, frequency)| (term, class(frequency))), Class::Own)
+        let several = || lexicon.held_terms().filter(|(_, frequency)| *frequency > 1);
+        Classes::with(|| several().map(|(term, frequency)| (term, Class::with(frequency, informative))), Class::Own)
     }
 
     /// The terms of a list of words: they count, and no others.
     pub fn listed(list: &Lexicon) -> Self {
-        Classes::with(|| list.terms().map(|(term, _)| (term, Class::Counts)), Class::Passed)
+        Classes::with(|| list.held_terms().map(|(term, _)| (term, Class::Counts)), Class::Passed)
     }
 
     /// These terms, and the class of all others.

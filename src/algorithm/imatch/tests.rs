@@ -1,10 +1,14 @@
-use super::detector::Kept;
 use super::digests::{ABSENT, digests};
+use super::kept::Kept;
 use super::parameters::resolve;
 use super::*;
 use crate::algorithm::{Algorithm, Explain, Features, Learned, RunSummary};
+use crate::hash::token_hash;
+use crate::lexicon::{LexiconBuilder, TermMemory};
 use crate::similarity::Similarity;
 use crate::tokenizer::{TokenDetail, Tokens};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn hex(digest: [u8; 20]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -128,12 +132,12 @@ fn the_similarity_is_the_share_of_equal_digests() {
 #[test]
 fn few_terms_that_are_a_small_share_do_not_identify_a_document() {
     let of = |min_share: u64| IMatch::new(Parameters { min_share, ..Parameters::default() });
-    let kept = |share: u64, counting: usize, distinct: usize| of(share).kept(counting, 0, distinct);
+    let kept = |share: u64, counting: usize, distinct: usize| Kept::of(&of(share).parameters, counting, 0, distinct);
     assert_eq!([7, 8, 9].map(|distinct| kept(500, 4, distinct)), [Kept::Counting, Kept::All, Kept::All]);
     assert_eq!([19, 20].map(|counting| kept(500, counting, 1000)), [Kept::All, Kept::Counting]);
     assert_eq!((kept(0, 4, 1000), kept(1000, 4, 5), kept(1000, 4, 4)), (Kept::Counting, Kept::All, Kept::Counting));
     // Too few are too few, whatever their share is.
-    assert_eq!((kept(500, 3, 3), of(500).kept(10, 11, 21)), (Kept::WithOwn, Kept::WithOwn));
+    assert_eq!((kept(500, 3, 3), Kept::of(&of(500).parameters, 10, 11, 21)), (Kept::WithOwn, Kept::WithOwn));
 }
 
 #[test]
@@ -151,7 +155,7 @@ fn digests_of_few_terms_are_counted_with_an_example() {
     let documents = ["mat cat sat dog the own", "log cat sat dog the own", "mat log sat dog the own new"];
     let [forwards, backwards] = [warning(&documents), warning(&documents.iter().rev().copied().collect::<Vec<_>>())];
     assert!(forwards == backwards && forwards.as_ref().is_some_and(|warning| warning.starts_with("3 documents have")));
-    let says_little = super::detector::says_little;
+    let says_little = super::kept::says_little;
     assert_eq!(
         [(4, 5), (4, 6), (7, 9), (7, 10), (8, 15), (8, 16), (19, 38), (20, 400)].map(|(c, d)| says_little(c, d)),
         [false, true, false, true, false, true, true, false]
@@ -230,4 +234,111 @@ fn contradictions_are_named() {
     assert!(error(&[("idf-low", "0.9")]).contains("from 0.9 (`idf-low`) to 0.8 (`idf-high`)"));
     assert!(error(&[("lexicons", "0"), ("drop-fraction", "0.3")]).contains("no effect"));
     assert!(error(&[("idf-low", "0.12345")]).contains("at most three decimals"));
+}
+
+/// The features of a document that counts as long or not, and what is remarked on it.
+fn features(detector: &IMatch, words: &str, is_long: bool) -> Features {
+    let (mut tokens, mut features) = (tokens(words), Features::default());
+    if is_long {
+        tokens.allow_taking();
+    }
+    detector.features(&mut tokens, &mut features);
+    features
+}
+
+/// A lexicon of which hardly any term is in memory.
+fn stored(frequencies: impl Iterator<Item = (u64, u32)>) -> Lexicon {
+    let builder = LexiconBuilder::within(TermMemory { counting: 1 << 10, kept: 0, folder: None }, 1);
+    frequencies.for_each(|(term, df)| builder.add_term(term, df).unwrap());
+    builder.freeze(9_999).unwrap()
+}
+
+/// The first words of the digests of sets, zeros for those of fewer than `min_terms` terms.
+fn first_words(sets: &[BTreeSet<&str>], min_terms: usize) -> Vec<u64> {
+    let words = |set: &BTreeSet<&str>| match set.len() < min_terms {
+        true => [0; 2],
+        false => {
+            let digest = digest(set.iter().copied());
+            [0, 8].map(|at| u64::from_be_bytes(digest[at..at + 8].try_into().unwrap()))
+        }
+    };
+    sets.iter().flat_map(words).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 300, ..ProptestConfig::default() })]
+    /// The digests are those of sets of words, however long the document is and wherever its terms were counted.
+    #[test]
+    fn digests_are_those_of_sets(
+        frequencies in prop::collection::btree_map("[a-c]{1,2}|common prefix[a-d]{1,3}", 1u32..12, 0..60),
+        words in prop::collection::vec(any::<prop::sample::Index>(), 0..80),
+        others in prop::collection::vec("[d-f]{1,10}", 0..30),
+        left_out in prop::collection::vec(any::<prop::sample::Index>(), 0..9),
+        min_terms in 1usize..6,
+        min_share in prop_oneof![Just(0u64), Just(500)],
+        is_stored: bool,
+        is_long: bool,
+    ) {
+        // Words without blanks.
+        let frequencies: BTreeMap<String, u32> =
+            frequencies.into_iter().map(|(term, df)| (term.replace(' ', "_"), df)).collect();
+        let terms: Vec<&str> = frequencies.keys().map(String::as_str).collect();
+        let some = |indexes: &[prop::sample::Index]| -> Vec<&str> {
+            indexes.iter().filter(|_| !terms.is_empty()).map(|index| *index.get(&terms)).collect()
+        };
+        let document = [some(&words), others.iter().map(String::as_str).collect()].concat();
+        let without: BTreeSet<&str> = some(&left_out).into_iter().chain(["zzz"]).collect();
+        let list = Lexicon::parse_list("f", without.iter().copied().collect::<Vec<_>>().join("\n").as_bytes(), &crate::tokenizer::Whitespace, 0);
+        let parameters = Parameters { lexicons: 4, min_terms, min_share, ..Parameters::default() };
+        let mut detector = IMatch::new(parameters).with_left_out(vec![Arc::new(list.unwrap())]);
+        let hashed = frequencies.iter().map(|(term, df)| (token_hash(term.as_bytes(), 0), *df));
+        let lexicon = if is_stored { stored(hashed) } else { Lexicon::new(9_999, hashed) };
+        detector.learn(&Learned::Terms(Arc::new(lexicon)));
+        let found = features(&detector, &document.join(" "), is_long);
+        prop_assert!(detector.check_learned().is_ok());
+
+        let all: BTreeSet<&str> = document.iter().copied().collect();
+        let df = |term: &&str| frequencies.get(*term).copied().unwrap_or(0);
+        // Of 9,999 documents from 7 to 1,584.
+        let counting: BTreeSet<&str> = all.iter().copied().filter(|term| (7..=1584).contains(&df(term))).collect();
+        let own: BTreeSet<&str> = all.iter().copied().filter(|term| df(term) < 2).collect();
+        let kept = Kept::of(&detector.parameters, counting.len(), own.len(), all.len());
+        let mut sets = vec![match kept {
+            Kept::Counting => counting.clone(),
+            Kept::WithOwn => counting.union(&own).copied().collect(),
+            Kept::All => all.clone(),
+        }];
+        let expected_made_of = sets[0].len();
+        let is_thin = sets[0].len() < min_terms;
+        sets.extend((0..5).map(|lexicon| match (kept, lexicon) {
+            (Kept::Counting, 0) => counting.difference(&without).copied().collect(),
+            (Kept::Counting, random) => {
+                let lacks = |term: &&str| detector.lacks(random, token_hash(term.as_bytes(), 0));
+                counting.iter().copied().filter(|term| !lacks(term)).collect()
+            }
+            _ => BTreeSet::new(),
+        }));
+        let expected = if is_thin { Vec::new() } else { first_words(&sets, min_terms) };
+        prop_assert_eq!(&found.hashes, &expected);
+        prop_assert_eq!(found.count(), expected_made_of);
+        let short = features(&detector, &document.join(" "), false);
+        prop_assert_eq!((found.hashes, found.remark), (short.hashes, short.remark));
+    }
+}
+
+#[test]
+fn a_temporary_file_that_is_lost_is_an_error() {
+    let lexicon = Arc::new(stored((0..200).map(|n| (token_hash(format!("w{n}").as_bytes(), 0), 9))));
+    let mut detector = detector(2, 500, 4);
+    detector.learn(&Learned::Terms(Arc::clone(&lexicon)));
+    let words: String = (0..200).map(|n| format!("w{n} ")).collect();
+    assert!(features(&detector, &words, false).count() == 200 && detector.check_learned().is_ok());
+    lexicon.damage();
+    features(&detector, &words, false);
+    // Whoever asks, and however often.
+    for _ in 0..2 {
+        let error = detector.check_learned().unwrap_err();
+        assert_eq!(error.kind().name(), "disk");
+        assert!(error.to_string().starts_with("cannot read terms back from a temporary file in "), "{error}");
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// The warning that words which auxiliary lexicons lack are not in the lexicon either, so that they make no difference.
 pub(super) fn unknown_words(left_out: &[Arc<Lexicon>], lexicon: &Lexicon) -> Option<String> {
     const SHOWN: usize = 5;
-    let unknown = |list: &&Arc<Lexicon>| list.terms().filter(|(term, _)| !lexicon.contains(*term)).count();
+    let unknown = |list: &&Arc<Lexicon>| list.held_terms().filter(|(term, _)| !lexicon.contains(*term)).count();
     let count: usize = left_out.iter().map(|list| unknown(&list)).sum();
     let all: usize = left_out.iter().map(|list| list.len()).sum();
     let words = left_out.iter().flat_map(|list| list.words());

@@ -7,6 +7,7 @@ use crate::algorithm::bands::Bands;
 use crate::algorithm::parameter::{COSINE, Origins, RECALL};
 use crate::algorithm::weights::{Weigher, Weights};
 use crate::algorithm::{Agreement, Algorithm, CompareOn, Explain, Features, Learned, Learns, Profile, Provenance, Row};
+use crate::error::Error;
 use crate::hamming::{self, BlockTables};
 use crate::lexicon::weights::TermWeights;
 use crate::similarity::{Similarity, Threshold, cosine, cosine_at_least};
@@ -109,7 +110,9 @@ impl ProjectedCosine {
 
 impl Algorithm for ProjectedCosine {
     fn profile(&self) -> Profile {
-        Profile::new("projection", "cosine", CompareOn::Multisets).with_tables(self.bands.bands)
+        Profile::new("projection", "cosine", CompareOn::Multisets)
+            .with_tables(self.bands.bands)
+            .holding(self.weigher.bytes_learned())
     }
 
     fn rows(&self) -> Vec<Row> {
@@ -169,6 +172,10 @@ impl Algorithm for ProjectedCosine {
 }
 
 impl Explain for ProjectedCosine {
+    fn check_learned(&self) -> Result<(), Error> {
+        self.weigher.check_learned()
+    }
+
     fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         Some(self.compare(a, b).unwrap_or_else(|| cosine(a, b)))
     }

@@ -54,8 +54,8 @@ fn build_command() -> Command {
         .long_about(
             "Counts the terms of documents, and prints the lexicon: a line of JSON, then a line for each term with the number of \
              documents that contain it, ordered by bytes. Exact copies are counted once. The same documents give the \
-             same bytes. Terms are tokens of --tokenizer, which a scan with the lexicon must use too. Takes about 100 bytes of memory for \
-             each distinct term, and about 30 bytes for each document.",
+             same bytes. Terms are tokens of --tokenizer, which a scan with the lexicon must use too. Terms that do not fit --memory go to a \
+             temporary file. Beside that it takes about 30 bytes for each document.",
         )
         .after_help(
             "Examples:\n  dedup lexicon build ./corpus > corpus.lex\n  dedup scan new.jsonl --algo imatch --lexicon corpus.lex\n  \
@@ -77,5 +77,5 @@ fn build_command() -> Command {
         .args(tokens::args())
         .args(input::args())
         .args([input::rejects_arg(), input::allow_empty_arg()])
-        .args(run::some_args(&["threads", "quiet"]))
+        .args(run::some_args(&["memory", "temp-dir", "threads", "quiet"]))
 }

@@ -3,7 +3,7 @@
 use super::super::spelling::spelled_help;
 use super::run::some_args;
 use super::tokens::{self, Tokens};
-use super::values::{Defaulted, is_file, is_typed, switch, value, values};
+use super::values::{Defaulted, is_file, is_typed, path, switch, value, values};
 use clap::builder::{PossibleValue, PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use neardups::algorithm::ALGORITHMS;
@@ -24,6 +24,10 @@ pub struct Method {
     pub tokens: Tokens,
     /// `--seed`, which also seeds the hashes of a lexicon's terms; 0 for commands without this flag.
     pub seed: u64,
+    /// `--memory`, of which a part is for the terms of a lexicon. Without a bound, all are in memory.
+    pub memory: Option<u64>,
+    /// `--temp-dir`, for the others.
+    pub temp_dir: Option<PathBuf>,
 }
 
 impl Method {
@@ -36,6 +40,8 @@ impl Method {
             settings: settings(given),
             tokens: Tokens::new(given),
             seed: value(given, "seed").copied().unwrap_or(0),
+            memory: value(given, "memory").copied(),
+            temp_dir: path(given, "temp-dir"),
         }
     }
 
