@@ -1,5 +1,5 @@
-//! Explanations of single pairs: what an algorithm reports about two documents in addition to whether they are a pair. A scan
-//! uses none of it; `compare`, `eval` and `plan` are based on it. And what an algorithm reports about a run.
+//! Explanations of single pairs: what an algorithm reports about two documents in addition to whether they are a pair. `compare`,
+//! `eval` and `plan` are based on it. And what an algorithm reports about a run, of which a scan uses all.
 
 use super::profile::CompareOn;
 use super::remarks::RunSummary;

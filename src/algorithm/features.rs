@@ -129,7 +129,7 @@ impl Features {
             positions.extend(part.iter().zip(first..).filter(|&(&hash, _)| seen.is_first(hash)).map(|(_, i)| i));
         }
         let key = |&i: &u32| (order(hashes[i as usize]), i);
-        if 4 * positions.len() <= hashes.len() {
+        if 5 * positions.len() <= hashes.len() {
             // Together they take no more than all positions would.
             sort_by(positions, weighted, key);
         } else {

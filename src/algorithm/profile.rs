@@ -45,8 +45,7 @@ pub struct Profile {
     /// The memory that [`Algorithm::features`](super::Algorithm::features) takes at most in addition to the tokens, in bytes for each token. A long document is
     /// signed only if there is so much.
     pub bytes_a_token: u64,
-    /// The memory that what the algorithm has learned takes, in bytes, as far as that can be much. The documents of a run have as
-    /// much less.
+    /// The memory of what the algorithm has learned, in bytes. A run subtracts it from what its documents may take.
     pub bytes_learned: u64,
 }
 

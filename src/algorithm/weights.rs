@@ -118,6 +118,9 @@ fn weigh(all: u64, df: u32, tf: u32) -> u32 {
     rounded.clamp(1, MAX_WEIGHT.into()) as u32
 }
 
+/// The number of tokens whose frequencies are looked up at once: each may take 16 bytes meanwhile.
+const LOOKED_UP_AT_ONCE: usize = 1 << 16;
+
 /// Weighs features. Until it has learned the document frequencies of tokens, all tokens count as the rarest.
 #[derive(Clone)]
 pub struct Weigher {
@@ -162,7 +165,7 @@ impl Weigher {
 
     /// See [`Profile::bytes_learned`](super::Profile::bytes_learned).
     pub fn bytes_learned(&self) -> u64 {
-        self.bytes_learned
+        self.bytes_learned + self.terms.as_ref().map_or(0, |terms| terms.bytes_held())
     }
 
     /// See [`Explain::check_learned`](super::Explain::check_learned).
@@ -199,11 +202,10 @@ impl Weigher {
             Weights::Idf => {
                 features.frequencies.clear();
                 match &self.lexicon {
-                    Some(lexicon) => lexicon.append_frequencies(
-                        tokens.iter().copied(),
-                        &mut features.frequencies,
-                        &mut features.missing,
-                    ),
+                    Some(lexicon) => tokens.chunks(LOOKED_UP_AT_ONCE).for_each(|tokens| {
+                        let Features { frequencies, missing, .. } = features;
+                        lexicon.append_frequencies(tokens.iter().copied(), frequencies, missing);
+                    }),
                     None => features.frequencies.resize(tokens.len(), 0),
                 }
                 features.frequencies.iter_mut().for_each(|frequency| *frequency = (*frequency).max(1));

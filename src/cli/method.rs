@@ -87,10 +87,18 @@ impl<'a> Method<'a> {
             factory = factory.with_lexicon(lexicon)?;
         }
         if let Some(path) = weights {
-            factory = factory.with_term_weights(TermWeights::read(&path, tokenizer, seed)?)?;
+            let weights = match self.typed.memory {
+                Some(memory) => TermWeights::read_within(&path, tokenizer, seed, memory)?,
+                None => TermWeights::read(&path, tokenizer, seed)?,
+            };
+            factory = factory.with_term_weights(weights)?;
         }
         if !without.is_empty() {
-            let lists = without.iter().map(|path| Lexicon::read_list(path, tokenizer, seed));
+            let read = |path| match self.typed.memory {
+                Some(memory) => Lexicon::read_list_within(path, tokenizer, seed, memory),
+                None => Lexicon::read_list(path, tokenizer, seed),
+            };
+            let lists = without.iter().map(|path| read(path));
             factory = factory.with_left_out(lists.collect::<Result<Vec<_>, _>>()?)?;
         }
         // Before any file is written.

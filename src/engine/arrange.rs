@@ -310,6 +310,7 @@ impl Outcome {
         let sources = &mut [Side { reference: false, source }];
         let sets = Sets::new(Subset::marked(&wanted), None);
         let (sets, _) = verify::recompute(&reader, sources, &self.prepared, made, &self.corpus, &wanted, sets)?;
+        algorithm.check_learned()?;
         let of = |&(a, b): &(usize, usize)| {
             let (a, b) = (sets.get(group(a)?), sets.get(group(b)?));
             if a.is_empty() || b.is_empty() { None } else { algorithm.odds(&a, &b) }

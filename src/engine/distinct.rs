@@ -9,7 +9,7 @@ use crate::hash::combine;
 pub(super) struct DistinctRuns {
     runs: Table,
     hot: Table,
-    /// The full parts of `runs`.
+    /// The full parts of both.
     full: Vec<Table>,
     /// The number of a run after one that has its hash, from 1; 0 for a free place. At most half of them are taken.
     places: Vec<u32>,
@@ -29,6 +29,9 @@ impl DistinctRuns {
             if members.len() >= HOT_RUN {
                 self.hot.members.extend_from_slice(members);
                 self.hot.end_run(Some(table.key(run)));
+                if self.hot.members.len() > MOST_MEMBERS {
+                    self.full.push(std::mem::take(&mut self.hot));
+                }
             } else {
                 self.add_run(members);
             }

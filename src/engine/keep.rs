@@ -30,7 +30,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::convert::Infallible;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The number of texts that are compared with the kept ones at the same time.
 const AT_ONCE: usize = 1 << 10;
@@ -274,20 +274,20 @@ impl Members {
     }
 }
 
-/// The texts that were met in the runs of one.
-struct Met {
+/// The texts that were seen in the runs of one.
+struct Seen {
     /// A bit for each text.
     bits: Vec<u64>,
     turns: Vec<u32>,
 }
 
-impl Met {
+impl Seen {
     /// None of so many.
     fn new(texts: usize) -> Self {
-        Met { bits: vec![0; texts.div_ceil(64)], turns: Vec::new() }
+        Seen { bits: vec![0; texts.div_ceil(64)], turns: Vec::new() }
     }
 
-    /// Whether this one was not met before.
+    /// Whether this one was not seen before.
     #[inline]
     fn is_first(&mut self, turn: u32) -> bool {
         let (word, bit) = (&mut self.bits[turn as usize / 64], 1 << (turn % 64));
@@ -315,6 +315,21 @@ struct Choice<'a> {
     is_kept: Vec<bool>,
     edges: FoundList<'a>,
     compared: u64,
+    /// Those that are not in use: each takes a bit for each text.
+    idle: Mutex<Vec<Seen>>,
+}
+
+/// One that goes back to the idle ones.
+struct Lent<'c> {
+    seen: Seen,
+    idle: &'c Mutex<Vec<Seen>>,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        let seen = std::mem::replace(&mut self.seen, Seen::new(0));
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
+    }
 }
 
 /// The turn of a similar group.
@@ -325,20 +340,20 @@ impl Choice<'_> {
     fn decide(&mut self, batch: &[u32]) {
         let corpus = self.turns.search.corpus();
         let is_first = |turn: u32| is_first(corpus, self.turns.order[turn as usize]);
-        let before = |met: &mut Met, &turn: &u32| match is_first(turn) {
+        let before = |lent: &mut Lent<'_>, &turn: &u32| match is_first(turn) {
             true => (None, 0),
-            false => self.best_since(0, turn, met),
+            false => self.best_since(0, turn, &mut lent.seen),
         };
-        let none = || Met::new(self.turns.order.len());
-        let found: Vec<(Best, u64)> = batch.par_iter().with_min_len(LEAST_A_TASK).map_init(none, before).collect();
-        let mut met = none();
+        let lend = || Lent { seen: self.take_idle(), idle: &self.idle };
+        let found: Vec<(Best, u64)> = batch.par_iter().with_min_len(LEAST_A_TASK).map_init(lend, before).collect();
+        let mut seen = self.take_idle();
         for (&turn, (best, compared)) in batch.iter().zip(found) {
             self.compared += compared;
             if is_first(turn) {
-                self.keep(turn, &mut met);
+                self.keep(turn, &mut seen);
                 continue;
             }
-            let (later, compared) = self.best_since(batch[0], turn, &mut met);
+            let (later, compared) = self.best_since(batch[0], turn, &mut seen);
             self.compared += compared;
             // Those of the batch come later in the order, so that they must be more similar.
             let value = |best: Best| best.map_or(0.0, |(_, similarity)| similarity.value());
@@ -350,19 +365,25 @@ impl Choice<'_> {
                         self.copied.add(self.turns, &mut self.places, turn);
                     }
                 }
-                None => self.keep(turn, &mut met),
+                None => self.keep(turn, &mut seen),
             }
         }
+        self.idle.get_mut().unwrap_or_else(PoisonError::into_inner).push(seen);
     }
 
-    fn keep(&mut self, turn: u32, met: &mut Met) {
+    fn take_idle(&self) -> Seen {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.unwrap_or_else(|| Seen::new(self.turns.order.len()))
+    }
+
+    fn keep(&mut self, turn: u32, seen: &mut Seen) {
         let (corpus, group) = (self.turns.search.corpus(), self.turns.order[turn as usize]);
         self.is_kept[group as usize] = true;
         // With a reference, documents are compared with it alone.
         if corpus.against() && !is_first(corpus, group) {
             return;
         }
-        let (others, mut compared) = self.possible(&self.copied, 0, turn, met);
+        let (others, mut compared) = self.possible(&self.copied, 0, turn, seen);
         for other in others.into_iter().map(|other| self.turns.order[other as usize]) {
             if let Some(similarity) = self.turns.compared(group, other, &mut compared) {
                 self.edges.push(Edge::between(group, other, similarity));
@@ -374,28 +395,28 @@ impl Choice<'_> {
 
     /// The members with at least the turn `from` that share a run with this one and can be similar to it, in the order
     /// of the choice. Also returns the number of comparisons.
-    fn possible(&self, members: &Members, from: u32, turn: u32, met: &mut Met) -> (Vec<u32>, u64) {
+    fn possible(&self, members: &Members, from: u32, turn: u32, seen: &mut Seen) -> (Vec<u32>, u64) {
         let Turns { search, evidence, order, .. } = self.turns;
         let (mut others, mut compared, group) = (Vec::new(), 0, order[turn as usize]);
         members.find(self.turns, &self.places, turn, from, |other| {
             let other_group = order[other as usize];
-            if met.is_first(other)
+            if seen.is_first(other)
                 && search.can_be_similar(evidence, group, other_group, &mut compared)
                 && search.corpus().may_pair(group, other_group)
             {
                 others.push(other);
             }
         });
-        met.clear();
+        seen.clear();
         others.sort_unstable();
         (others, compared)
     }
 
     /// The most similar of the kept groups with at least the turn `from`; among equals the first in the order. Also
     /// returns the number of comparisons.
-    fn best_since(&self, from: u32, turn: u32, met: &mut Met) -> (Best, u64) {
+    fn best_since(&self, from: u32, turn: u32, seen: &mut Seen) -> (Best, u64) {
         let order = self.turns.order;
-        let (others, mut compared) = self.possible(&self.kept, from, turn, met);
+        let (others, mut compared) = self.possible(&self.kept, from, turn, seen);
         let mut best = None::<(u32, Similarity)>;
         for other in others {
             let (a, b) = (order[turn as usize], order[other as usize]);
@@ -409,7 +430,7 @@ impl Choice<'_> {
     }
 }
 
-/// Where fingerprints are compared, all pairs decide if there are at most this many, and one for each text, of 24 bytes each.
+/// Where fingerprints are compared, all pairs decide if there are at most this many, and one for each text, of 16 bytes each.
 /// Most fingerprints that share a key are not similar, so that lists of what is kept under each key take longer.
 const FEW_PAIRS: u64 = 1 << 16;
 
@@ -468,6 +489,7 @@ impl Search<'_> {
             is_kept: vec![false; self.corpus().distinct()],
             edges: found.list(self.corpus()),
             compared: 0,
+            idle: Mutex::default(),
         };
         let is_first = |&turn: &u32| is_first(self.corpus(), order[turn as usize]);
         let (first, rest): (Vec<u32>, Vec<u32>) = (0..order.len() as u32).partition(is_first);

@@ -40,8 +40,9 @@ use std::time::{Duration, Instant};
 /// # Cost
 /// One reading of everything, and up to a few more: a second one if the first documents misled about the median length;
 /// one for the candidates if features do not fit [`ScanOptions::memory`]; and one before for each thing that the algorithm
-/// learns, except the last if that is the frequency of features and they fit. Time and memory grow linearly with the
-/// documents, and with the square of the number of documents that are similar without being copies.
+/// learns, except the last if that is the frequency of features and they fit. Time grows linearly with the documents, and with
+/// the square of the number of documents that are similar without being copies if all pairs are asked for; so does the
+/// temporary file of the pairs. Memory grows with the documents alone.
 pub fn scan(
     source: &mut dyn Source,
     reference: Option<&mut dyn Source>,

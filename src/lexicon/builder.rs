@@ -29,7 +29,7 @@ pub(crate) struct LexiconBuilder {
     large: usize,
     /// Tallies that are not in use.
     idle: Mutex<Vec<Tally>>,
-    /// What becomes of a count when the same term is counted again.
+    /// The new count of a term that is counted again.
     combine: fn(u32, u32) -> u32,
     bound: Option<Bound>,
 }

@@ -75,6 +75,15 @@ impl Lexicon {
         read_list(path, source::open(path).map_err(|error| cannot_read(path, error))?, tokenizer, seed, u64::MAX)
     }
 
+    /// As [`read_list`](Self::read_list), for a run with this memory.
+    ///
+    /// # Errors
+    /// As for [`read_list`](Self::read_list); or the words take more than half of the memory, and 32 MiB.
+    pub fn read_list_within(path: &Path, tokenizer: &dyn Tokenizer, seed: u64, memory: u64) -> Result<Lexicon, Error> {
+        let from = source::open(path).map_err(|error| cannot_read(path, error))?;
+        read_list(path, from, tokenizer, seed, TermMemory::of(memory, None).counting)
+    }
+
     /// The [list of words](self) in `content`. Errors call it `name`.
     ///
     /// # Errors
@@ -130,10 +139,12 @@ fn words_within(name: &str, content: &[u8], tokenizer: &dyn Tokenizer, bytes: u6
     let (mut words, mut held) = (BTreeSet::new(), content.len() as u64);
     lines::each(name, content, EXPECTED, |line| {
         let word = token(line, tokenizer).map_err(|why| format!("{why}: expected {EXPECTED}"))?;
-        held += BYTES_A_WORD + word.len() as u64;
-        // Of more, none is kept.
-        if held <= bytes {
-            words.insert(word);
+        // A word may be listed twice. Of those that are too many, none is kept.
+        if !words.contains(&word) {
+            held += BYTES_A_WORD + word.len() as u64;
+            if held <= bytes {
+                words.insert(word);
+            }
         }
         Ok(())
     })?;
@@ -218,6 +229,8 @@ mod tests {
         let list: String = (0..1000).map(|n| format!("word{n}\n")).collect();
         let read = |bytes| Lexicon::parse_list_within("f", list.as_bytes(), &Word, 0, bytes);
         assert_eq!(read(126_000).unwrap().len(), 1000);
+        let repeated = "word\n".repeat(10_000);
+        assert_eq!(Lexicon::parse_list_within("f", repeated.as_bytes(), &Word, 0, 60_000).unwrap().len(), 1);
         let error = read(120_000).unwrap_err();
         assert_eq!(error.kind().name(), "memory");
         assert_eq!(

@@ -138,6 +138,10 @@ impl Default for Shards {
 }
 
 impl Shards {
+    fn bytes_held(&self) -> u64 {
+        self.0.iter().map(Table::bytes_held).sum()
+    }
+
     /// The frequency of a term; 0 if it is unknown.
     #[inline]
     fn get(&self, term: u64) -> u32 {
@@ -289,7 +293,7 @@ impl Lexicon {
     /// Bytes of memory.
     pub(crate) fn bytes_held(&self) -> u64 {
         match &self.frequencies {
-            Frequencies::Held(shards) => shards.0.iter().map(Table::bytes_held).sum(),
+            Frequencies::Held(shards) => shards.bytes_held(),
             Frequencies::Stored(stored) => stored.bytes_held(),
         }
     }

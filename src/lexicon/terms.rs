@@ -6,9 +6,8 @@
 use super::TermMemory;
 use crate::error::Error;
 use crate::kernel::heap;
-use crate::postings::{Buffer, Spilled};
+use crate::postings::{Buffer, Spilled, sort};
 use crate::tokenizer::Tokens;
-use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
@@ -212,7 +211,7 @@ fn sorted(shards: &mut [Mutex<Shard>; SHARDS]) -> Vec<(Box<str>, u32)> {
         .collect();
     let mut terms = Vec::with_capacity(shards.iter().map(HashMap::len).sum());
     shards.into_iter().for_each(|shard| terms.extend(shard));
-    terms.par_sort_unstable();
+    sort(&mut terms);
     terms
 }
 

@@ -15,7 +15,7 @@
 
 use super::file::hex;
 use super::list::{shortened, token};
-use super::{FileIdentity, Shards, lines};
+use super::{FileIdentity, Shards, TermMemory, lines};
 use crate::error::Error;
 use crate::hash::token_hash;
 use crate::source;
@@ -37,6 +37,15 @@ pub struct TermWeights {
     origin: FileIdentity,
 }
 
+/// The memory of a term beside its text: in a map, and in the table that is made of the map.
+const BYTES_A_TERM: u64 = 110;
+
+fn too_many_terms(name: &str, bytes: u64) -> Error {
+    Error::Full(format!(
+        "the terms of the weights {name} take more than {bytes} bytes, their part of `memory`: allow more"
+    ))
+}
+
 impl PartialEq for TermWeights {
     fn eq(&self, other: &Self) -> bool {
         self.origin == other.origin
@@ -56,10 +65,25 @@ impl TermWeights {
     /// # Cost
     /// The file is held in memory while it is read; then 21 to 43 bytes per term.
     pub fn read(path: &Path, tokenizer: &dyn Tokenizer, seed: u64) -> Result<Self, Error> {
-        let mut content = Vec::new();
-        let read = source::open(path).and_then(|mut from| from.read_to_end(&mut content));
-        read.map_err(|error| Error::input(format!("cannot read the weights {}", path.display()), error))?;
-        TermWeights::parse(&path.display().to_string(), &content, tokenizer, seed)
+        TermWeights::read_at_most(path, tokenizer, seed, u64::MAX)
+    }
+
+    /// As [`read`](Self::read), for a run with this memory.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read); or the terms take more than half of the memory, and 32 MiB.
+    pub fn read_within(path: &Path, tokenizer: &dyn Tokenizer, seed: u64, memory: u64) -> Result<Self, Error> {
+        TermWeights::read_at_most(path, tokenizer, seed, TermMemory::of(memory, None).counting)
+    }
+
+    fn read_at_most(path: &Path, tokenizer: &dyn Tokenizer, seed: u64, bytes: u64) -> Result<Self, Error> {
+        let (mut content, name) = (Vec::new(), path.display().to_string());
+        let read = source::open(path).and_then(|from| from.take(bytes).read_to_end(&mut content));
+        read.map_err(|error| Error::input(format!("cannot read the weights {name}"), error))?;
+        if content.len() as u64 == bytes {
+            return Err(too_many_terms(&name, bytes));
+        }
+        TermWeights::parse_within(&name, &content, tokenizer, seed, bytes)
     }
 
     /// The weights in `content`. Errors call it `name`.
@@ -67,16 +91,32 @@ impl TermWeights {
     /// # Errors
     /// As for [`read`](Self::read).
     pub fn parse(name: &str, content: &[u8], tokenizer: &dyn Tokenizer, seed: u64) -> Result<Self, Error> {
-        let mut weights = BTreeMap::new();
+        TermWeights::parse_within(name, content, tokenizer, seed, u64::MAX)
+    }
+
+    /// As [`parse`](Self::parse), of a list whose terms take at most this much memory.
+    fn parse_within(
+        name: &str,
+        content: &[u8],
+        tokenizer: &dyn Tokenizer,
+        seed: u64,
+        bytes: u64,
+    ) -> Result<Self, Error> {
+        let (mut weights, mut held) = (BTreeMap::new(), content.len() as u64);
         lines::each(name, content, EXPECTED, |line| {
             let (term, weight) = parsed(line)?;
             let advice = "weigh the tokens of a longer term one by one";
             let term = token(term, tokenizer).map_err(|why| format!("{why}: {advice}"))?;
-            match weights.insert(term.clone(), weight) {
-                Some(_) => Err(format!("the term {term:?} is listed twice")),
-                None => Ok(()),
+            held += BYTES_A_TERM + term.len() as u64;
+            // Of more, none is kept.
+            match held <= bytes && weights.insert(term.clone(), weight).is_some() {
+                true => Err(format!("the term {term:?} is listed twice")),
+                false => Ok(()),
             }
         })?;
+        if held > bytes {
+            return Err(too_many_terms(name, bytes));
+        }
         if weights.is_empty() {
             return Err(lines::wrong(name, 1, format!("no weight in the file: expected lines of {EXPECTED}")));
         }
@@ -98,6 +138,11 @@ impl TermWeights {
     #[inline]
     pub fn of(&self, term: u64) -> u32 {
         self.above.get(term).checked_sub(1).unwrap_or(1)
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn bytes_held(&self) -> u64 {
+        self.above.bytes_held()
     }
 
     /// The number of listed terms.
@@ -136,6 +181,17 @@ fn parsed(line: &str) -> Result<(&str, u32), String> {
 mod tests {
     use super::*;
     use crate::tokenizer::Word;
+
+    #[test]
+    fn weights_that_take_too_much_memory_are_refused() {
+        let list: String = (0..1000).map(|n| format!("word{n}\t{}\n", n % 101)).collect();
+        let read = |bytes| TermWeights::parse_within("f", list.as_bytes(), &Word, 0, bytes);
+        assert_eq!(read(130_000).unwrap().len(), 1000);
+        let error = read(120_000).unwrap_err();
+        assert_eq!(error.kind().name(), "memory");
+        let expected = "the terms of the weights f take more than 120000 bytes, their part of `memory`: allow more";
+        assert_eq!(error.to_string(), expected);
+    }
 
     #[test]
     fn weights_are_those_of_the_file() {

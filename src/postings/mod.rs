@@ -35,7 +35,7 @@ pub(crate) use read_at::read_at;
 pub(crate) use repeated::Repeated;
 pub(crate) use run::{Posting, Run, check_of, damaged};
 pub(crate) use sort::sorted;
-pub(crate) use sorted::{Gathering, List, Portions, Sorter};
+pub(crate) use sorted::{Gathering, List, Portions, Sorter, sort};
 pub(crate) use spilled::{Buffer, Spilled};
 pub(crate) use stored::Stored;
 pub(crate) use table::Table;

@@ -33,6 +33,11 @@ const LEAST_MERGED: usize = 4;
 /// The words that are written at once, or read from one portion alone.
 const AT_ONCE: usize = 1 << 14;
 
+/// Sorts on the threads of the run, or on this one outside of its pool: the pool of the process would have a thread for each core.
+pub(crate) fn sort<T: Ord + Send>(rows: &mut [T]) {
+    if rayon::current_thread_index().is_some() { rows.par_sort_unstable() } else { rows.sort_unstable() }
+}
+
 /// The number of rows of `N` words that fit this memory.
 fn rows_in<const N: usize>(bytes: u64) -> usize {
     (bytes.max(LEAST_BYTES) / (8 * N) as u64) as usize
@@ -170,7 +175,7 @@ impl<const N: usize> Sorter<N> {
     /// The file cannot be written.
     pub fn push(&mut self, row: [u64; N]) -> Result<(), Error> {
         if self.rows.len() == self.most {
-            self.rows.par_sort_unstable();
+            sort(&mut self.rows);
             self.portions.append(&self.rows)?;
             self.rows.clear();
         }
@@ -196,7 +201,7 @@ impl<const N: usize> Sorter<N> {
     /// Sorting what is in memory. Later a merge of the portions in the file, with at most 128 KiB of memory for each; if they are
     /// so many that 4 KiB for each are more memory than rows may take, some are merged in another file first.
     pub fn sorted(mut self) -> Result<Sorted<N>, Error> {
-        self.rows.par_sort_unstable();
+        sort(&mut self.rows);
         let words = (self.most * N) as u64;
         let portions = self.portions.at_most(LEAST_MERGED.max((words / BUFFERED.start) as usize))?;
         let words = words_each(words, portions.ranges.len());
@@ -224,7 +229,7 @@ impl<const N: usize> Sorter<N> {
     pub fn stored(mut self, mut each: impl FnMut(&[u64; N])) -> Result<Stored, Error> {
         let what = self.portions.what;
         if self.portions.ranges.is_empty() {
-            self.rows.par_sort_unstable();
+            sort(&mut self.rows);
             self.rows.iter().for_each(each);
             return Ok(Stored::held(what, self.rows.into_flattened()));
         }

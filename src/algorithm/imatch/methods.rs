@@ -16,11 +16,12 @@ use crate::tokenizer::{TokenDetail, Tokens};
 
 impl Algorithm for IMatch {
     fn profile(&self) -> Profile {
-        let bytes_learned = self.shared + self.known.as_ref().map_or(0, Known::bytes_held);
-        // The position of each token: of long documents no more is kept.
+        let left_out = self.left_out.iter().map(|list| list.bytes_held()).sum::<u64>();
+        let bytes_learned = self.shared + left_out + self.known.as_ref().map_or(0, Known::bytes_held);
+        // The position of each token, and the class of each term: of long documents no more is kept.
         Profile::new("imatch", "imatch", CompareOn::Fingerprints)
             .reading(TokenDetail::Texts)
-            .taking(4)
+            .taking(5)
             .holding(bytes_learned)
     }
 

@@ -55,7 +55,7 @@ pub fn args() -> Vec<Arg> {
             .value_parser(values::memory)
             .long_help(
                 "Memory of the process, beside 100 MB, 70 bytes for each document and four times the largest record. That includes \
-                 everything that is read or decompressed ahead, on any number of threads. Keys and pairs that do not fit go to \
+                 everything that is read or decompressed ahead, on any number of threads. Keys, pairs and terms that do not fit go to \
                  temporary files; features of candidates that do not fit are computed again from a second reading, in portions or into such a file; \
                  long records are signed one after the other: slower, with the same result. Where that is not enough, because ids are long, \
                  because a record has too many tokens, or because of keys that cannot go to a file, the run stops with an error before it takes \
@@ -67,7 +67,7 @@ pub fn args() -> Vec<Arg> {
             .value_parser(value_parser!(PathBuf))
             .help("Folder for temporary files [default: that of the system]")
             .long_help(
-                "Folder for temporary files: for keys, features and pairs that do not fit --memory, and for a copy of standard input, which may have to be \
+                "Folder for temporary files: for keys, features, pairs and terms that do not fit --memory, and for a copy of standard input, which may have to be \
                  read twice (up to 8 MiB of it stay in memory). The files have no names, and are removed however the program ends. \
                  [default: that of the system]",
             ),
