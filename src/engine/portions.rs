@@ -64,11 +64,17 @@ impl Portion {
 impl Portions {
     /// Divides the candidates into portions of at most `budget` bytes where possible; `bytes` is the size of a
     /// candidate. A portion may always have 64 KiB, so that a budget that is much too small does not cause thousands of
-    /// readings.
-    pub fn new(is_candidate: &[bool], tables: &[Table], bytes: impl Fn(u32) -> u64, budget: u64) -> Self {
+    /// readings. `None` if there are more than `most`: of small portions, every two blocks would be many.
+    pub fn new(
+        is_candidate: &[bool],
+        tables: &[Table],
+        bytes: impl Fn(u32) -> u64,
+        budget: u64,
+        most: usize,
+    ) -> Option<Self> {
         let groups = is_candidate.len();
         let candidates: Vec<u32> = (0..groups as u32).filter(|&group| is_candidate[group as usize]).collect();
-        Self::of(candidates, is_candidate, tables, bytes, budget.max(1 << 16))
+        Self::of(candidates, is_candidate, tables, bytes, budget.max(1 << 16), most)
     }
 
     fn of(
@@ -77,11 +83,12 @@ impl Portions {
         tables: &[Table],
         bytes: impl Fn(u32) -> u64,
         budget: u64,
-    ) -> Self {
+        most: usize,
+    ) -> Option<Self> {
         let groups = is_candidate.len();
         if order.iter().map(|&group| bytes(group)).sum::<u64>() <= budget {
             let all = 0..order.len();
-            return Portions { order, loads: vec![Load::whole(all)] };
+            return Some(Portions { order, loads: vec![Load::whole(all)] });
         }
         let mut components = UnionFind::<u32>::new(groups);
         for table in tables {
@@ -111,17 +118,20 @@ impl Portions {
                 (start, taken) = (at, 0);
             }
             if own > budget {
-                loads.extend(blocks(members, at, &bytes, budget / 2));
+                loads.extend(blocks(members, at, &bytes, budget / 2).take(most.saturating_add(1)));
                 start = at + members.len();
             } else {
                 taken += own;
             }
             at += members.len();
+            if loads.len() > most {
+                return None;
+            }
         }
         if start < at {
             loads.push(Load::whole(start..at));
         }
-        Portions { order, loads }
+        (loads.len() <= most).then_some(Portions { order, loads })
     }
 
     /// The number of portions.
@@ -154,7 +164,7 @@ impl Load {
 
 /// The loads of a component that does not fit: every two of its blocks once. The pairs within a block are compared when
 /// it is loaded with the next one; those of the last block, with the one before.
-fn blocks(members: &[u32], offset: usize, bytes: &impl Fn(u32) -> u64, most: u64) -> Vec<Load> {
+fn blocks(members: &[u32], offset: usize, bytes: &impl Fn(u32) -> u64, most: u64) -> impl Iterator<Item = Load> {
     let (mut blocks, mut start, mut taken) = (Vec::new(), 0, 0);
     for (at, &group) in members.iter().enumerate() {
         let own = bytes(group);
@@ -166,17 +176,13 @@ fn blocks(members: &[u32], offset: usize, bytes: &impl Fn(u32) -> u64, most: u64
     }
     blocks.push(offset + start..offset + members.len());
     let last = blocks.len() - 1;
-    if last == 0 {
-        return vec![Load::whole(blocks.remove(0))];
-    }
-    let mut loads = Vec::new();
-    for (i, near) in blocks.iter().enumerate() {
-        for (j, far) in blocks.iter().enumerate().skip(i + 1) {
-            let (within_near, within_far) = (j == i + 1, j == last && i + 1 == last);
-            loads.push(Load { near: near.clone(), far: far.clone(), within_near, within_far });
-        }
-    }
-    loads
+    let alone = (last == 0).then(|| Load::whole(blocks[0].clone()));
+    let two = (0..last).flat_map(move |i| (i + 1..=last).map(move |j| (i, j)));
+    let of_two = two.map(move |(i, j)| {
+        let (within_near, within_far) = (j == i + 1, j == last && i + 1 == last);
+        Load { near: blocks[i].clone(), far: blocks[j].clone(), within_near, within_far }
+    });
+    alone.into_iter().chain(of_two)
 }
 
 #[cfg(test)]
@@ -197,8 +203,13 @@ mod tests {
             let runs: Vec<Vec<u32>> = runs.into_iter().map(|run| run.into_iter().collect()).collect();
             let table = Table::of_runs(&runs);
             let is_candidate: Vec<bool> = (0..40).map(|group| runs.iter().flatten().any(|&member| member == group)).collect();
-            let candidates = (0..40).filter(|&group| is_candidate[group as usize]).collect();
-            let portions = Portions::of(candidates, &is_candidate, &[table], |group| sizes[group as usize], budget);
+            let candidates: Vec<u32> = (0..40).filter(|&group| is_candidate[group as usize]).collect();
+            let tables = [table];
+            let of_most =
+                |most| Portions::of(candidates.clone(), &is_candidate, &tables, |group| sizes[group as usize], budget, most);
+            let portions = of_most(usize::MAX).expect("any number is allowed");
+            prop_assert!(of_most(portions.len()).is_some());
+            prop_assert!(portions.len() == 1 || of_most(portions.len() - 1).is_none());
             let mut met: BTreeMap<(u32, u32), u32> = BTreeMap::new();
             for number in 0..portions.len() {
                 let portion = portions.get(number, 40);

@@ -171,6 +171,10 @@ const OUTLINES_BYTES: u64 = 4 << 20;
 const SEARCHED_BYTES: u64 = 48 << 20;
 const SEARCH_SHARE: u64 = 2;
 
+/// The keys of all candidates take at most the memory of so many portions, however little there is: every two halves of portions
+/// are loaded together, which would be many.
+const MOST_PORTIONS: u64 = 8;
+
 /// For pairs, candidates are read again so many times; if that does not suffice, they are read once more, into a file.
 const MOST_READINGS: usize = 8;
 
@@ -308,13 +312,18 @@ impl<'a> Run<'a> {
         // The choice of what is kept goes by the runs.
         let of_keys = if matches!(self.goal, Goal::Pairs) { keys.bytes_a_candidate() } else { 0 };
         let bytes = |group| if reread { 8 * u64::from(documents.size(group)) + of_keys } else { 0 };
-        let (mut portions, mut spilled) = (Portions::new(&candidates, &tables, bytes, budget), None);
         // The choice of what is kept needs all candidates at once.
-        let (most, later) = if let Goal::Pairs = self.goal { (MOST_READINGS, budget) } else { (1, u64::MAX) };
-        if portions.len() > most {
-            portions = Portions::new(&candidates, &tables, |_| of_keys, later);
-            spilled = Some(candidates);
-        }
+        let most = if let Goal::Pairs = self.goal { MOST_READINGS } else { 1 };
+        let (portions, spilled) = match Portions::new(&candidates, &tables, bytes, budget, most) {
+            Some(portions) => (portions, None),
+            None => {
+                // Without keys they are one portion.
+                let all = of_keys * candidates.iter().filter(|is_candidate| **is_candidate).count() as u64;
+                let each = budget.max(all / MOST_PORTIONS);
+                let portions = Portions::new(&candidates, &tables, |_| of_keys, each, usize::MAX);
+                (portions.expect("any number is allowed"), Some(candidates))
+            }
+        };
         self.report.rereadings = match &spilled {
             Some(_) => 1,
             None if reread => portions.len() as u64,
