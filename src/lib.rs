@@ -79,7 +79,7 @@
 //! | [`review`] | a page on which people review clusters and choose what is kept |
 //! | [`index`] | the memory of the stream: a log of the documents that passed, and the tables that find them |
 //! | [`filter`] | the stream: records in, decisions in input order, records out |
-//! | [`clean`] | a corpus without its near-duplicates, in the files and formats that it came in |
+//! | [`clean`] | a corpus without its near-duplicates, or without passages that repeat, in the files and formats that it came in |
 //! | [`compare`] | two documents, as any algorithm sees them |
 //! | [`check`] | copies in documentation: files, passages and paragraphs that occur elsewhere with small edits |
 //! | [`report`], [`evaluate`] | results as JSON lines; results against labels: precision, recall, F1, clusters |

@@ -18,23 +18,31 @@
 
 mod contained;
 mod corpus;
+mod cuts;
 mod cutting;
+mod later;
 pub(crate) mod lcs;
 mod locate;
 mod matched;
 mod minima;
 mod modular;
 mod order;
+mod paired;
+mod pieces;
 mod presets;
 mod repeats;
 mod shared;
 mod text;
+mod units;
 
 pub use contained::{ContainOptions, Contained, Containment, SharedPassage, find_contained};
 pub use corpus::{DocumentSpans, Passage, PassageCounts, PassagePlace, Passages, Spans, find_passages, find_spans};
+pub use cuts::{Cut, CutCounts, CutOptions, Cuts, DocumentCuts, FirstPlace, KeptPlaces, find_cuts};
 pub use cutting::PassageOptions;
+pub use paired::{DocumentPair, DocumentPairs, PairedPassage};
 pub use presets::{CONTAIN_PRESETS, ContainPreset};
 pub use repeats::{Place, Repeat, repeats};
+pub use units::CutUnit;
 
 use crate::hash::shingle_hashes;
 use crate::similarity::{Similarity, overlap_at_least};

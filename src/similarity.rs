@@ -81,6 +81,12 @@ impl Threshold {
         whole > 0 && part as u128 * self.denominator as u128 >= whole as u128 * self.numerator as u128
     }
 
+    /// Returns whether `part / whole` is above the threshold; false if `whole` is 0.
+    #[inline]
+    pub fn exceeded_by(self, part: u64, whole: u64) -> bool {
+        part as u128 * self.denominator as u128 > whole as u128 * self.numerator as u128
+    }
+
     /// Returns the smallest overlap with which two sets of `a` and `b` elements reach the threshold in Jaccard
     /// similarity: `o / (a + b − o) ≥ p/q  ⇔  o·(p + q) ≥ p·(a + b)`, rounded up.
     #[inline]

@@ -144,7 +144,7 @@ impl<'a> Stream<'a> {
         let (after, scan) = (index.len(), stream_record(&decided, self.options.worded));
         self.remembered = Remembered { before, after, decided: Some(decided), without_checkpoint: None };
         let (failed, read) = (counts.failed, input.counts());
-        Ok(Decisions { files, removed_bytes, scan, failed, read, report: None, index: None, replaced: None })
+        Ok(Decisions { files, removed_bytes, scan, failed, read, report: None, cut: None, index: None, replaced: None })
     }
 }
 

@@ -55,6 +55,16 @@ impl Decider for Scanning<'_> {
         let report = outcome.report().clone();
         let failed = report.counts.failed + refused.len() as u64;
         let scan = scan_record(&report, started.elapsed().as_secs_f64(), self.options.worded);
-        Ok(Decisions { files, removed_bytes, scan, failed, read, report: Some(report), index: None, replaced: None })
+        Ok(Decisions {
+            files,
+            removed_bytes,
+            scan,
+            failed,
+            read,
+            report: Some(report),
+            cut: None,
+            index: None,
+            replaced: None,
+        })
     }
 }

@@ -3,7 +3,7 @@
 use super::decisions::OfFile;
 use super::folder::{Folder, IndexRecord, Request, State};
 use super::inputs::Inputs;
-use super::request::Remembered;
+use super::request::{CutReport, Remembered};
 use crate::engine::Report;
 use crate::error::Error;
 use crate::source::{self, Input};
@@ -63,6 +63,7 @@ pub(super) struct Decisions {
     /// What was counted of both sides.
     pub read: source::Counts,
     pub report: Option<Report>,
+    pub cut: Option<CutReport>,
     pub index: Option<IndexRecord>,
     /// A row of the request that is known only now.
     pub replaced: Option<(&'static str, Value)>,

@@ -5,17 +5,22 @@ use super::request::OnError;
 use crate::engine::{At, Kept, Verdict};
 use crate::error::Error;
 use crate::run::observer::{Estimate, Observer, Stage};
-use crate::source::{Problem, ProblemKind, Severity};
+use crate::source::rest::LeftOut;
+use crate::source::snip::Snips;
+use crate::source::{Place, Problem, ProblemKind, Severity};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Write};
-use std::sync::{Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What happens to the records of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct OfFile {
     /// The records that are left out, ascending.
     pub left_out: Vec<u64>,
+    /// What is left out of the texts of others.
+    pub snips: Snips,
     /// Whether the file is one document, which is left out.
     pub is_left_out: bool,
     pub counts: Counts,
@@ -73,6 +78,27 @@ pub(super) struct Conditions {
     worse: BTreeMap<String, Condition>,
     /// Why no copy of others without some of their records can be made.
     refusals: Vec<Problem>,
+    /// Records and files that could not be read.
+    pub unread: Vec<Unread>,
+}
+
+/// A record that could not be read, or a file.
+pub(super) struct Unread {
+    pub path: Arc<str>,
+    /// `None` for a file.
+    pub line: Option<u64>,
+    pub id: Option<String>,
+    pub why: String,
+}
+
+impl Conditions {
+    /// What happens to files with these names, before any record is decided on.
+    pub fn files<'a>(&self, names: &[&'a str], on_error: OnError) -> Files<'a> {
+        let mut files = Files::new(names, on_error);
+        self.worse.iter().for_each(|(name, &condition)| _ = files.worsen(name, condition));
+        self.refusals.iter().for_each(|problem| _ = files.refuse(problem));
+        files
+    }
 }
 
 /// A line of `removed.jsonl`.
@@ -93,6 +119,37 @@ pub(super) struct Removed<'a> {
     /// The file of which this is another name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_file: Option<&'a str>,
+    /// The share of its words that stand elsewhere, if these were to be cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<f64>,
+}
+
+/// A line of `removed.jsonl` for a part of a text.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "cut")]
+pub(super) struct CutLine<'a> {
+    pub file: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<u64>,
+    pub id: &'a str,
+    /// Its bytes in the text of the record, as it was read.
+    pub start: usize,
+    pub end: usize,
+    pub words: u64,
+    /// Where the same words stay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<First<'a>>,
+}
+
+/// Where a passage stays.
+#[derive(Serialize)]
+pub(super) struct First<'a> {
+    pub file: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<u64>,
+    pub id: &'a str,
+    pub start: usize,
+    pub end: usize,
 }
 
 /// The kept document. What an index knows of one is its id.
@@ -107,10 +164,13 @@ pub(super) struct Partner<'a> {
 
 /// What is read back of a line.
 #[derive(Deserialize)]
-struct Place {
+struct Line {
+    r#type: String,
     file: String,
     record: Option<u64>,
     same_file: Option<String>,
+    start: Option<usize>,
+    end: Option<usize>,
 }
 
 /// What happens to each file, in the order of the input. Passes each record that is left out to a function, with the number
@@ -125,9 +185,7 @@ pub(super) fn decide(
     on_error: OnError,
     mut each: impl FnMut(usize, &Verdict<'_>, At<'_>) -> io::Result<()>,
 ) -> io::Result<(Vec<OfFile>, Vec<Problem>)> {
-    let mut files = Files::new(names, on_error);
-    conditions.worse.iter().for_each(|(name, &condition)| _ = files.worsen(name, condition));
-    conditions.refusals.iter().for_each(|problem| _ = files.refuse(problem));
+    let mut files = conditions.files(names, on_error);
     for verdict in kept.located_verdicts() {
         let Some(at) = verdict.at else { continue };
         let found = match (verdict.error, verdict.keep) {
@@ -141,6 +199,9 @@ pub(super) fn decide(
     }
     Ok((files.files, files.refused))
 }
+
+/// The number of a record that is a whole file.
+const WHOLE: u64 = 0;
 
 /// What was found at a place.
 #[derive(Clone, Copy)]
@@ -249,10 +310,10 @@ pub(super) fn list(verdict: &Verdict<'_>, at: At<'_>, out: &mut impl Write) -> i
 ///
 /// # Errors
 /// It cannot be written.
-pub(super) fn list_further_names(inputs: &Inputs, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn list_further_names(inputs: &Inputs, mut out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     for same in &inputs.same {
         let (name, of) = (&*same.file.shown, &inputs.files[same.of].shown);
-        line(out, &Removed { same_file: Some(of), ..Removed::at(At { path: name, line: None }, name) })?;
+        line(&mut out, &Removed { same_file: Some(of), ..Removed::at(At { path: name, line: None }, name) })?;
     }
     Ok(())
 }
@@ -278,6 +339,7 @@ impl<'a> Removed<'a> {
             similarity: None,
             error: None,
             same_file: None,
+            cut: None,
         }
     }
 }
@@ -286,13 +348,26 @@ impl<'a> Removed<'a> {
 ///
 /// # Errors
 /// It cannot be written.
-pub(super) fn line(out: &mut impl Write, record: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, record)?;
+pub(super) fn line(out: &mut (impl Write + ?Sized), record: &impl Serialize) -> io::Result<()> {
+    let mut out = out;
+    serde_json::to_writer(&mut out, record)?;
     out.write_all(b"\n")
 }
 
 impl OfFile {
-    fn leave_out(&mut self, record: Option<u64>) {
+    /// What is left out of its copy.
+    pub fn left_out(&self) -> LeftOut<'_> {
+        LeftOut { records: &self.left_out, snips: Some(&self.snips) }
+    }
+
+    /// Leaves out a part of the text of a record.
+    pub fn snip(&mut self, record: Option<u64>, range: Range<usize>) {
+        self.snips.push(record.unwrap_or(WHOLE), range);
+    }
+
+    /// Leaves out a record.
+    pub fn leave_out(&mut self, record: Option<u64>) {
+        self.snips.remove(record.unwrap_or(WHOLE));
         self.counts.removed += 1;
         match record {
             Some(record) => self.left_out.push(record),
@@ -310,10 +385,14 @@ pub(super) fn read(lines: impl BufRead, inputs: &Inputs, counts: &[Counts]) -> i
     let numbers = inputs.numbers();
     let mut files = vec![OfFile::default(); inputs.files.len()];
     for line in lines.lines() {
-        let place: Place = serde_json::from_str(&line?).map_err(|_| damaged())?;
+        let place: Line = serde_json::from_str(&line?).map_err(|_| damaged())?;
         if place.same_file.is_none() {
             let number = *numbers.get(place.file.as_str()).ok_or_else(damaged)?;
-            files[number].leave_out(place.record);
+            match (place.r#type.as_str(), place.start.zip(place.end)) {
+                ("cut", Some((start, end))) => files[number].snip(place.record, start..end),
+                ("removed", None) => files[number].leave_out(place.record),
+                _ => return Err(damaged()),
+            }
         }
     }
     if counts.len() != files.len() {
@@ -324,6 +403,10 @@ pub(super) fn read(lines: impl BufRead, inputs: &Inputs, counts: &[Counts]) -> i
             return Err(damaged());
         }
         of_file.counts = *counts;
+        of_file.left_out.sort_unstable();
+        if counts.condition != Condition::Whole {
+            of_file.snips = Snips::default();
+        }
     }
     Ok(files)
 }
@@ -333,11 +416,17 @@ pub(super) fn read(lines: impl BufRead, inputs: &Inputs, counts: &[Counts]) -> i
 pub(super) struct Watch<'a> {
     observer: &'a dyn Observer,
     conditions: Mutex<Conditions>,
+    lists_unread: bool,
 }
 
 impl<'a> Watch<'a> {
     pub fn new(observer: &'a dyn Observer) -> Self {
-        Watch { observer, conditions: Mutex::default() }
+        Watch { observer, conditions: Mutex::default(), lists_unread: false }
+    }
+
+    /// Lists the records and files that cannot be read, too.
+    pub fn with_unread(self) -> Self {
+        Watch { lists_unread: true, ..self }
     }
 
     pub fn conditions(self) -> Conditions {
@@ -372,6 +461,14 @@ impl Observer for Watch<'_> {
         if problem.severity == Severity::Deferred {
             conditions.refusals.push(problem.clone());
             return;
+        }
+        if problem.severity == Severity::Failed && problem.kind.is_rejection() && self.lists_unread {
+            conditions.unread.extend(problem.places().map(|Place { path, line }| Unread {
+                path,
+                line,
+                id: problem.id.clone(),
+                why: problem.message.clone(),
+            }));
         }
         if condition != Condition::Whole {
             let known = conditions.worse.entry(problem.place.path.to_string()).or_default();

@@ -244,7 +244,7 @@ fn plan(
         scan: scan_record(&decided.report, started.elapsed().as_secs_f64(), options.worded),
     };
     folder.write_durably("state.json", &json(&state))?;
-    Ok((state, lines, (Some(decided.report), decided.read)))
+    Ok((state, lines, (Some(decided.report), None, decided.read)))
 }
 
 fn write_manifest(folder: &Folder, lines: &[Written]) -> Result<(), Error> {
@@ -261,7 +261,7 @@ fn carry_out(
 ) -> Result<Cleaned, Error> {
     let started = Instant::now();
     let stay = state.stay.unwrap_or_default();
-    let (report, read) = scanned.unwrap_or_default();
+    let (report, _, read) = scanned.unwrap_or_default();
     let mut cleaned =
         Cleaned { report, read, stayed: stay.files, ..Cleaned::of(state.counts.iter().copied(), state.failed()) };
     cleaned.failed += stay.failed;

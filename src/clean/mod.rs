@@ -3,6 +3,7 @@
 //! ```text
 //! inputs     paths → files, each with the path of its output                              (inputs.rs)
 //! decider    what decides which records are left out: a scan, or an index                 (decider.rs, by_scan.rs, by_index.rs)
+//! passages   or which parts of their texts: passages that stand elsewhere                 (by_passages.rs)
 //! decide     decisions → the records of each file that are left out; removed.jsonl        (decisions.rs)
 //! write      each file without them, several beside each other                            (write.rs)
 //! folder     what the output is the output of, and what is done of it                     (folder.rs)
@@ -25,6 +26,7 @@
 //! Files that move are listed in `moved.jsonl`, on the disk, before the first one moves.
 
 mod by_index;
+mod by_passages;
 mod by_scan;
 mod decider;
 mod decisions;
@@ -41,14 +43,16 @@ mod summary;
 mod write;
 
 pub use duplicates::{Undone, duplicate_files, move_duplicates, undo};
-pub use request::{ByIndex, CleanOptions, Cleaned, DecidedByIndex, OnError, Remembered};
-pub use stream::write_kept;
+pub use request::{ByIndex, CleanOptions, Cleaned, CutReport, DecidedByIndex, OnError, Remembered};
+pub use stream::{write_cut, write_kept};
 
 use crate::algorithm::AlgorithmFactory;
 use crate::engine::{KeptOutcome, Observer, Report};
 use crate::error::Error;
+use crate::passages::{CutOptions, PassageOptions};
 use crate::source::{self, Input};
 use by_index::Stream;
+use by_passages::ByPassages;
 use by_scan::Scanning;
 use decider::{Decider, Decisions, Sides};
 use decisions::OfFile;
@@ -128,6 +132,33 @@ pub fn clean_by_index(
     write_clean(paths, output, &mut Stream::new(by, options, observer)?, options, observer)
 }
 
+/// Writes the files of these paths into the folder `output`, without the passages that stand earlier: of each one, only the first place
+/// stays. See [`find_cuts`](crate::passages::find_cuts), and the [module](self) for the folder. Without a folder, only decides.
+///
+/// The text of a record changes only by what is left out of it. The other bytes of the file are those of the input, in its encoding, with
+/// its escapes and its compression; Lines, JSON lines, CSV and text are changed like this.
+///
+/// Of the options, [`source`](CleanOptions::source), [`against`](CleanOptions::against), [`on_error`](CleanOptions::on_error),
+/// [`link`](CleanOptions::link), [`allow_empty`](CleanOptions::allow_empty) and [`worded`](CleanOptions::worded) have an effect.
+///
+/// # Errors
+/// As for [`clean`](clean()), and [`find_cuts`](crate::passages::find_cuts); [`Error::Usage`] if a file is of another format, or the text
+/// of a record is not its own, because pages or programs are read.
+///
+/// # Cost
+/// Those of [`find_cuts`](crate::passages::find_cuts), one reading for what is cut, and one for files that change. Memory: that of
+/// `find_cuts`, 8 bytes for each cut, and some 200 bytes for each file.
+pub fn cut_passages(
+    paths: &[PathBuf],
+    output: Option<&Path>,
+    passages: &PassageOptions,
+    cut: &CutOptions,
+    options: &CleanOptions,
+    observer: &dyn Observer,
+) -> Result<Cleaned, Error> {
+    write_clean(paths, output, &mut ByPassages { passages, cut, options, observer }, options, observer)
+}
+
 /// Writes the files of these paths without what is left out.
 fn write_clean(
     paths: &[PathBuf],
@@ -143,9 +174,9 @@ fn write_clean(
     Inputs::refuse_equal_outputs(inputs.files.iter())?;
     decider.refuse(&inputs, paths, output)?;
     let Some(output) = output else {
-        let Decisions { files, failed, read, report, .. } = decider.decide(sides, &inputs, None)?;
+        let Decisions { files, failed, read, report, cut, .. } = decider.decide(sides, &inputs, None)?;
         let counts = Cleaned::of(files.iter().map(|file| file.counts), failed);
-        return Ok(Cleaned { report, read, remembered: decider.remembered(), ..counts });
+        return Ok(Cleaned { report, cut, read, remembered: decider.remembered(), ..counts });
     };
     inputs.refuse_output(paths, output)?;
     inputs.refuse_output(&options.against, output)?;
@@ -174,9 +205,10 @@ fn write_clean(
     let written = write::write(&inputs, &files, &folder, options, observer, decider.is_durable())?;
     decider.complete()?;
     let seconds = started.elapsed().as_secs_f64();
-    let (report, read) = found.unwrap_or_default();
+    let (report, cut, read) = found.unwrap_or_default();
     let cleaned = Cleaned {
         report,
+        cut,
         read,
         remembered: decider.remembered(),
         files_written: written.files,
@@ -207,8 +239,8 @@ fn check_paths(paths: &[PathBuf]) -> Result<(), Error> {
     })
 }
 
-/// The report of a scan, if there was one, and what was counted of both sides.
-type Scanned = (Option<Report>, source::Counts);
+/// The report of a scan or of cuts, if there was one, and what was counted of both sides.
+type Scanned = (Option<Report>, Option<CutReport>, source::Counts);
 
 /// Decides what happens to each record, and writes it down.
 fn decide(
@@ -218,11 +250,11 @@ fn decide(
     folder: &Folder,
     decider: &mut dyn Decider,
 ) -> Result<(State, Vec<OfFile>, Option<Scanned>), Error> {
-    let Decisions { files, removed_bytes, scan, read, report, index, replaced, .. } =
+    let Decisions { files, removed_bytes, scan, read, report, cut, index, replaced, .. } =
         decider.decide(sides, inputs, Some(folder))?;
     request.extend(replaced.map(|(name, value)| (name.to_string(), value)));
     let counts = files.iter().map(|file| file.counts).collect();
     let state = State { request, inputs: records(inputs), counts, removed_bytes, stay: None, index, scan };
     folder.write_as("state.json", &json(&state), decider.is_durable())?;
-    Ok((state, files, Some((report, read))))
+    Ok((state, files, Some((report, cut, read))))
 }

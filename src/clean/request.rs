@@ -4,6 +4,7 @@ use crate::algorithm::Row;
 use crate::engine::{self, KeepPolicy, Report};
 use crate::filter;
 use crate::index::{IndexOptions, Plan, Repair};
+use crate::passages::{CutCounts, PassageCounts};
 use crate::source;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -110,6 +111,18 @@ pub struct DecidedByIndex {
     pub seconds: f64,
 }
 
+/// How passages were cut.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CutReport {
+    /// What was read.
+    pub counts: PassageCounts,
+    /// What was cut. Files that are damaged and copied whole do not count.
+    pub cuts: CutCounts,
+    /// Warnings about the input.
+    pub warnings: Vec<String>,
+}
+
 /// The result of [`clean`](super::clean()) and [`move_duplicates`](super::move_duplicates).
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -124,6 +137,9 @@ pub struct Cleaned {
     /// What the index remembers, if one decided; `None` if the output was whole already.
     #[serde(skip)]
     pub remembered: Option<Remembered>,
+    /// How passages were cut, for [`cut_passages`](super::cut_passages); `None` if an earlier run had decided.
+    #[serde(skip)]
+    pub cut: Option<CutReport>,
     /// Files of the input, without further names of one file.
     #[serde(skip)]
     pub files: u64,

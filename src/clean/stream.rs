@@ -1,12 +1,14 @@
 //! The kept records as one stream.
 
-use super::decisions::{self, Condition, Conditions, Watch};
-use super::request::CleanOptions;
+use super::by_passages::{ByPassages, Deciding, as_source, refuse_format, refuse_options};
+use super::decisions::{self, Condition, Conditions, OfFile, Watch};
+use super::request::{CleanOptions, CutReport};
 use crate::algorithm::AlgorithmFactory;
 use crate::engine::{self, KeptOutcome, Observer, Report};
 use crate::error::Error;
-use crate::source::rest::{Failure, Form, Heading, Original, copy_without, heading};
-use crate::source::{Format, Input, Source};
+use crate::passages::{CutCounts, CutOptions, PassageOptions};
+use crate::source::rest::{Failure, Form, Heading, LeftOut, Original, copy_without, format, heading};
+use crate::source::{Format, Input, ReadOptions, Source};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -36,6 +38,48 @@ pub fn write_kept(
     Ok((outcome.report().clone(), written))
 }
 
+/// Finds passages, and writes the records without those that stand earlier to a stream; otherwise as [`write_kept`]. See
+/// [`cut_passages`](super::cut_passages).
+///
+/// # Errors
+/// Those of [`find_cuts`](crate::passages::find_cuts), and of the first result of [`write_kept`]; [`Error::Usage`] if a file is of a
+/// format that cannot be changed. In the second result, those of [`write_kept`].
+///
+/// # Cost
+/// Those of [`find_cuts`](crate::passages::find_cuts), and two more readings.
+pub fn write_cut(
+    input: &mut Input,
+    reference: &mut Option<Input>,
+    passages: &PassageOptions,
+    cut: &CutOptions,
+    options: &CleanOptions,
+    observer: &dyn Observer,
+    out: &mut (dyn Write + Send),
+) -> Result<(CutReport, Result<u64, Error>), Error> {
+    refuse_options(&options.source)?;
+    input.each_original(&mut |shown, original| {
+        format(original, &options.source).map_or(Ok(()), |format| refuse_format(shown, format))
+    })?;
+    let watch = Watch::new(observer).with_unread();
+    let mut cuts = ByPassages { passages, cut, options, observer }.find(input, reference, &watch)?;
+    let conditions = watch.conditions();
+    let mut cut_counts = CutCounts::default();
+    let mut written = || {
+        let headings = headings(input, &options.source)?;
+        headings.iter().try_for_each(|(shown, heading)| refuse_format(shown, heading.format))?;
+        let names: Vec<&str> = headings.iter().map(|(name, _)| name.as_str()).collect();
+        let mut deciding = Deciding::new(&conditions, &names, options.on_error, true);
+        deciding.decide(&mut cuts, (&mut *input, as_source(reference)), observer, &mut |_| Ok(()))?;
+        let decided = deciding.finish();
+        cut_counts = decided.counts;
+        refuse_mixed(&headings, &decided.files, "clean::cut_passages")?;
+        join(input, &headings, &decided.files, options, out)
+    };
+    let written = written();
+    let warnings = input.fields_never_found().into_iter().collect();
+    Ok((CutReport { counts: cuts.counts().clone(), cuts: cut_counts, warnings }, written))
+}
+
 fn write(
     input: &mut Input,
     outcome: &KeptOutcome,
@@ -45,21 +89,36 @@ fn write(
 ) -> Result<u64, Error> {
     decisions::check_failed(options.on_error, outcome.report().counts.failed)?;
     let kept = outcome.kept();
-    let mut headings: Vec<(String, Heading)> = Vec::new();
-    input.each_original(&mut |shown, original| {
-        if let Ok(heading) = heading(original, &options.source) {
-            headings.push((shown.to_string(), heading));
-        }
-        Ok(())
-    })?;
+    let headings = headings(input, &options.source)?;
     let names: Vec<&str> = headings.iter().map(|(name, _)| name.as_str()).collect();
     let decided = decisions::decide(&kept, &names, conditions, options.on_error, |_, _, _| Ok(()));
     let (mut files, _) = decided.map_err(|error| Error::output("cannot write results", error))?;
     decisions::without_damaged(&kept, &names, &mut files);
-    // Files without records, such as pictures, take no part.
-    let with_records = |(_, of_file): &(&(String, Heading), &decisions::OfFile)| of_file.counts.records > 0;
-    refuse_mixed(headings.iter().zip(&files).filter(with_records).map(|(heading, _)| heading))?;
-    let numbers: HashMap<&str, usize> = names.iter().copied().zip(0..).collect();
+    refuse_mixed(&headings, &files, "clean::clean")?;
+    join(input, &headings, &files, options, out)
+}
+
+/// The beginnings of all files that can be read.
+fn headings(input: &mut Input, options: &ReadOptions) -> Result<Vec<(String, Heading)>, Error> {
+    let mut headings = Vec::new();
+    input.each_original(&mut |shown, original| {
+        if let Ok(heading) = heading(original, options) {
+            headings.push((shown.to_string(), heading));
+        }
+        Ok(())
+    })?;
+    Ok(headings)
+}
+
+/// Writes files with these beginnings one after the other. Returns the number of records.
+fn join(
+    input: &mut Input,
+    headings: &[(String, Heading)],
+    files: &[OfFile],
+    options: &CleanOptions,
+    out: &mut (dyn Write + Send),
+) -> Result<u64, Error> {
+    let numbers: HashMap<&str, usize> = headings.iter().map(|(name, _)| name.as_str()).zip(0..).collect();
     let mut stream = Joined { out, format: Format::Auto, has_begun: false, last: b'\n' };
     input.each_original(&mut |shown, original| {
         let Some(&number) = numbers.get(shown) else { return Ok(()) };
@@ -69,7 +128,7 @@ fn write(
         }
         stream.format = headings[number].1.format;
         let is_damaged = of_file.counts.condition != Condition::Whole;
-        match stream.add(original, &of_file.left_out, &options.source) {
+        match stream.add(original, of_file.left_out(), &options.source) {
             Err(Failure::Write(error)) => Err(Error::output("cannot write results", error)),
             Err(Failure::Read(error)) if !is_damaged => Err(Error::input(format!("cannot read {shown} again"), error)),
             _ => Ok(()),
@@ -79,11 +138,13 @@ fn write(
     Ok(files.iter().map(|file| file.counts.records - file.counts.removed).sum())
 }
 
-/// Refuses files that cannot be joined.
-fn refuse_mixed<'a>(headings: impl Iterator<Item = &'a (String, Heading)>) -> Result<(), Error> {
+/// Refuses files that cannot be joined. `instead` is what writes files.
+fn refuse_mixed(headings: &[(String, Heading)], files: &[OfFile], instead: &str) -> Result<(), Error> {
     let mut first: Option<&(String, Heading)> = None;
-    let to_files = "write files instead of a stream, with `clean::clean`";
-    for this in headings {
+    let to_files = format!("write files instead of a stream, with `{instead}`");
+    // Files without records, such as pictures, take no part.
+    let with_records = headings.iter().zip(files).filter(|(_, of_file)| of_file.counts.records > 0);
+    for (this, _) in with_records {
         let (name, heading) = this;
         if heading.format == Format::Parquet {
             return Err(Error::Usage(format!(
@@ -120,8 +181,8 @@ impl Joined<'_> {
     fn add(
         &mut self,
         original: &mut dyn Original,
-        left_out: &[u64],
-        options: &crate::source::ReadOptions,
+        left_out: LeftOut<'_>,
+        options: &ReadOptions,
     ) -> Result<(), Failure> {
         if self.last != b'\n' && self.format != Format::Warc {
             self.write_all(b"\n").map_err(Failure::Write)?;

@@ -100,7 +100,7 @@ fn write_file(file: &File, of_file: &OfFile, folder: &Folder, options: &CleanOpt
     if let Some(folder) = output.parent() {
         fs::create_dir_all(folder).map_err(cannot)?;
     }
-    let is_unchanged = of_file.left_out.is_empty();
+    let is_unchanged = of_file.left_out().is_nothing();
     if is_unchanged && options.link && link(&file.path, &output).map_err(cannot)? {
         return Ok(Some(file.stamp.bytes));
     }
@@ -111,7 +111,7 @@ fn write_file(file: &File, of_file: &OfFile, folder: &Folder, options: &CleanOpt
             let mut out = BufWriter::with_capacity(1 << 16, new.file());
             let original = OnDisk::open(&file.path).map_err(Failure::Read);
             let copied = original.and_then(|mut original| {
-                copy_without(&mut original, &options.source, &of_file.left_out, Form::Whole, &mut out)
+                copy_without(&mut original, &options.source, of_file.left_out(), Form::Whole, &mut out)
             });
             match copied {
                 Ok(()) => out.flush().map_err(cannot)?,

@@ -10,6 +10,7 @@ mod check;
 mod clean;
 mod compare;
 mod contain;
+mod cut;
 mod data;
 mod eval;
 mod excerpt;

@@ -1,6 +1,7 @@
 //! `dedup passages`: finds the passages that repeat in a corpus.
 
 use super::arguments::passages::{Arguments, Emit};
+use super::cut::{CutRequest, cut_in_words, summarise_folder};
 use super::input;
 use super::outputs::Outputs;
 use super::preparation::Tokenization;
@@ -11,8 +12,9 @@ use super::stats::{Failure, INCOMPLETE, end_on_signals, with_stats, write_stats}
 use super::status::{Status, usage_error};
 use super::terminal::{Terminal, bytes, count, counted};
 use neardups::Error;
+use neardups::clean::{Cleaned, CutReport};
 use neardups::hash;
-use neardups::passages::{self, PassageCounts, PassageOptions};
+use neardups::passages::{self, CutCounts, DocumentPairs, PassageCounts, PassageOptions};
 use neardups::report::PassageLines;
 use neardups::source::{self, Input, ReadOptions, Source};
 use serde::Serialize;
@@ -27,6 +29,7 @@ struct Request {
     tokens: Tokenization,
     options: PassageOptions,
     emit: Emit,
+    cut: Option<CutRequest>,
     rejects: Option<PathBuf>,
     allow_empty: bool,
     quiet: bool,
@@ -45,15 +48,17 @@ impl Request {
             tokenizer: tokens.measure(),
             seed: run.seed.map_or(defaults.seed, |seed| seed.value),
             min_words: arguments.min_words as usize,
-            max_places: arguments.max_places as usize,
+            max_places: arguments.max_places.value as usize,
             threads: run.threads,
             memory: run.memory.map_or(defaults.memory, |memory| memory.value),
             temp_dir: run.temp_dir.clone(),
         };
+        let source = input::source_options(input, run.temp_dir.as_deref())?;
         Ok(Request {
             paths: input::paths(&arguments.paths, &arguments.against)?,
             against: arguments.against.clone(),
-            source: input::source_options(input, run.temp_dir.as_deref())?,
+            cut: CutRequest::resolve(arguments, &source)?,
+            source,
             tokens,
             options,
             emit: arguments.emit,
@@ -67,13 +72,19 @@ impl Request {
 /// Finds the passages, writes them, and prints a summary.
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let mut outputs = Outputs::new();
+    arguments.output.iter().try_for_each(|folder| outputs.writes_folder(folder, "--output"))?;
     outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;
     arguments.against.iter().try_for_each(|reference| outputs.reads_reference(reference))?;
     outputs.reads_stop_words(&arguments.tokens)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats_file| {
-        refuse_closed_output()?;
-        end_on_signals(stats_file.as_ref(), INCOMPLETE)?;
+        match arguments.output {
+            None => {
+                refuse_closed_output()?;
+                end_on_signals(stats_file.as_ref(), INCOMPLETE)?;
+            }
+            Some(_) => end_on_signals(stats_file.as_ref(), format!("{INCOMPLETE}: the same command continues"))?,
+        }
         let started = Instant::now();
         let request = Request::resolve(arguments)?;
         check_reference(&request.against)?;
@@ -86,14 +97,21 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         let rejects = outputs.rejects(request.rejects.as_deref())?;
         let terminal = Terminal::new(request.quiet, total.map(|(a, b)| a + b)).with_rejects(rejects);
         input::warn_of_globs(&terminal, &[&request.paths, &request.against], &request.source);
-        input::report_shared(&terminal, &input, reference.as_ref(), ["compared with", "searched"]);
+        let not_done = if request.cut.is_some() { "written" } else { "searched" };
+        input::report_shared(&terminal, &input, reference.as_ref(), ["compared with", not_done]);
         let result = search(&mut input, &mut reference, &request, &terminal);
         terminal.done();
         let (written, closed) = terminal.finish_rejects(result)?;
         input.fields_never_found().iter().for_each(|warning| terminal.warning(&spelled(warning)));
-        let files = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
+        let files = match &written.cleaned {
+            Some(cleaned) => cleaned.read,
+            None => input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default(),
+        };
         let PassageCounts { documents, failed, skipped, .. } = written.counts;
-        let failure = input::check_not_empty(request.allow_empty, documents, (failed, skipped), &input.counts()).err();
+        let failure = match written.cleaned {
+            Some(_) => None,
+            None => input::check_not_empty(request.allow_empty, documents, (failed, skipped), &files).err(),
+        };
         if !closed {
             summarise(&terminal, &request, &written, files, started);
         }
@@ -112,6 +130,10 @@ struct Written {
     left_out: u64,
     /// Words in passages, if spans were looked for.
     covered: Option<u64>,
+    /// What was cut.
+    cuts: Option<CutCounts>,
+    /// What was written to a folder.
+    cleaned: Option<Cleaned>,
 }
 
 /// Finds and writes. Whether the reader of the output closed it early is no error.
@@ -121,40 +143,105 @@ fn search(
     request: &Request,
     terminal: &Terminal,
 ) -> Result<(Written, bool), Error> {
-    fn side(reference: &mut Option<Input>) -> Option<&mut dyn Source> {
-        reference.as_mut().map(|reference| reference as &mut dyn Source)
-    }
-    let mut out = PassageLines::new(WholeLines::new());
-    let mut records = 0;
-    let (mut written, result) = match request.emit {
-        Emit::Passages => {
-            let mut found = passages::find_passages(input, side(reference), &request.options, terminal)?;
-            let result = found.for_each(input, side(reference), terminal, |passage| {
-                records += 1;
-                out.passage(passage)
-            });
-            let (counts, left_out) = (found.counts().clone(), found.left_out());
-            let passages = Some(found.len() as u64);
-            (Written { counts, records: 0, passages, left_out, covered: None }, result)
+    let (written, result) = match (&request.cut, request.emit) {
+        (Some(cut), _) if cut.output.is_some() => {
+            let mut cleaned = cut.write_folder(&request.paths, &request.options, terminal)?;
+            let records = cleaned.records - cleaned.removed;
+            let report = cleaned.cut.take();
+            report.iter().flat_map(|report| &report.warnings).for_each(|warning| terminal.warning(warning));
+            let (counts, cuts) = report.map(|CutReport { counts, cuts, .. }| (counts, cuts)).unzip();
+            // An earlier run may have read them.
+            let counts = PassageCounts { failed: cleaned.failed, ..counts.unwrap_or_default() };
+            (Written { records, cuts, cleaned: Some(cleaned), ..Written::of(counts) }, Ok(()))
         }
-        Emit::Spans => {
-            let mut found = passages::find_spans(input, side(reference), &request.options, terminal)?;
-            let result = found.for_each(input, side(reference), terminal, |spans| {
-                records += 1;
-                out.spans(spans)
-            });
-            let (counts, covered) = (found.counts().clone(), Some(found.tokens()));
-            (Written { counts, records: 0, passages: None, left_out: 0, covered }, result)
+        (Some(cut), _) => {
+            let (report, written) = cut.write_stream(input, reference, &request.options, terminal)?;
+            let records = written.as_ref().copied().unwrap_or_default();
+            (Written { records, cuts: Some(report.cuts), ..Written::of(report.counts) }, written.map(drop))
         }
+        (None, Emit::Spans) => find_spans(input, reference, request, terminal)?,
+        (None, emit) => find_passages(input, reference, request, emit, terminal)?,
     };
-    written.records = records;
-    match result.and_then(|()| out.finish()) {
+    match result {
         Err(error) if error.is_closed_pipe() => Ok((written, true)),
         result => result.map(|()| (written, false)),
     }
 }
 
+impl Written {
+    fn of(counts: PassageCounts) -> Self {
+        Written { counts, records: 0, passages: None, left_out: 0, covered: None, cuts: None, cleaned: None }
+    }
+}
+
+/// What was found, and why writing it ended early.
+type Found = (Written, Result<(), Error>);
+
+fn side(reference: &mut Option<Input>) -> Option<&mut dyn Source> {
+    reference.as_mut().map(|reference| reference as &mut dyn Source)
+}
+
+/// Writes passages, or pairs of documents that share some.
+fn find_passages(
+    input: &mut Input,
+    reference: &mut Option<Input>,
+    request: &Request,
+    emit: Emit,
+    terminal: &Terminal,
+) -> Result<Found, Error> {
+    let mut found = passages::find_passages(input, side(reference), &request.options, terminal)?;
+    let (mut out, mut records) = (PassageLines::new(WholeLines::new()), 0);
+    let mut pairs = DocumentPairs::new(found.counts().references as usize);
+    let result = found.for_each(input, side(reference), terminal, |passage| match emit {
+        Emit::Pairs => pairs.add(passage, |pair| {
+            records += 1;
+            out.pair(pair)
+        }),
+        _ => {
+            records += 1;
+            out.passage(passage)
+        }
+    });
+    let result = result.and_then(|()| {
+        pairs.finish(|pair| {
+            records += 1;
+            out.pair(pair)
+        })
+    });
+    let (counts, left_out) = (found.counts().clone(), found.left_out());
+    let passages = Some(found.len() as u64);
+    Ok((Written { records, passages, left_out, ..Written::of(counts) }, result.and_then(|()| out.finish())))
+}
+
+fn find_spans(
+    input: &mut Input,
+    reference: &mut Option<Input>,
+    request: &Request,
+    terminal: &Terminal,
+) -> Result<Found, Error> {
+    let mut found = passages::find_spans(input, side(reference), &request.options, terminal)?;
+    let (mut out, mut records) = (PassageLines::new(WholeLines::new()), 0);
+    let result = found.for_each(input, side(reference), terminal, |spans| {
+        records += 1;
+        out.spans(spans)
+    });
+    let (counts, covered) = (found.counts().clone(), Some(found.tokens()));
+    Ok((Written { records, covered, ..Written::of(counts) }, result.and_then(|()| out.finish())))
+}
+
 fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: source::Counts, started: Instant) {
+    if written.cleaned.is_none() || written.cuts.is_some() {
+        summarise_search(terminal, request, written, started);
+    }
+    if let (Some(cut), Some(cleaned)) = (&request.cut, &written.cleaned) {
+        summarise_folder(terminal, cut, cleaned, started);
+    }
+    let PassageCounts { repaired, skipped, failed, fell_back, .. } = written.counts;
+    input::report_left_out(terminal, [failed, skipped, repaired, fell_back], files);
+}
+
+/// What was read and found.
+fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, started: Instant) {
     let PassageCounts { documents, references, tokens, bytes: read, spilled, .. } = written.counts;
     let mut found = counted(documents, "document");
     if references > 0 {
@@ -165,8 +252,8 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
         (Some(passages), _) => {
             found += &format!(": {} of {} or more", counted(passages, "passage"), counted(least, "word"))
         }
-        (None, covered) => {
-            let covered = covered.unwrap_or_default();
+        (None, None) => found += &format!(": {}", written.cuts.as_ref().map(cut_in_words).unwrap_or_default()),
+        (None, Some(covered)) => {
             let share = 100.0 * covered as f64 / tokens.max(1) as f64;
             found += &format!(
                 ": {} in passages of {} or more ({share:.1} % of {}), in {}",
@@ -198,8 +285,6 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
             terminal.line(&format!("because of --memory, {} went to temporary files", bytes(spilled as f64)));
         }
     }
-    let PassageCounts { repaired, skipped, failed, fell_back, .. } = written.counts;
-    input::report_left_out(terminal, [failed, skipped, repaired, fell_back], files);
 }
 
 /// The one object of `--stats`.
@@ -217,6 +302,12 @@ struct Stats<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     passages: Option<u64>,
     left_out: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cuts: Option<&'a CutCounts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files_written: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_written: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     covered_words: Option<u64>,
     seconds: f64,
@@ -237,6 +328,9 @@ fn stats_of<'a>(request: &'a Request, written: &'a Written, error: Option<&Error
         records: written.records,
         passages: written.passages,
         left_out: written.left_out,
+        cuts: written.cuts.as_ref(),
+        files_written: written.cleaned.as_ref().map(|cleaned| cleaned.files_written),
+        bytes_written: written.cleaned.as_ref().map(|cleaned| cleaned.bytes_written),
         covered_words: written.covered,
         seconds: started.elapsed().as_secs_f64(),
         error: error.map(Failure::from),

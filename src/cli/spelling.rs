@@ -9,8 +9,9 @@ use std::collections::HashSet;
 use std::sync::{LazyLock, OnceLock};
 
 /// The command for what the library names.
-const COMMANDS: [(&str, &str); 5] = [
+const COMMANDS: [(&str, &str); 6] = [
     ("clean::clean", "dedup clean --output DIR"),
+    ("clean::cut_passages", "dedup passages --output DIR"),
     ("Outdated::damaged", "dedup index compact --salvage"),
     ("count_terms", "dedup lexicon build"),
     ("index::header", "dedup index stats"),

@@ -8,7 +8,7 @@
 //! ```
 
 use super::cutting::{Cutting, PassageOptions, memory_of_reading, sequence_of};
-use super::locate::{Documents, Located, Locator, Sought};
+use super::locate::{Documents, Located, Locator, Places, Sought};
 use super::order;
 use super::repeats::{self, FindOptions, Found};
 use super::text::{Builder, Selector, Text};
@@ -127,7 +127,7 @@ pub fn find_passages(
     options: &PassageOptions,
     observer: &dyn Observer,
 ) -> Result<Passages, Error> {
-    let mut search = Search::read(source, reference, options, observer)?;
+    let mut search = Search::read(source, reference, options, false, observer)?;
     let find = &search.options;
     let text = &search.text;
     let (memory, folder) = (options.memory, options.temp_dir.as_deref());
@@ -151,7 +151,7 @@ pub fn find_spans(
     options: &PassageOptions,
     observer: &dyn Observer,
 ) -> Result<Spans, Error> {
-    let search = Search::read(source, reference, options, observer)?;
+    let search = Search::read(source, reference, options, false, observer)?;
     let ranges = search.pool.install(|| repeats::covered(&search.text, &search.options))?;
     let Search { mut documents, text, counts, .. } = search;
     documents.starts = text.starts;
@@ -162,19 +162,21 @@ pub fn find_spans(
 const MOST_OVERLAPPING: usize = 10;
 
 /// Documents that were read, and whose groups are sorted.
-struct Search {
-    documents: Documents,
-    text: Text,
-    options: FindOptions,
-    counts: PassageCounts,
-    pool: ThreadPool,
+pub(super) struct Search {
+    pub documents: Documents,
+    pub text: Text,
+    pub options: FindOptions,
+    pub counts: PassageCounts,
+    pub pool: ThreadPool,
 }
 
 impl Search {
-    fn read(
+    /// Reads everything, and where documents are too if `with_places`.
+    pub fn read(
         source: &mut dyn Source,
         reference: Option<&mut dyn Source>,
         options: &PassageOptions,
+        with_places: bool,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
         options.words().check("passages")?;
@@ -184,7 +186,7 @@ impl Search {
         let mut sources = Side::both(source, reference);
         sources.iter_mut().for_each(|side| side.source.keep_for_second_read());
         observer.stage(Stage::Reading);
-        let (documents, builder, mut counts) = read(&mut sources, options, observer)?;
+        let (documents, builder, mut counts) = read(&mut sources, options, with_places, observer)?;
         observer.stage(Stage::Grouping);
         let text = pool.install(|| {
             let mut text = builder.finish()?;
@@ -220,6 +222,7 @@ struct Part {
     sequences: Vec<u64>,
     ids: String,
     id_ends: Vec<usize>,
+    places: Places,
     tokens: Vec<u64>,
     selected: Vec<u64>,
     has_halves: bool,
@@ -232,6 +235,7 @@ struct Part {
 fn read(
     sources: &mut [Side<'_>],
     options: &PassageOptions,
+    with_places: bool,
     observer: &dyn Observer,
 ) -> Result<(Documents, Builder, PassageCounts), Error> {
     let selector = Selector::new(options.min_words, true);
@@ -244,7 +248,7 @@ fn read(
         sources,
         |_| Ok(()),
         || (Cutting::new(words, &signing), Vec::new()),
-        |(), numbered, (cutting, grams)| part(numbered, cutting, &selector, options.seed, grams),
+        |(), numbered, (cutting, grams)| part(numbered, cutting, &selector, (options.seed, with_places), grams),
         |mut part: Part| {
             if let Some(refused) = part.refused {
                 return Err(refused);
@@ -262,6 +266,7 @@ fn read(
             check_stopped(observer)?;
             builder.add(&part.lengths, &part.tokens, &mut part.selected, part.has_halves)?;
             documents.add(part.reference, &part.sequences, (&part.ids, &part.id_ends));
+            documents.add_places(&part.places);
             Ok(())
         },
     )?;
@@ -269,7 +274,13 @@ fn read(
 }
 
 /// Turns a batch into a part.
-fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selector: &Selector, seed: u64, grams: &mut Vec<u64>) -> Part {
+fn part(
+    numbered: Numbered,
+    cutting: &mut Cutting<'_>,
+    selector: &Selector,
+    (seed, with_places): (u64, bool),
+    grams: &mut Vec<u64>,
+) -> Part {
     let Numbered { reference, batch, .. } = numbered;
     let mut part = Part { reference, bytes: batch.bytes_read(), unpacked: batch.bytes_unpacked(), ..Part::default() };
     batch.documents(&mut |document| match document {
@@ -286,6 +297,9 @@ fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selector: &Selector, seed
                 Ok(()) => {
                     part.ids.push_str(&document.id);
                     part.id_ends.push(part.ids.len());
+                    if with_places {
+                        part.places.push(&document.place);
+                    }
                 }
                 Err(error) => part.refused = part.refused.take().or(Some(error)),
             }
@@ -502,12 +516,67 @@ impl Spans {
     }
 }
 
+/// Texts for tests, and how they are cut into words.
+#[cfg(all(test, feature = "files"))]
+pub(super) mod oracle {
+    use crate::tokenizer::{TokenDetail, Tokenizer, Tokens, Word, stands_alone};
+    use proptest::prelude::*;
+
+    /// The words of texts, as they are compared, and the tokens.
+    pub fn words(texts: &[String]) -> (Vec<Vec<u64>>, Vec<Tokens>) {
+        let cut = |text: &String| {
+            let mut tokens = Tokens::new(TokenDetail::Everything, 0);
+            Word.tokenize(text, &mut tokens);
+            let is_half = |token: &str| token.chars().count() == 1 && token.chars().all(stands_alone);
+            let word = |at: usize| tokens.hashes()[at] & !1 | u64::from(is_half(tokens.text(at)));
+            ((0..tokens.len()).map(word).collect(), tokens)
+        };
+        texts.iter().map(cut).unzip()
+    }
+
+    /// JSON lines, with some characters escaped.
+    pub fn json_lines(texts: &[String]) -> String {
+        let line = |text: &String| {
+            let quoted = serde_json::to_string(text).unwrap().replace('é', "\\u00e9").replace('😀', "\\ud83d\\ude00");
+            format!("{{\"text\":{quoted}}}\r\n")
+        };
+        texts.iter().map(line).collect()
+    }
+
+    /// Texts of few words, with copies of parts of others, and with periods.
+    pub fn texts() -> impl Strategy<Value = Vec<String>> {
+        let pieces = ["one ", "Two, ", "three\r\n", "caf\u{e9} ", "北", "京", "カ", "\u{1f600} ", "four\n\n", "x_1; "];
+        let random = (1..pieces.len(), prop::collection::vec(0usize..99, 0..40))
+            .prop_map(move |(kinds, all)| all.iter().map(|piece| pieces[piece % kinds]).collect::<String>());
+        let mixed = prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..40).prop_map(|all| all.concat());
+        let periodic = (0..pieces.len(), 1..4usize, 0..40usize).prop_map(move |(first, period, length)| {
+            (0..length).map(|at| pieces[(first + at % period) % pieces.len()]).collect::<String>()
+        });
+        let cuts = prop::collection::vec((any::<prop::sample::Index>(), 0usize..150, 0usize..150), 0..6);
+        let random = prop::collection::vec(prop_oneof![random, mixed, periodic], 1..6);
+        // A character that stands for two words, the first of which is a word of its own.
+        let halves = prop::bool::weighted(0.2);
+        (random, cuts, halves).prop_map(|(mut texts, cuts, has_halves)| {
+            for (of, start, length) in cuts {
+                let text = &texts[of.index(texts.len())];
+                let start = text.floor_char_boundary(start.min(text.len()));
+                let end = text.floor_char_boundary((start + length).min(text.len()));
+                texts.push(format!("begin{start} {} end{length}", &text[start..end]));
+            }
+            if has_halves {
+                texts.iter_mut().for_each(|text| *text = text.replace("x_1;", "½").replace("Two,", "1"));
+            }
+            texts
+        })
+    }
+}
+
 #[cfg(all(test, feature = "files"))]
 mod tests {
+    use super::oracle::{json_lines, texts, words};
     use super::*;
     use crate::passages::repeats::oracle::by_definition;
     use crate::source::{Documents as Listed, Input, ReadOptions};
-    use crate::tokenizer::{Tokenizer, Tokens, Word, stands_alone};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
     use std::fs;
@@ -520,18 +589,6 @@ mod tests {
 
     /// Of each document its bytes in passages.
     type Ranges = BTreeMap<usize, Vec<Range<usize>>>;
-
-    /// The words of texts, as they are compared, and the tokens.
-    fn words(texts: &[String]) -> (Vec<Vec<u64>>, Vec<Tokens>) {
-        let cut = |text: &String| {
-            let mut tokens = Tokens::new(TokenDetail::Everything, 0);
-            Word.tokenize(text, &mut tokens);
-            let is_half = |token: &str| token.chars().count() == 1 && token.chars().all(stands_alone);
-            let word = |at: usize| tokens.hashes()[at] & !1 | u64::from(is_half(tokens.text(at)));
-            ((0..tokens.len()).map(word).collect(), tokens)
-        };
-        texts.iter().map(cut).unzip()
-    }
 
     /// Passages and ranges by their definition.
     fn expected(texts: &[String], references: usize, options: &PassageOptions) -> (Vec<Row>, Ranges) {
@@ -584,15 +641,6 @@ mod tests {
         (rows, joined.collect())
     }
 
-    /// JSON lines, with some characters escaped.
-    fn json_lines(texts: &[String]) -> String {
-        let line = |text: &String| {
-            let quoted = serde_json::to_string(text).unwrap().replace('é', "\\u00e9").replace('😀', "\\ud83d\\ude00");
-            format!("{{\"text\":{quoted}}}\r\n")
-        };
-        texts.iter().map(line).collect()
-    }
-
     /// What is found of texts that are read from JSON lines, of which the first are a reference.
     fn found(texts: &[String], references: usize, options: &PassageOptions) -> (Vec<Row>, Ranges) {
         let folder = tempfile::tempdir().unwrap();
@@ -633,28 +681,6 @@ mod tests {
             Some(source) => Some(&mut **source),
             None => None,
         }
-    }
-
-    /// Texts of few words, with copies of parts of others, and with periods.
-    fn texts() -> impl Strategy<Value = Vec<String>> {
-        let pieces = ["one ", "Two, ", "three\r\n", "caf\u{e9} ", "北", "京", "カ", "\u{1f600} ", "four\n\n", "x_1; "];
-        let random = (1..pieces.len(), prop::collection::vec(0usize..99, 0..40))
-            .prop_map(move |(kinds, all)| all.iter().map(|piece| pieces[piece % kinds]).collect::<String>());
-        let mixed = prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..40).prop_map(|all| all.concat());
-        let periodic = (0..pieces.len(), 1..4usize, 0..40usize).prop_map(move |(first, period, length)| {
-            (0..length).map(|at| pieces[(first + at % period) % pieces.len()]).collect::<String>()
-        });
-        let cuts = prop::collection::vec((any::<prop::sample::Index>(), 0usize..150, 0usize..150), 0..6);
-        let random = prop::collection::vec(prop_oneof![random, mixed, periodic], 1..6);
-        (random, cuts).prop_map(|(mut texts, cuts)| {
-            for (of, start, length) in cuts {
-                let text = &texts[of.index(texts.len())];
-                let start = text.floor_char_boundary(start.min(text.len()));
-                let end = text.floor_char_boundary((start + length).min(text.len()));
-                texts.push(format!("begin{start} {} end{length}", &text[start..end]));
-            }
-            texts
-        })
     }
 
     proptest! {

@@ -8,6 +8,7 @@ use crate::source::{Document, Place, Problem, ProblemKind, Severity};
 use crate::tokenizer::{TokenDetail, Tokens};
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The documents that were read, in their order.
 #[derive(Default)]
@@ -21,6 +22,38 @@ pub(super) struct Documents {
     id_ends: Vec<usize>,
     /// The batches of the source, and of the reference.
     sides: [Batches; 2],
+    /// Where each was read, if that is kept.
+    places: Places,
+}
+
+/// Where documents were read.
+#[derive(Default)]
+pub(super) struct Places {
+    /// The paths, each with the first document from there.
+    paths: Vec<(u32, Arc<str>)>,
+    /// The lines; 0 for a whole file.
+    lines: Vec<u64>,
+}
+
+impl Places {
+    /// Adds that of the next document.
+    pub fn push(&mut self, place: &Place) {
+        if self.paths.last().is_none_or(|(_, path)| *path != place.path) {
+            self.paths.push((self.lines.len() as u32, Arc::clone(&place.path)));
+        }
+        self.lines.push(place.line.unwrap_or(0));
+    }
+
+    /// Adds those of others.
+    fn append(&mut self, other: &Places) {
+        let before = self.lines.len() as u32;
+        for (first, path) in &other.paths {
+            if self.paths.last().is_none_or(|(_, last)| last != path) {
+                self.paths.push((before + first, Arc::clone(path)));
+            }
+        }
+        self.lines.extend_from_slice(&other.lines);
+    }
 }
 
 /// The batches of one side.
@@ -42,6 +75,19 @@ impl Documents {
         let before = self.ids.len();
         self.ids.push_str(ids);
         self.id_ends.extend(id_ends.iter().map(|end| before + end));
+    }
+
+    /// Adds where the documents of a batch were read.
+    pub fn add_places(&mut self, places: &Places) {
+        self.places.append(places);
+    }
+
+    /// The path and the line of a document, if they were kept.
+    pub fn place(&self, number: u32) -> Option<(&str, Option<u64>)> {
+        let Places { paths, lines } = &self.places;
+        let line = *lines.get(number as usize)?;
+        let (_, path) = &paths[paths.partition_point(|(first, _)| *first <= number) - 1];
+        Some((path, Some(line).filter(|&line| line > 0)))
     }
 
     /// The end of the documents of the reference: their number, if they come first.

@@ -211,7 +211,7 @@ impl Found {
 }
 
 /// Collects the repeats of one group. What it gathers of places goes up the tree of what follows them.
-trait Collect {
+pub(super) trait Collect {
     type Gathered;
 
     /// What is gathered of one place.
@@ -225,16 +225,16 @@ trait Collect {
 }
 
 /// A repeat that is found: from `depth` tokens before its anchors on.
-struct Repeated {
+pub(super) struct Repeated {
     depth: u64,
-    tokens: u64,
+    pub tokens: u64,
     size: u64,
     count: u64,
 }
 
 impl Repeated {
     /// Where it begins that has this anchor.
-    fn start(&self, text: &Text, anchor: u32) -> u64 {
+    pub fn start(&self, text: &Text, anchor: u32) -> u64 {
         text.anchors[anchor as usize].at - self.depth
     }
 }
@@ -423,20 +423,20 @@ pub(super) fn covered(text: &Text, options: &FindOptions) -> Result<Vec<Range<u6
 }
 
 /// The slots of each k-gram.
-fn groups(text: &Text) -> impl ParallelIterator<Item = &[Slot]> {
+pub(super) fn groups(text: &Text) -> impl ParallelIterator<Item = &[Slot]> {
     text.slots.par_chunk_by(|slot, _| slot.right_common != LAST)
 }
 
 /// The search for the repeats whose first window selects one k-gram.
-struct Search<'s, C> {
-    text: &'s Text,
-    options: &'s FindOptions,
-    collect: &'s mut C,
-    buffer: &'s mut Buffer,
+pub(super) struct Search<'s, C> {
+    pub text: &'s Text,
+    pub options: &'s FindOptions,
+    pub collect: &'s mut C,
+    pub buffer: &'s mut Buffer,
 }
 
 impl<C: Collect> Search<'_, C> {
-    fn group(&mut self, slots: &[Slot]) -> Result<(), Error> {
+    pub fn group(&mut self, slots: &[Slot]) -> Result<(), Error> {
         let (text, mut branch) = (self.text, Vec::new());
         let mut result = Ok(());
         tree(
@@ -547,6 +547,8 @@ fn tree<G>(
 #[cfg(test)]
 pub(super) mod oracle {
     use super::{Place, Repeat};
+    use crate::hash::mix;
+    use proptest::prelude::*;
     use std::collections::BTreeMap;
 
     /// All repeats by their definition: of every string, all places.
@@ -573,11 +575,33 @@ pub(super) mod oracle {
         repeats.sort_by(|a, b| (a.places[0], b.tokens).cmp(&(b.places[0], a.tokens)));
         repeats
     }
+
+    /// Documents of few different tokens, with copies of parts of others, and with periods.
+    pub fn documents() -> impl Strategy<Value = Vec<Vec<u64>>> {
+        let random = (1u64..5, prop::collection::vec(any::<u64>(), 0..40))
+            .prop_map(|(kinds, tokens)| tokens.into_iter().map(|token| mix(token % kinds)).collect::<Vec<_>>());
+        let periodic = (1usize..4, 0usize..40)
+            .prop_map(|(period, length)| (0..length).map(|at| mix((at % period) as u64)).collect::<Vec<_>>());
+        let cuts = prop::collection::vec((any::<prop::sample::Index>(), 0usize..40, 0usize..40), 0..6);
+        (prop::collection::vec(prop_oneof![3 => random, 1 => periodic], 1..6), cuts).prop_map(
+            |(mut documents, cuts)| {
+                for (of, start, length) in cuts {
+                    let document = &documents[of.index(documents.len())];
+                    let (start, end) = (start.min(document.len()), (start + length).min(document.len()));
+                    let mut copy = vec![mix(77 + start as u64)];
+                    copy.extend_from_slice(&document[start..end]);
+                    copy.push(mix(99 + length as u64));
+                    documents.push(copy);
+                }
+                documents
+            },
+        )
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::oracle::by_definition;
+    use super::oracle::{by_definition, documents};
     use super::*;
     use crate::hash::mix;
     use proptest::prelude::*;
@@ -598,28 +622,6 @@ mod tests {
             prop_assert_eq!(&found.places[..], &expected.places[..found.count.min(2)]);
         }
         Ok(())
-    }
-
-    /// Documents of few different tokens, with copies of parts of others, and with periods.
-    fn documents() -> impl Strategy<Value = Vec<Vec<u64>>> {
-        let random = (1u64..5, prop::collection::vec(any::<u64>(), 0..40))
-            .prop_map(|(kinds, tokens)| tokens.into_iter().map(|token| mix(token % kinds)).collect::<Vec<_>>());
-        let periodic = (1usize..4, 0usize..40)
-            .prop_map(|(period, length)| (0..length).map(|at| mix((at % period) as u64)).collect::<Vec<_>>());
-        let cuts = prop::collection::vec((any::<prop::sample::Index>(), 0usize..40, 0usize..40), 0..6);
-        (prop::collection::vec(prop_oneof![3 => random, 1 => periodic], 1..6), cuts).prop_map(
-            |(mut documents, cuts)| {
-                for (of, start, length) in cuts {
-                    let document = &documents[of.index(documents.len())];
-                    let (start, end) = (start.min(document.len()), (start + length).min(document.len()));
-                    let mut copy = vec![mix(77 + start as u64)];
-                    copy.extend_from_slice(&document[start..end]);
-                    copy.push(mix(99 + length as u64));
-                    documents.push(copy);
-                }
-                documents
-            },
-        )
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 
 use super::{cannot_write, write_line};
 use crate::error::Error;
-use crate::passages::{Containment, DocumentSpans, Passage, PassagePlace, SharedPassage};
+use crate::passages::{Containment, DocumentPair, DocumentSpans, PairedPassage, Passage, PassagePlace, SharedPassage};
 use serde::Serialize;
 use std::io::Write;
 
@@ -20,6 +20,11 @@ enum Record<'a> {
     Spans {
         id: &'a str,
         spans: Vec<[usize; 2]>,
+    },
+    Shared {
+        a: &'a str,
+        b: &'a str,
+        passages: Vec<Paired>,
     },
     Containment {
         id: &'a str,
@@ -48,6 +53,26 @@ impl From<&SharedPassage> for Shared {
     fn from(SharedPassage { range, line, in_range, in_line }: &SharedPassage) -> Self {
         let (line, in_line) = (*line, *in_line);
         Shared { start: range.start, end: range.end, line, in_start: in_range.start, in_end: in_range.end, in_line }
+    }
+}
+
+/// A passage at two places.
+#[derive(Serialize)]
+struct Paired {
+    words: u64,
+    a_start: usize,
+    a_end: usize,
+    a_line: usize,
+    b_start: usize,
+    b_end: usize,
+    b_line: usize,
+}
+
+impl From<&PairedPassage> for Paired {
+    fn from(passage: &PairedPassage) -> Self {
+        let &PairedPassage { words, a_range: (a_start, a_end), a_line, b_range: (b_start, b_end), b_line, .. } =
+            passage;
+        Paired { words, a_start, a_end, a_line, b_start, b_end, b_line }
     }
 }
 
@@ -94,6 +119,15 @@ impl<W: Write> PassageLines<W> {
     pub fn spans(&mut self, spans: &DocumentSpans<'_>) -> Result<(), Error> {
         let ranges = spans.spans.iter().map(|span| [span.start, span.end]).collect();
         write_line(&mut self.out, &Record::Spans { id: spans.id, spans: ranges })
+    }
+
+    /// Writes one `shared` record.
+    ///
+    /// # Errors
+    /// As for [`passage`](Self::passage).
+    pub fn pair(&mut self, pair: &DocumentPair<'_>) -> Result<(), Error> {
+        let &DocumentPair { a, b, ref passages, .. } = pair;
+        write_line(&mut self.out, &Record::Shared { a, b, passages: passages.iter().map(Paired::from).collect() })
     }
 
     /// Writes one `containment` record.

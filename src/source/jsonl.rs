@@ -108,7 +108,7 @@ impl Fields {
 
     /// [`parse`](Self::parse) for every line, without the fast path.
     fn parse_any<'a>(&self, line: &'a str) -> Result<Record<'a>, Rejected> {
-        let mut found = Found { texts: vec![Slot::Missing; self.texts.len()], id: Slot::Missing };
+        let mut found = Found::new(self.texts.len(), false);
         let mut json = serde_json::Deserializer::from_str(line);
         let parsed =
             Object { wanted: &self.wanted, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
@@ -150,6 +150,30 @@ impl Fields {
         Err(Rejected { kind: ProblemKind::Text, message, id: id.map(Cow::into_owned), lacks_field })
     }
 
+    /// The strings that are joined to the text of a line, as they are written in it, with quotation marks and escapes; `None` if there is
+    /// no text.
+    #[cfg(feature = "clean")]
+    pub fn literals<'a>(&self, line: &'a str) -> Option<Vec<&'a str>> {
+        let mut found = Found::new(self.texts.len(), true);
+        let mut json = serde_json::Deserializer::from_str(line);
+        Object { wanted: &self.wanted, found: &mut found }.deserialize(&mut json).ok()?;
+        let mut literals = Vec::new();
+        let mut add = |literal: Cow<'a, str>| {
+            let Cow::Borrowed(literal) = literal else { return None };
+            literals.push(literal);
+            Some(())
+        };
+        for slot in found.texts {
+            match slot {
+                Slot::Missing | Slot::Kind("null") => {}
+                Slot::Text(text) => add(text)?,
+                Slot::Texts(texts) => texts.into_iter().try_for_each(&mut add)?,
+                Slot::Number(_) | Slot::Kind(_) | Slot::Misled(..) => return None,
+            }
+        }
+        Some(literals)
+    }
+
     /// The texts of these fields, and whether no main text was found in one; or what is wrong with them. One of several may
     /// be missing or null.
     fn joined<'a>(&self, found: Vec<Slot<'a>>) -> Result<(Cow<'a, str>, bool), String> {
@@ -176,7 +200,7 @@ impl Fields {
     /// What the value is, for a message, if it is something else.
     #[cfg(feature = "files")]
     pub fn number(&self, line: &str) -> Result<Option<Number>, String> {
-        let mut found = Found { texts: Vec::new(), id: Slot::Missing };
+        let mut found = Found::new(0, false);
         let Some(wanted) = self.number.as_ref() else { return Ok(None) };
         let mut json = serde_json::Deserializer::from_str(line);
         // The line was parsed before.
@@ -310,6 +334,14 @@ impl<'de> Slot<'de> {
 struct Found<'de> {
     texts: Vec<Slot<'de>>,
     id: Slot<'de>,
+    /// Whether strings stay as they are written, with quotation marks and escapes.
+    as_written: bool,
+}
+
+impl Found<'_> {
+    fn new(texts: usize, as_written: bool) -> Self {
+        Found { texts: vec![Slot::Missing; texts], id: Slot::Missing, as_written }
+    }
 }
 
 /// Where the text of a path goes.
@@ -415,7 +447,9 @@ impl<'de> Visitor<'de> for Object<'_, '_, 'de> {
                     map.next_value::<IgnoredAny>()?;
                 }
                 // By far the most common field; checking it first saves a comparison.
-                Some(Wanted { text: Some(slots), is_id: false, within, elements: None }) if within.is_empty() => {
+                Some(Wanted { text: Some(slots), is_id: false, within, elements: None })
+                    if within.is_empty() && !self.found.as_written =>
+                {
                     self.found.texts[slots.own] = map.next_value_seed(Text)?;
                 }
                 Some(wanted) => look_into(map.next_value()?, wanted, self.found).map_err(M::Error::custom)?,
@@ -466,7 +500,7 @@ impl<'de> Visitor<'de> for Elements<'_, '_, 'de> {
         let mut slots = Vec::new();
         wanted.each_slot(&mut |slot| slots.push(slot));
         // What an element holds is found apart, so that a name that it repeats counts once.
-        let mut element = Found { texts: vec![Slot::Missing; found.texts.len()], id: Slot::Missing };
+        let mut element = Found::new(found.texts.len(), found.as_written);
         while let Some(value) = seq.next_element::<&RawValue>()? {
             let is_object_or_null = value.get().starts_with(['{', 'n']);
             if !is_object_or_null
@@ -497,9 +531,10 @@ fn kind(json: &str) -> &'static str {
 
 /// A value that is, or contains, wanted fields; unchanged from the line.
 fn look_into<'de>(value: &'de RawValue, wanted: &Wanted, found: &mut Found<'de>) -> Result<(), serde_json::Error> {
-    let json = value.get();
+    let (json, as_written) = (value.get(), found.as_written);
     let here = || {
         Ok::<_, serde_json::Error>(match kind(json) {
+            "a string" if as_written => Slot::Text(Cow::Borrowed(json)),
             "a string" => serde_json::Deserializer::from_str(json).deserialize_str(Text)?,
             "a number" => Slot::Number(json),
             kind => Slot::Kind(kind),

@@ -29,7 +29,7 @@
 //! | `arrow`, `arrow_table` | columns in memory → ranges of rows |
 //! | `lines`, `jsonl`, `csv` | the records of each format |
 //! | `decode`, `html` | bytes → text; markup → text |
-//! | `rest`, `compress` | a file without some of its records; bytes → compressed bytes |
+//! | `rest`, `snip`, `compress` | a file without some of its records; a record without a part of its text; bytes → compressed bytes |
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
@@ -79,6 +79,8 @@ mod records;
 pub(crate) mod rest;
 #[cfg(feature = "files")]
 mod rewind;
+#[cfg(feature = "clean")]
+pub(crate) mod snip;
 #[cfg(feature = "files")]
 mod tally;
 #[cfg(feature = "files")]

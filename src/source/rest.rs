@@ -1,7 +1,7 @@
-//! A file without some of its records: every other byte unchanged, in the compression that the file has.
+//! A file without some of its records, or parts of their texts: every other byte unchanged, in the compression that the file has.
 //!
 //! Records are identified as in a [`Place`](super::Place): by the line on which they start, or by their number in an
-//! archive. No record is held: it is copied, or passed over, as it is read.
+//! archive. Only a record whose text changes is held; others are copied, or passed over, as they are read.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -21,6 +21,7 @@ use super::cut::{Cut, LineCut};
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::reader::Reader;
+use super::snip::{CHANGED, Snipper, Snips, snip_whole};
 #[cfg(feature = "warc")]
 use super::warc::Archive;
 use super::{Format, ReadOptions, decode, decompress, file};
@@ -175,33 +176,62 @@ pub(crate) fn heading(original: &mut dyn Original, options: &ReadOptions) -> Res
     Ok(Heading { format, row })
 }
 
-/// Copies a file without these records, ascending. It must have been read with the same options.
+/// What is left out of a copy.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LeftOut<'l> {
+    /// Records, ascending.
+    pub records: &'l [u64],
+    /// Ranges of the texts of others.
+    pub snips: Option<&'l Snips>,
+}
+
+impl LeftOut<'_> {
+    /// Whether the copy is the file.
+    pub fn is_nothing(&self) -> bool {
+        self.records.is_empty() && self.snips.is_none_or(Snips::is_empty)
+    }
+}
+
+/// Copies a file without this. It must have been read with the same options.
 ///
 /// # Errors
 /// See [`Failure`]. A part of the copy may have been written.
 pub(crate) fn copy_without(
     original: &mut dyn Original,
     options: &ReadOptions,
-    records: &[u64],
+    left_out: LeftOut<'_>,
     form: Form,
     out: impl Write + Send,
 ) -> Result<(), Failure> {
-    let (reader, format, compression) = open(original, options)?;
+    let (mut reader, format, compression) = open(original, options)?;
+    let snips = left_out.snips.filter(|snips| !snips.is_empty());
     #[cfg(feature = "parquet")]
     if let Format::Parquet = format {
         drop(reader);
-        return copy_rows(original, records, out);
+        if snips.is_some() {
+            return Err(unchangeable(format));
+        }
+        return copy_rows(original, left_out.records, out);
     }
     let compression = compression.filter(|_| form == Form::Whole);
     let encoder = Encoder::new(compression, out).map_err(Failure::Write)?;
-    let mut copy = Copy { encoder, left_out: records.iter().copied().peekable() };
+    let snipper = snips.map(|_| Snipper::new(options, format, &reader.head));
+    let mut copy = Copy {
+        encoder,
+        left_out: left_out.records.iter().copied().peekable(),
+        snips: snips.map(|snips| (Box::new(snips.records()) as BoxedSnips<'_>).peekable()),
+        snipper,
+        held: Vec::new(),
+    };
     match format {
+        Format::Text if snips.is_some() => copy.whole(&mut reader, options.max_record)?,
         Format::Jsonl => copy.records(reader, LineCut, form, false)?,
         Format::Lines => copy.records(reader, LineCut, form, false)?,
         Format::Csv | Format::Tsv => {
             let delimiter = options.delimiter(format).unwrap_or(b',');
             copy.records(reader, RecordCut::new(delimiter), form, true)?;
         }
+        Format::Warc if snips.is_some() => return Err(unchangeable(format)),
         #[cfg(feature = "warc")]
         Format::Warc => {
             let starts = Archive::starts(reader, BLOCK, options.max_record);
@@ -209,10 +239,20 @@ pub(crate) fn copy_without(
         }
         _ => return Err(Failure::Read(io::Error::other("it is one document"))),
     }
-    match copy.left_out.next() {
-        Some(_) => Err(Failure::Read(io::Error::other("it changed since its records were read"))),
-        None => copy.encoder.finish().map_err(Failure::Write),
+    let has_missing = copy.left_out.next().is_some() || copy.next_snip().is_some();
+    match has_missing {
+        true => Err(changed(CHANGED)),
+        false => copy.encoder.finish().map_err(Failure::Write),
     }
+}
+
+fn changed(why: impl Into<String>) -> Failure {
+    Failure::Read(io::Error::other(why.into()))
+}
+
+/// The error that texts in files of this format cannot be changed.
+fn unchangeable(format: Format) -> Failure {
+    changed(format!("parts of texts cannot be left out of {} files", format.name()))
 }
 
 /// Copies a Parquet file without these rows.
@@ -254,13 +294,33 @@ impl<W: Write> Write for Watched<W> {
     }
 }
 
+/// Records with the ranges that are left out of their texts.
+type BoxedSnips<'r> = Box<dyn Iterator<Item = (u64, &'r [[u32; 2]])> + Send + 'r>;
+
 struct Copy<'r, W: Write> {
     encoder: Encoder<W>,
     /// The records that are still to be left out.
     left_out: Peekable<Copied<Iter<'r, u64>>>,
+    /// Those that are still to be changed, and what does it.
+    snips: Option<Peekable<BoxedSnips<'r>>>,
+    snipper: Option<Snipper<'r>>,
+    /// The record that is changed, as far as it was read.
+    held: Vec<u8>,
 }
 
-impl<W: Write> Copy<'_, W> {
+/// What happens to a record.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate<'r> {
+    Kept,
+    LeftOut,
+    Snipped(&'r [[u32; 2]]),
+    /// It is the header row, which is kept or not.
+    Header {
+        is_kept: bool,
+    },
+}
+
+impl<'r, W: Write> Copy<'r, W> {
     /// Copies records that end where `cut` says.
     fn records(&mut self, mut reader: Reader, mut cut: impl Cut, form: Form, has_header: bool) -> Result<(), Failure> {
         let continues = form == Form::Joined { is_first: false };
@@ -272,11 +332,11 @@ impl<W: Write> Copy<'_, W> {
         }
         block.drain(..mark);
         let mut line = 1;
-        let mut skips_header = has_header && continues;
-        // Whether the record that has begun is left out.
-        let mut is_left_out = None;
+        let mut awaits_header = has_header && (continues || self.snipper.is_some());
+        // What happens to the record that has begun.
+        let mut fate: Option<Fate<'r>> = None;
         loop {
-            let is_copying = is_left_out != Some(true) && !skips_header && self.left_out.peek().is_none();
+            let is_copying = fate.is_none_or(|fate| fate == Fate::Kept) && !awaits_header && !self.has_more();
             if is_copying {
                 self.write(&block)?;
                 block.clear();
@@ -284,41 +344,104 @@ impl<W: Write> Copy<'_, W> {
             let narrow = units.narrow(&block);
             let (mut at, mut kept) = (0, 0);
             while at < narrow.len() {
-                let leaves_out = match is_left_out {
-                    Some(leaves_out) => leaves_out,
-                    None if skips_header && !matches!(narrow[at], b'\n' | b'\r') => {
-                        skips_header = false;
-                        true
+                let own = match fate {
+                    Some(fate) => fate,
+                    None if awaits_header && !matches!(narrow[at], b'\n' | b'\r') => {
+                        awaits_header = false;
+                        Fate::Header { is_kept: !continues }
                     }
-                    None => self.left_out.next_if_eq(&line).is_some(),
+                    None => self.next_fate(line),
                 };
-                if leaves_out && is_left_out.is_none() {
+                if own != Fate::Kept && fate.is_none() {
                     self.write(&block[units.bytes(kept)..units.bytes(at)])?;
                 }
-                is_left_out = Some(leaves_out);
+                fate = Some(own);
                 let end = cut.first_end(&narrow[at..]).map(|end| at + end);
                 let next = end.unwrap_or(narrow.len());
                 line += cut.line_ends(&narrow[at..next]);
-                at = next;
-                if leaves_out {
-                    kept = at;
+                if own != Fate::Kept {
+                    self.hold(own, &block[units.bytes(at)..units.bytes(next)]);
+                    kept = next;
                 }
+                at = next;
                 if end.is_some() {
-                    is_left_out = None;
+                    self.release(own)?;
+                    fate = None;
                 }
             }
             // An odd byte at the end belongs to the last record.
-            let end = if is_left_out == Some(true) { units.bytes(kept) } else { block.len() };
-            self.write(&block[units.bytes(kept)..end])?;
+            match fate {
+                Some(Fate::LeftOut) => {}
+                Some(own @ (Fate::Snipped(_) | Fate::Header { .. })) => self.hold(own, &block[units.bytes(at)..]),
+                _ => self.write(&block[units.bytes(kept)..])?,
+            }
             if let Some(error) = reader.failure.take() {
                 return Err(Failure::Read(error));
             }
             if reader.is_ended() {
-                return Ok(());
+                return fate.map_or(Ok(()), |own| self.release(own));
             }
             block.clear();
             reader.fill(&mut block, BLOCK);
         }
+    }
+
+    /// Whether a record is still to be left out or changed.
+    fn has_more(&mut self) -> bool {
+        self.left_out.peek().is_some() || self.snips.as_mut().is_some_and(|snips| snips.peek().is_some())
+    }
+
+    /// What happens to the record that begins on this line.
+    fn next_fate(&mut self, line: u64) -> Fate<'r> {
+        if self.left_out.next_if_eq(&line).is_some() {
+            return Fate::LeftOut;
+        }
+        let snip = self.snips.as_mut().and_then(|snips| snips.next_if(|(record, _)| *record == line));
+        snip.map_or(Fate::Kept, |(_, ranges)| Fate::Snipped(ranges))
+    }
+
+    /// The next record that is to be changed.
+    fn next_snip(&mut self) -> Option<(u64, &'r [[u32; 2]])> {
+        self.snips.as_mut().and_then(Iterator::next)
+    }
+
+    /// Takes bytes of a record that is not copied as it is read.
+    fn hold(&mut self, fate: Fate<'_>, bytes: &[u8]) {
+        if fate != Fate::LeftOut {
+            self.held.extend_from_slice(bytes);
+        }
+    }
+
+    /// Writes the record that ends here, if it was held.
+    fn release(&mut self, fate: Fate<'_>) -> Result<(), Failure> {
+        let held = std::mem::take(&mut self.held);
+        match fate {
+            Fate::Kept | Fate::LeftOut => Ok(()),
+            Fate::Header { is_kept } => {
+                if let Some(snipper) = &mut self.snipper {
+                    snipper.header(&held).map_err(changed)?;
+                }
+                if is_kept { self.write(&held) } else { Ok(()) }
+            }
+            Fate::Snipped(ranges) => {
+                let snipper = self.snipper.as_ref().ok_or_else(|| changed(CHANGED))?;
+                let record = snipper.snip(&held, ranges).map_err(changed)?;
+                self.write(&record)
+            }
+        }
+    }
+
+    /// Copies a file that is one document.
+    fn whole(&mut self, reader: &mut Reader, max_record: usize) -> Result<(), Failure> {
+        let mut bytes = std::mem::take(&mut reader.head);
+        let room = max_record.saturating_add(1).saturating_sub(bytes.len());
+        reader.fill(&mut bytes, room);
+        if let Some(error) = reader.failure.take() {
+            return Err(Failure::Read(error));
+        }
+        let Some((0, ranges)) = self.next_snip() else { return Err(changed(CHANGED)) };
+        let bytes = snip_whole(&bytes, ranges).map_err(changed)?;
+        self.write(&bytes)
     }
 
     /// Copies the records of an archive, which start at these positions.
@@ -428,7 +551,8 @@ mod tests {
 
     fn copied(path: &Path, options: &ReadOptions, records: &[u64], form: Form) -> Vec<u8> {
         let mut out = Vec::new();
-        copy_without(&mut OnDisk::open(path).unwrap(), options, records, form, &mut out).unwrap();
+        let left_out = LeftOut { records, snips: None };
+        copy_without(&mut OnDisk::open(path).unwrap(), options, left_out, form, &mut out).unwrap();
         out
     }
 
@@ -489,7 +613,8 @@ mod tests {
         let path = folder.path().join("a.jsonl");
         fs::write(&path, "{}\n{}\n").unwrap();
         let original = &mut OnDisk::open(&path).unwrap();
-        let result = copy_without(original, &ReadOptions::default(), &[3], Form::Whole, io::sink());
+        let left_out = LeftOut { records: &[3], snips: None };
+        let result = copy_without(original, &ReadOptions::default(), left_out, Form::Whole, io::sink());
         assert!(matches!(result, Err(Failure::Read(error)) if error.to_string().contains("changed")));
     }
 

@@ -20,6 +20,7 @@
 //! | `compare` | positions of passages |
 //! | `contain` | documents in others: passages, changes, threads, memory |
 //! | `passages` | passages that repeat: places, threads, memory |
+//! | `cut` | `passages --output`: what is cut stands elsewhere, and nothing else changes, also after kills |
 //! | `eval` | measures against a plain count |
 //! | `plan`, `stats` | the JSON objects that are not results |
 //! | `index_files` | damaged indexes, replacement, concurrent writers |
@@ -39,6 +40,7 @@ mod clean_parquet;
 mod compare;
 mod contain;
 mod crawl;
+mod cut;
 mod endings;
 mod eval;
 mod generated;

@@ -1,5 +1,6 @@
 //! Passages that repeat: their places, and what may not change them.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use neardups::tokenizer::Word;
@@ -29,7 +30,7 @@ fn places_cut_the_same_words() {
 #[test]
 fn threads_and_memory_change_no_passages() {
     let shell = Shell::new();
-    for emit in ["passages", "spans"] {
+    for emit in ["passages", "pairs", "spans"] {
         let run = |tuning: &str| {
             shell
                 .dedup(&format!("passages fixtures/english/docs --exact --min-words 10 --emit {emit} -q {tuning}"))
@@ -38,10 +39,41 @@ fn threads_and_memory_change_no_passages() {
         let expected = run("-j1");
         match emit {
             "spans" => assert!(records::spans(&expected).len() > 10),
+            "pairs" => assert!(records::shared(&expected).len() > 10),
             _ => assert!(records::repeated(&expected).len() > 20),
         }
         for tuning in ["-j2", "-j5", "--memory 0", "--memory 1M -j3", "--seed 7"] {
             assert!(run(tuning) == expected, "{emit} {tuning}");
+        }
+    }
+}
+
+/// The document that has the first place of a passage, with each other one that has a place of it.
+#[test]
+fn pairs_are_those_of_the_passages() {
+    let shell = Shell::new();
+    for flags in ["", "--max-places 3"] {
+        let run = |emit: &str| {
+            shell
+                .dedup(&format!("passages fixtures/english/docs --exact --min-words 10 --emit {emit} -q {flags}"))
+                .done()
+        };
+        let mut expected = BTreeMap::<(String, String), Vec<[usize; 4]>>::new();
+        for passage in records::repeated(&run("passages")) {
+            let first = &passage.places[0];
+            for place in passage.places.iter().filter(|place| place.id != first.id) {
+                let ranges = [place.start, place.end, first.start, first.end];
+                expected.entry((first.id.clone(), place.id.clone())).or_default().push(ranges);
+            }
+        }
+        expected.values_mut().for_each(|passages| passages.sort_unstable());
+        let pairs = records::shared(&run("pairs"));
+        assert!(pairs.is_sorted_by_key(|pair| (pair.a.clone(), pair.b.clone())));
+        assert_eq!(pairs.len(), expected.len());
+        for pair in pairs {
+            let found: Vec<[usize; 4]> =
+                pair.passages.iter().map(|at| [at.b_start, at.b_end, at.a_start, at.a_end]).collect();
+            assert_eq!(expected[&(pair.a, pair.b)], found);
         }
     }
 }

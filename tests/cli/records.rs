@@ -264,6 +264,74 @@ pub struct Removed {
     error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     same_file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<f64>,
+}
+
+/// A line of `_dedup/removed.jsonl` about a part of a text.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cut {
+    r#type: String,
+    pub file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<u64>,
+    pub id: String,
+    pub start: usize,
+    pub end: usize,
+    pub words: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<First>,
+}
+
+/// Where the words of a cut stay.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct First {
+    pub file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<u64>,
+    pub id: String,
+    pub start: usize,
+    pub end: usize,
+}
+
+impl Cut {
+    fn check(&self) -> bool {
+        self.start < self.end && self.words > 0 && self.first.as_ref().is_none_or(|first| first.start < first.end)
+    }
+}
+
+/// A record of `dedup passages --emit pairs`.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shared {
+    r#type: String,
+    pub a: String,
+    pub b: String,
+    pub passages: Vec<SharedAt>,
+}
+
+/// A passage in both.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharedAt {
+    pub words: u64,
+    pub a_start: usize,
+    pub a_end: usize,
+    pub a_line: usize,
+    pub b_start: usize,
+    pub b_end: usize,
+    pub b_line: usize,
+}
+
+impl Shared {
+    fn check(&self) -> bool {
+        let is_passage = |at: &SharedAt| at.words > 0 && at.a_start < at.a_end && at.b_start < at.b_end;
+        !self.passages.is_empty()
+            && self.passages.iter().all(is_passage)
+            && self.passages.is_sorted_by_key(|at| (at.b_start, at.b_end))
+    }
 }
 
 /// The document for which another was left out. An index knows only its id.
@@ -279,10 +347,11 @@ pub struct Kept {
 
 impl Removed {
     fn check(&self) -> bool {
-        let reasons = [self.duplicate_of.is_some(), self.error.is_some(), self.same_file.is_some()];
+        let reasons = [self.duplicate_of.is_some(), self.error.is_some(), self.same_file.is_some(), self.cut.is_some()];
         self.duplicate_of.is_some() == self.similarity.is_some()
             && self.similarity.as_ref().is_none_or(|value| similarity(value).is_some())
             && self.duplicate_of.as_ref().is_none_or(|kept| kept.file.is_some() || kept.record.is_none())
+            && self.cut.is_none_or(|share| 0.0 < share && share <= 1.0)
             && reasons.iter().filter(|&&is_it| is_it).count() == 1
     }
 }
@@ -1007,6 +1076,8 @@ pub enum Record {
     Plan(Plan),
     Rejected(Rejected),
     Removed(Removed),
+    Cut(Cut),
+    Shared(Shared),
     Moved(Moved),
     #[expect(dead_code, reason = "only checked")]
     Mistake(Mistake),
@@ -1039,6 +1110,8 @@ pub fn parse(line: &str) -> Record {
         "plan" => Record::Plan(checked(line, Plan::check)),
         "rejected" => Record::Rejected(checked(line, |rejected: &Rejected| !rejected.error.is_empty())),
         "removed" => Record::Removed(checked(line, Removed::check)),
+        "cut" => Record::Cut(checked(line, Cut::check)),
+        "shared" => Record::Shared(checked(line, Shared::check)),
         "moved" => Record::Moved(checked(line, Moved::check)),
         "error" => Record::Mistake(checked(line, Mistake::check)),
         "stats" => Record::Stats(checked(line, Stats::check)),
@@ -1071,6 +1144,7 @@ all!(hosts, Hosts);
 all!(neighbours, Neighbours);
 all!(rejected, Rejected);
 all!(removed, Removed);
+all!(shared, Shared);
 all!(moved, Moved);
 all!(plans, Plan);
 all!(stats, Stats);

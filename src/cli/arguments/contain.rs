@@ -3,7 +3,7 @@
 use super::input::{self, Input};
 use super::run::{self, Run};
 use super::tokens::{self, Tokens};
-use super::values::{choice, path, typed, value, values, whole_number};
+use super::values::{choice, parse_share, path, typed, value, values, whole_number};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::passages::{CONTAIN_PRESETS, ContainOptions};
 use neardups::similarity::Threshold;
@@ -119,8 +119,4 @@ pub fn command() -> Command {
         .args([input::rejects_arg(), input::allow_empty_arg()])
         .args(run::args())
         .arg(run::stats_arg("Write counts and timings to a file as one JSON object"))
-}
-
-fn parse_share(typed: &str) -> Result<Threshold, String> {
-    typed.parse().map_err(|_| "expected a number above 0 and at most 1, such as 0.5".to_string())
 }

@@ -1,11 +1,12 @@
 //! The arguments of `dedup passages`.
 
-use super::input::{self, Input};
+use super::input::{self, Input, OnError};
 use super::run::{self, Run};
 use super::tokens::{self, Tokens};
-use super::values::{choice, chosen, path, switch, value, values, whole_number};
+use super::values::{Defaulted, choice, chosen, is_typed, parse_share, path, switch, value, values, whole_number};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use neardups::passages::PassageOptions;
+use neardups::passages::{CutUnit, KeptPlaces, PassageOptions};
+use neardups::similarity::Threshold;
 use std::path::PathBuf;
 
 /// The parsed arguments.
@@ -20,8 +21,20 @@ pub struct Arguments {
     pub min_words: u64,
     /// `--emit`.
     pub emit: Emit,
+    /// Whether `--emit` was typed.
+    pub is_emit_typed: bool,
+    /// `--output`.
+    pub output: Option<PathBuf>,
+    /// `--keep`, if it was typed.
+    pub keep: Option<KeptPlaces>,
+    /// `--unit`, if it was typed.
+    pub unit: Option<CutUnit>,
+    /// `--max-cut`.
+    pub max_cut: Option<Threshold>,
+    /// `--on-error`.
+    pub on_error: Defaulted<OnError>,
     /// `--max-places`.
-    pub max_places: u64,
+    pub max_places: Defaulted<u64>,
     /// Tokenizer and preparation.
     pub tokens: Tokens,
     /// Options of the input.
@@ -42,7 +55,13 @@ impl Arguments {
             exact: switch(given, "exact"),
             min_words: number("min-words"),
             emit: chosen(given, "emit", EMITS).expect("has a default"),
-            max_places: number("max-places"),
+            is_emit_typed: is_typed(given, "emit"),
+            output: path(given, "output"),
+            keep: chosen(given, "keep", KEPT),
+            unit: chosen(given, "unit", UNITS),
+            max_cut: value(given, "max-cut").copied(),
+            on_error: input::on_error(given),
+            max_places: Defaulted { value: number("max-places"), is_typed: is_typed(given, "max-places") },
             tokens: Tokens::new(given),
             input: Input::new(given),
             run: Run::new(given),
@@ -55,12 +74,31 @@ impl Arguments {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Emit {
     Passages,
+    Pairs,
     Spans,
+    Kept,
 }
 
 const EMITS: &[(&str, Emit, &str)] = &[
     ("passages", Emit::Passages, "every passage, with its places and its text"),
+    (
+        "pairs",
+        Emit::Pairs,
+        "pairs of documents with the passages that they share: each with the first one that has them",
+    ),
     ("spans", Emit::Spans, "for each document, the ranges of bytes that are in a passage"),
+    ("kept", Emit::Kept, "the records themselves, with each passage cut but for its first place"),
+];
+
+const KEPT: &[(&str, KeptPlaces, &str)] = &[
+    ("first", KeptPlaces::First, "the first place of each passage stays"),
+    ("none", KeptPlaces::None, "no place stays"),
+];
+
+const UNITS: &[(&str, CutUnit, &str)] = &[
+    ("words", CutUnit::Words, "the words of the passage"),
+    ("paragraph", CutUnit::Paragraph, "whole paragraphs that lie within a passage"),
+    ("line", CutUnit::Line, "whole lines that lie within a passage"),
 ];
 
 /// `dedup passages`.
@@ -72,11 +110,15 @@ pub fn command() -> Command {
             "Finds the passages that repeat in a corpus, between documents and within one, and prints them as JSON lines.\n\n\
              With --exact, a passage is a run of words that stands at two or more places, and that can be extended at neither end at \
              all of them: none is missed. Punctuation and case do not count (see 'dedup help tokens'). Passages with small edits are not found \
-             yet: without --exact the command ends with an error.",
+             yet: without --exact the command ends with an error.\n\n\
+             With --output DIR, or --emit kept for standard output, the corpus is written again with every place of each passage cut but \
+             for the first one. DIR/_dedup/removed.jsonl has a line for each cut, with the place where the same words stay.",
         )
         .after_help(
             "Examples:\n  dedup passages ./corpus --exact\n  dedup passages crawl.jsonl.gz --exact --min-words 100 --text-field body\n  \
-             dedup passages train.jsonl --against test.jsonl --exact --min-words 13 --emit spans",
+             dedup passages train.jsonl --against test.jsonl --exact --min-words 13 --emit spans\n  \
+             dedup passages shards/ --exact --output cut/\n  \
+             dedup passages pages.jsonl --exact --min-words 5 --unit paragraph --emit kept > unique.jsonl",
         )
         .arg(input::paths_arg())
         .arg(
@@ -102,6 +144,7 @@ pub fn command() -> Command {
                 .default_value(defaults.max_places.to_string())
                 .help("Places of a passage that are listed: the first ones; its count has all"),
         )
+        .args(cut_args())
         .arg(
             Arg::new("against")
                 .long("against")
@@ -116,7 +159,35 @@ pub fn command() -> Command {
         )
         .args(tokens::args())
         .args(input::args())
-        .args([input::rejects_arg(), input::allow_empty_arg()])
+        .args([input::on_error_arg("keep"), input::rejects_arg(), input::allow_empty_arg()])
         .args(run::args())
         .arg(run::stats_arg("Write counts and timings to a file as one JSON object"))
+}
+
+/// What is cut, and where the rest is written.
+fn cut_args() -> [Arg; 4] {
+    [
+        Arg::new("output")
+            .short('o')
+            .long("output")
+            .value_name("DIR")
+            .value_parser(value_parser!(PathBuf))
+            .help("Write every file again below this folder, without what is cut: new, empty, or that of an interrupted run")
+            .long_help(
+                "Write every file again below this folder (new, empty, or that of an interrupted run), at its path, in its format and \
+                 compression, with each passage cut but for its first place. What is not cut is byte for byte that of the input. \
+                 DIR/_dedup/removed.jsonl lists the cuts. If a run is interrupted, the same command continues it.",
+            ),
+        choice("keep", "PLACES", KEPT.iter().map(|&(name, _, help)| (name, help)), "Places of a passage that stay [default: first]"),
+        choice("unit", "UNIT", UNITS.iter().map(|&(name, _, help)| (name, help)), "What is cut of a passage [default: words]"),
+        Arg::new("max-cut")
+            .long("max-cut")
+            .value_name("S")
+            .value_parser(parse_share)
+            .help("Leave out documents that would lose more than this share of their words, but none that holds a first place")
+            .long_help(
+                "Leave out documents that would lose more than this share of their words, but none that holds the first place of something \
+                 that is cut. A document of which no word is left is always left out.",
+            ),
+    ]
 }

@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::{MatchesError, ValueSource};
 use clap::{Arg, ArgMatches, value_parser};
+use neardups::similarity::Threshold;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf, is_separator};
 
@@ -13,6 +14,11 @@ pub struct Defaulted<T> {
     pub value: T,
     /// Whether it was typed.
     pub is_typed: bool,
+}
+
+/// Parses a share of a whole.
+pub fn parse_share(typed: &str) -> Result<Threshold, String> {
+    typed.parse().map_err(|_| "expected a number above 0 and at most 1, such as 0.5".to_string())
 }
 
 /// A parser of whole numbers in a range, with an error like that of every other parameter.

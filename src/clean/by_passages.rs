@@ -1,0 +1,318 @@
+//! Passages that stand elsewhere decide: they are left out of the texts of records.
+
+use super::decider::{Decider, Decisions, Sides};
+use super::decisions::{self, Condition, Conditions, CutLine, Files, First, Found, OfFile, Removed, Unread, Watch};
+use super::folder::{Folder, Request, cannot_write};
+use super::inputs::Inputs;
+use super::request::{CleanOptions, CutReport, OnError};
+use super::scan::{check_read, with_options};
+use crate::engine::{At, Observer};
+use crate::error::Error;
+use crate::passages::{Cut, CutCounts, CutOptions, CutUnit, Cuts, DocumentCuts, FirstPlace, KeptPlaces};
+use crate::passages::{PassageCounts, PassageOptions, find_cuts};
+use crate::source::rest::{self, OnDisk};
+use crate::source::{Format, Input, Problem, ReadOptions, Source};
+use serde::Serialize;
+use serde_json::value::to_raw_value;
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Decides by passages.
+pub(super) struct ByPassages<'a> {
+    pub passages: &'a PassageOptions,
+    pub cut: &'a CutOptions,
+    pub options: &'a CleanOptions,
+    pub observer: &'a dyn Observer,
+}
+
+/// What is found, as in `summary.json`.
+#[derive(Serialize)]
+struct CutRecord<'a> {
+    algo: &'a str,
+    counts: &'a PassageCounts,
+    cuts: &'a CutCounts,
+    warnings: &'a [String],
+    seconds: f64,
+}
+
+impl Decider for ByPassages<'_> {
+    fn refuse(&self, inputs: &Inputs, _: &[PathBuf], _: Option<&Path>) -> Result<(), Error> {
+        refuse_options(&self.options.source)?;
+        inputs.files.iter().try_for_each(|file| {
+            let Ok(mut on_disk) = OnDisk::open(&file.path) else { return Ok(()) };
+            rest::format(&mut on_disk, &self.options.source).map_or(Ok(()), |format| refuse_format(&file.shown, format))
+        })
+    }
+
+    fn request(&self) -> Result<Request, Error> {
+        let PassageOptions { tokenizer, min_words, .. } = self.passages;
+        let unit = match self.cut.unit {
+            CutUnit::Words => "words",
+            CutUnit::Paragraph => "paragraph",
+            CutUnit::Line => "line",
+        };
+        let keep = match self.cut.keep {
+            KeptPlaces::First => "first",
+            KeptPlaces::None => "none",
+        };
+        let mut request = with_options(Request::new(), self.options)?;
+        let rows = [
+            ("algo", "passages".into()),
+            ("tokenizer", tokenizer.name().into()),
+            ("minimum of words", (*min_words).into()),
+            ("keep", keep.into()),
+            ("unit", unit.into()),
+            ("maximum cut", self.cut.max_cut.map(|max_cut| max_cut.to_string()).into()),
+        ];
+        request.extend(rows.map(|(name, value)| (name.to_string(), value)));
+        Ok(request)
+    }
+
+    fn decide(&mut self, sides: Sides, inputs: &Inputs, folder: Option<&Folder>) -> Result<Decisions, Error> {
+        let started = Instant::now();
+        let (mut input, mut reference) = sides;
+        let watch = Watch::new(self.observer).with_unread();
+        let mut cuts = self.find(&mut input, &mut reference, &watch)?;
+        let warnings = input.fields_never_found();
+        let read = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
+        let (conditions, names) = (watch.conditions(), inputs.names());
+        let mut deciding = Deciding::new(&conditions, &names, self.options.on_error, false);
+        let mut decide = |out: &mut dyn Write, path: &Path| {
+            let cannot = |error| cannot_write(path, error);
+            let sides = (&mut input as &mut dyn Source, as_source(&mut reference));
+            deciding.decide(&mut cuts, sides, self.observer, &mut |line| line.write(out).map_err(cannot))?;
+            decisions::list_further_names(inputs, out).and_then(|()| out.flush()).map_err(cannot)
+        };
+        let removed_bytes = match folder {
+            None => decide(&mut io::sink(), Path::new("")).map(|()| 0)?,
+            Some(folder) => folder.replace_by("removed.jsonl", |file, path| {
+                decide(&mut BufWriter::with_capacity(1 << 16, &mut *file), path)?;
+                file.metadata().map(|found| found.len()).map_err(|error| cannot_write(path, error))
+            })?,
+        };
+        let Decided { files, refused, counts: cut_counts } = deciding.finish();
+        refused.iter().for_each(|problem| self.observer.problem(problem));
+        decisions::check_failed(self.options.on_error, refused.len() as u64)?;
+        let failed = cuts.counts().failed + refused.len() as u64;
+        let warnings = warnings.iter().map(|warning| (self.options.worded)(warning)).collect();
+        let report = CutReport { counts: cuts.counts().clone(), cuts: cut_counts, warnings };
+        let (seconds, CutReport { counts, cuts, warnings }) = (started.elapsed().as_secs_f64(), &report);
+        let record = CutRecord { algo: "passages", counts, cuts, warnings, seconds };
+        let scan = to_raw_value(&record).expect("strings and numbers make JSON");
+        let (report, cut) = (None, Some(report));
+        Ok(Decisions { files, removed_bytes, scan, failed, read, report, cut, index: None, replaced: None })
+    }
+}
+
+impl ByPassages<'_> {
+    /// Finds what is to be cut.
+    ///
+    /// # Errors
+    /// Those of [`find_cuts`]; no document was read, or some failed, and that is not allowed.
+    pub fn find(&self, input: &mut Input, reference: &mut Option<Input>, watch: &Watch<'_>) -> Result<Cuts, Error> {
+        if !self.options.allow_empty {
+            reference.iter_mut().for_each(|reference| reference.require_documents("against"));
+        }
+        let cuts = find_cuts(input, as_source(reference), self.passages, self.cut, watch)?;
+        let PassageCounts { documents, failed, skipped, .. } = *cuts.counts();
+        check_read(self.options, documents, (failed, skipped), &input.counts())?;
+        Ok(cuts)
+    }
+}
+
+/// A reference, as a source.
+pub(super) fn as_source(reference: &mut Option<Input>) -> Option<&mut dyn Source> {
+    reference.as_mut().map(|reference| reference as &mut dyn Source)
+}
+
+/// Refuses options by which a text is not that of its record.
+///
+/// # Errors
+/// There are such options.
+pub(super) fn refuse_options(options: &ReadOptions) -> Result<(), Error> {
+    let refused = [
+        (options.pages_in_fields, "content", "the text of a page is not that of its record"),
+        (!options.programs.is_empty(), "pre", "what a program prints is not the text of the file"),
+    ];
+    refused
+        .into_iter()
+        .find(|(is_refused, ..)| *is_refused)
+        .map_or(Ok(()), |(_, name, why)| Err(Error::Usage(format!("passages cannot be cut with `{name}`: {why}"))))
+}
+
+/// Refuses a file whose texts cannot be changed.
+///
+/// # Errors
+/// It is one.
+pub(super) fn refuse_format(shown: &str, format: Format) -> Result<(), Error> {
+    let what = match format {
+        Format::Html => "HTML, whose text is not that of the file",
+        Format::Warc => "an archive, whose records state their length and their digests",
+        Format::Parquet => "a Parquet file",
+        _ => return Ok(()),
+    };
+    Err(Error::Usage(format!(
+        "{shown} is {what}: passages cannot be cut out of it (leave it out with `exclude`, or convert it to JSON lines)"
+    )))
+}
+
+/// A line of `removed.jsonl`.
+pub(super) enum Line<'a> {
+    Cut(CutLine<'a>),
+    Removed(Removed<'a>),
+}
+
+impl Line<'_> {
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Line::Cut(line) => decisions::line(out, line),
+            Line::Removed(line) => decisions::line(out, line),
+        }
+    }
+}
+
+/// Records that are left out because they could not be read, each with the number of its file.
+type Dropped<'a> = VecDeque<(usize, &'a Unread)>;
+
+/// Lists those before a place.
+fn list_dropped(
+    dropped: &mut Dropped<'_>,
+    before: (usize, Option<u64>),
+    list: &mut dyn FnMut(Line<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    while let Some((_, unread)) = dropped.pop_front_if(|(number, unread)| (*number, unread.line) < before) {
+        let Unread { path, line, id, why } = unread;
+        let at = At { path, line: *line };
+        // As a record without an id is identified.
+        let by_place = line.map_or(path.to_string(), |line| format!("{path}:{line}"));
+        let id = id.as_deref().unwrap_or(&by_place);
+        list(Line::Removed(Removed { error: Some(why), ..Removed::at(at, id) }))?;
+    }
+    Ok(())
+}
+
+/// Decides what happens to each file.
+pub(super) struct Deciding<'a> {
+    conditions: &'a Conditions,
+    numbers: HashMap<&'a str, usize>,
+    files: Files<'a>,
+    /// Whether something is cut also in files that are damaged, of which not all is copied.
+    in_damaged: bool,
+    counts: CutCounts,
+}
+
+/// What happens to each file.
+pub(super) struct Decided {
+    pub files: Vec<OfFile>,
+    /// The problems with files of which nothing can be left out.
+    pub refused: Vec<Problem>,
+    /// What is cut of the files, without those that are damaged and copied whole.
+    pub counts: CutCounts,
+}
+
+impl<'a> Deciding<'a> {
+    /// For files with these names.
+    pub fn new(conditions: &'a Conditions, names: &[&'a str], on_error: OnError, in_damaged: bool) -> Self {
+        let numbers = names.iter().copied().zip(0..).collect();
+        let (files, counts) = (conditions.files(names, on_error), CutCounts::default());
+        Deciding { conditions, numbers, files, in_damaged, counts }
+    }
+
+    /// Decides what happens to each record, and passes on what is left out.
+    ///
+    /// # Errors
+    /// Those of the function, and of [`Cuts::for_each`]; a document has changed meanwhile.
+    pub fn decide(
+        &mut self,
+        cuts: &mut Cuts,
+        (source, reference): (&mut dyn Source, Option<&mut dyn Source>),
+        observer: &dyn Observer,
+        list: &mut dyn FnMut(Line<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut dropped = Dropped::new();
+        for unread in &self.conditions.unread {
+            let at = At { path: &unread.path, line: unread.line };
+            if let Some(number) = self.files.take(at, Found::Failed) {
+                dropped.push_back((number, unread));
+            } else if let Some(&number) = self.numbers.get(at.path)
+                && at.line.is_some()
+                && self.cuts_damaged(number)
+            {
+                self.files.files[number].leave_out(at.line);
+            }
+        }
+        for ((path, line), is_left_out) in cuts.documents() {
+            let at = At { path, line };
+            let number = self.numbers.get(path).copied().filter(|&number| is_left_out && self.cuts_damaged(number));
+            if self.files.take(at, Found::Document { keep: !is_left_out }).is_none()
+                && let Some(number) = number
+            {
+                self.files.files[number].leave_out(line);
+            }
+        }
+        let failed = cuts.counts().failed;
+        cuts.for_each(source, reference, observer, |document| {
+            let (path, line) = document.place;
+            let Some(&number) = self.numbers.get(path) else { return Ok(()) };
+            list_dropped(&mut dropped, (number, line), list)?;
+            self.cut(document, number, list)
+        })?;
+        list_dropped(&mut dropped, (usize::MAX, None), list)?;
+        self.files.files.iter_mut().for_each(|file| file.left_out.sort_unstable());
+        match cuts.counts().failed - failed {
+            0 => Ok(()),
+            changed => {
+                let why = format!("{changed} of them changed between two readings: nothing was written");
+                Err(Error::input("documents", io::Error::other(why)))
+            }
+        }
+    }
+
+    /// Whether a file is damaged, and something is cut of it nevertheless.
+    fn cuts_damaged(&self, number: usize) -> bool {
+        self.in_damaged && self.files.files[number].counts.condition == Condition::Damaged
+    }
+
+    /// What is cut of a document.
+    fn cut(
+        &mut self,
+        document: &DocumentCuts<'_>,
+        number: usize,
+        list: &mut dyn FnMut(Line<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (path, line) = document.place;
+        let is_cut = self.files.files[number].counts.condition == Condition::Whole || self.cuts_damaged(number);
+        let of_file = &mut self.files.files[number];
+        if !is_cut {
+            of_file.counts.duplicates_kept += u64::from(!document.is_left_out);
+            return Ok(());
+        }
+        self.counts.add(document.is_left_out, document.tokens, (document.cut_tokens, document.cuts.len()));
+        for Cut { range, words, first, .. } in &document.cuts {
+            if !document.is_left_out {
+                of_file.snip(line, range.clone());
+            }
+            let first = first.as_ref().map(|FirstPlace { id, place, range, .. }| First {
+                file: place.0,
+                record: place.1,
+                id,
+                start: range.start,
+                end: range.end,
+            });
+            let (start, end) = (range.start, range.end);
+            list(Line::Cut(CutLine { file: path, record: line, id: document.id, start, end, words: *words, first }))?;
+        }
+        if document.is_left_out {
+            let share = document.cut_tokens as f64 / document.tokens as f64;
+            list(Line::Removed(Removed { cut: Some(share), ..Removed::at(At { path, line }, document.id) }))?;
+        }
+        Ok(())
+    }
+
+    /// What happens to each file.
+    pub fn finish(self) -> Decided {
+        Decided { files: self.files.files, refused: self.files.refused, counts: self.counts }
+    }
+}

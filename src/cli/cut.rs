@@ -1,0 +1,151 @@
+//! `dedup passages` that writes a corpus: without the passages that stand earlier.
+
+use super::arguments::passages::{Arguments, Emit};
+use super::spelling::spelled;
+use super::status::usage_error;
+use super::terminal::{Terminal, bytes, count, counted};
+use neardups::Error;
+use neardups::clean::{self, CleanOptions, Cleaned, CutReport, cut_passages};
+use neardups::passages::{CutCounts, CutOptions, PassageOptions};
+use neardups::source::{Input, ReadOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// What is cut, and where the rest is written.
+pub struct CutRequest {
+    /// The folder; standard output without one.
+    pub output: Option<PathBuf>,
+    cut: CutOptions,
+    options: CleanOptions,
+}
+
+impl CutRequest {
+    /// Resolves the arguments; `None` if nothing is cut.
+    ///
+    /// # Errors
+    /// They contradict each other.
+    pub fn resolve(arguments: &Arguments, source: &ReadOptions) -> Result<Option<Self>, Error> {
+        let Arguments { output, keep, unit, max_cut, on_error, emit, is_emit_typed, max_places, .. } = arguments;
+        if output.is_some() && *is_emit_typed && *emit != Emit::Kept {
+            return Err(usage_error(
+                "--output writes the corpus without passages: leave --emit out, or use --emit kept",
+            ));
+        }
+        if output.is_none() && *emit != Emit::Kept {
+            let typed = [
+                (keep.is_some(), "--keep"),
+                (unit.is_some(), "--unit"),
+                (max_cut.is_some(), "--max-cut"),
+                (on_error.is_typed, "--on-error"),
+            ];
+            return match typed.iter().find(|(is_typed, _)| *is_typed) {
+                None => Ok(None),
+                Some((_, flag)) => {
+                    let why = "has an effect only on what is cut: add --output DIR or --emit kept";
+                    Err(usage_error(format!("{flag} {why}")))
+                }
+            };
+        }
+        if output.is_some() && arguments.paths.iter().chain(&arguments.against).any(|path| path.as_os_str() == "-") {
+            let why = "standard input (-) cannot be written back to a folder: name files or folders (--emit kept writes to standard output)";
+            return Err(usage_error(why));
+        }
+        if max_places.is_typed {
+            return Err(usage_error("--max-places has no effect on what is cut: every place is"));
+        }
+        let cut = CutOptions { keep: keep.unwrap_or_default(), unit: unit.unwrap_or_default(), max_cut: *max_cut };
+        let options = CleanOptions {
+            source: source.clone(),
+            against: arguments.against.clone(),
+            on_error: on_error.value.into(),
+            allow_empty: arguments.input.allow_empty,
+            worded: |warning| spelled(warning).into_owned(),
+            ..CleanOptions::default()
+        };
+        Ok(Some(CutRequest { output: output.clone(), cut, options }))
+    }
+
+    /// Writes records to standard output. The second result is their number, or why they were not all written.
+    ///
+    /// # Errors
+    /// Those of [`clean::write_cut`].
+    pub fn write_stream(
+        &self,
+        input: &mut Input,
+        reference: &mut Option<Input>,
+        passages: &PassageOptions,
+        terminal: &Terminal,
+    ) -> Result<(CutReport, Result<u64, Error>), Error> {
+        let mut out = BufWriter::with_capacity(1 << 16, io::stdout());
+        let (report, written) =
+            clean::write_cut(input, reference, passages, &self.cut, &self.options, terminal, &mut out)?;
+        let written = written.and_then(|records| {
+            out.flush().map_err(|error| Error::output("cannot write results", error))?;
+            Ok(records)
+        });
+        Ok((report, written))
+    }
+
+    /// Writes files to the folder.
+    ///
+    /// # Errors
+    /// Those of [`cut_passages`].
+    pub fn write_folder(
+        &self,
+        paths: &[PathBuf],
+        passages: &PassageOptions,
+        terminal: &Terminal,
+    ) -> Result<Cleaned, Error> {
+        let folder = self.output.as_deref();
+        let cleaned = cut_passages(paths, folder, passages, &self.cut, &self.options, terminal);
+        terminal.done();
+        if cleaned.is_err() && folder.is_some_and(|folder| folder.join("_dedup/state.json").exists()) {
+            terminal.line("what was written stays, and the same command continues");
+        }
+        cleaned
+    }
+}
+
+/// How much was cut, in words.
+pub fn cut_in_words(cuts: &CutCounts) -> String {
+    let &CutCounts { cut_documents, cut_tokens, cuts, left_out, left_out_tokens, .. } = cuts;
+    let mut what = format!(
+        "{} cut at {} in {}",
+        counted(cut_tokens, "word"),
+        counted(cuts, "place"),
+        counted(cut_documents, "document")
+    );
+    if left_out > 0 {
+        what += &format!("; {} with {} left out", counted(left_out, "document"), counted(left_out_tokens, "word"));
+    }
+    what
+}
+
+/// Prints what was written to the folder.
+pub fn summarise_folder(terminal: &Terminal, request: &CutRequest, cleaned: &Cleaned, started: Instant) {
+    let Some(folder) = &request.output else { return };
+    let (shown, own) = (folder.display(), folder.join("_dedup"));
+    let Cleaned { files, records, removed, damaged, .. } = *cleaned;
+    if cleaned.was_complete {
+        terminal.line(&format!("{shown} is the whole output of this run already: nothing to do"));
+        return;
+    }
+    let all = format!("{} in {}", counted(records, "record"), counted(files, "file"));
+    terminal.line(&format!("{all}: {} left out, {} kept", count(removed), count(records - removed)));
+    let continued = match cleaned.files_continued {
+        0 => String::new(),
+        n => format!(", {} of them by the run that was interrupted", count(n)),
+    };
+    let (written, size) = (counted(cleaned.files_written, "file"), bytes(cleaned.bytes_written as f64));
+    let (seconds, list) = (started.elapsed().as_secs_f64(), own.join("removed.jsonl"));
+    terminal.line(&format!(
+        "{written} ({size}) in {shown}{continued}, {seconds:.2} s; {} lists what was cut",
+        list.display()
+    ));
+    if damaged > 0 {
+        let files =
+            if damaged == 1 { "1 damaged file is".into() } else { format!("{} damaged files are", count(damaged)) };
+        terminal.line(&format!("{files} copied whole: summary.json names each"));
+    }
+}

@@ -1,0 +1,229 @@
+//! What of a text stands in it before: the places of repeats but for the first one of each.
+//!
+//! Of a repeat of `L` tokens whose first place begins at `f`, a place that begins at `q` is [`Later`] from `max(q, f + L)` to `q + L`: the
+//! first place stays whole, also where a text repeats itself and others overlap it. The tokens of all these ranges, taken together, are
+//! what is cut to leave one copy of each repeat.
+//!
+//! **No run of the minimum length that is left whole occurs earlier.** Let `R` be such a run at `q`, with its first place at `f < q`. It is
+//! part of a repeat `S` that has as many places as `R`, and the place of `S` around `q` is not the first one. `R` is not cut with it only if it lies
+//! in the first place of `S` too, at another distance from its start. Then every place of `S` holds `R` twice, `q - f` tokens apart; so `S` stands
+//! `q - f` tokens further on as well, and again after it, without end.
+//!
+//! **What is cut is there.** Each token that is cut has the same token at an earlier place, and so, in the end, one that is not cut.
+
+use super::repeats::{Collect, FindOptions, Repeated, Search, groups};
+use super::text::{BYTES_BESIDE, Text};
+use crate::error::Error;
+use crate::postings::Buffer;
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::{Mutex, PoisonError};
+
+/// A range of tokens that stands earlier too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Later {
+    /// Its first token, in all documents together.
+    pub start: u64,
+    /// The token that is equal to it, in the first place of the passage.
+    pub first: u64,
+    pub tokens: u32,
+}
+
+impl Later {
+    /// Its end.
+    pub fn end(&self) -> u64 {
+        self.start + u64::from(self.tokens)
+    }
+}
+
+/// The places of a repeat: the first one, and those of which something may still be found.
+pub(super) struct Places {
+    first: u32,
+    others: BinaryHeap<u32>,
+}
+
+/// Collects ranges, each as long as possible.
+struct Collecting {
+    references: u32,
+    /// Whether first places are left out.
+    but_first: bool,
+    found: Vec<Later>,
+}
+
+impl Collect for Collecting {
+    type Gathered = Places;
+
+    fn of_place(&self, anchor: u32) -> Places {
+        Places { first: anchor, others: BinaryHeap::new() }
+    }
+
+    fn join(&self, places: &mut Places, mut other: Places) {
+        if other.first < places.first {
+            std::mem::swap(places, &mut other);
+        }
+        places.others.push(other.first);
+        places.others.append(&mut other.others);
+    }
+
+    /// Shorter repeats at the same places come later: what is found here of a place that does not overlap the first one is all of them.
+    fn repeat(&mut self, text: &Text, repeat: &Repeated, places: &mut Places) {
+        let Places { first: first_anchor, others } = places;
+        let (first, tokens) = (repeat.start(text, *first_anchor), repeat.tokens);
+        let end = first + tokens;
+        let mut add = |start: u64, tokens: u64, first: u64| {
+            self.found.push(Later { start, first, tokens: tokens as u32 });
+        };
+        if !self.but_first && *first_anchor >= self.references {
+            add(first, tokens, first);
+        }
+        while let Some(&last) = others.peek() {
+            let start = repeat.start(text, last);
+            if self.but_first && start < end {
+                // Of several places that overlap the first one, the last one has all that the others have.
+                if last >= self.references {
+                    add(end, start - first, end - (start - first));
+                }
+                return;
+            }
+            if last >= self.references {
+                add(start, tokens, first);
+            }
+            others.pop();
+        }
+    }
+}
+
+/// The ranges that stand in repeats but not in their first places, or with `!but_first` in any place, without those within others: in
+/// the order of their starts, which is that of their ends. Those of a [reference](FindOptions::references) are left out.
+///
+/// # Errors
+/// A temporary file cannot be read, or there are too many for this memory.
+pub(super) fn later(text: &Text, options: &FindOptions, but_first: bool, memory: u64) -> Result<Vec<Later>, Error> {
+    let found = Mutex::new(Vec::new());
+    let most = (memory / 4).saturating_add(BYTES_BESIDE) / size_of::<Later>() as u64;
+    groups(text).try_for_each(|slots| {
+        let references = options.references.unwrap_or(0);
+        let mut collect = Collecting { references, but_first, found: Vec::new() };
+        Search { text, options, collect: &mut collect, buffer: &mut Buffer::default() }.group(slots)?;
+        let mut own = collect.found;
+        own.sort_unstable_by_key(order);
+        longest(&mut own);
+        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.append(&mut own);
+        if found.len() as u64 > most {
+            let message = "the places of passages do not fit `memory`: allow more, or ask for more words";
+            return Err(Error::Full(format!("{message} ({} found)", found.len())));
+        }
+        Ok(())
+    })?;
+    let mut found: Vec<Later> = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.par_sort_unstable_by_key(order);
+    longest(&mut found);
+    found.shrink_to_fit();
+    Ok(found)
+}
+
+fn order(later: &Later) -> (u64, Reverse<u32>, u64) {
+    (later.start, Reverse(later.tokens), later.first)
+}
+
+/// Removes ranges within others. They are in order.
+fn longest(found: &mut Vec<Later>) {
+    let mut end = 0;
+    found.retain(|later| {
+        let is_further = later.end() > end;
+        end = end.max(later.end());
+        is_further
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::order;
+    use super::super::repeats::oracle::{by_definition, documents};
+    use super::super::text::{Builder, Selector};
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The documents one after the other, prepared.
+    fn prepared(documents: &[Vec<u64>], shortest: usize, memory: u64) -> Text {
+        let selector = Selector::new(shortest, false);
+        let mut builder = Builder::new(selector.clone(), memory, None);
+        for document in documents {
+            let mut selected = Vec::new();
+            selector.select(0, 0, document, &mut Vec::new(), &mut selected);
+            builder.add(&[document.len() as u64], document, &mut selected, false).unwrap();
+        }
+        let mut text = builder.finish().unwrap();
+        order::sort(&mut text, memory).unwrap();
+        text
+    }
+
+    /// Whether each token of the documents one after the other is in a range, by the definition.
+    fn expected(documents: &[Vec<u64>], shortest: usize, references: usize, but_first: bool) -> Vec<bool> {
+        let slices: Vec<&[u64]> = documents.iter().map(Vec::as_slice).collect();
+        let starts: Vec<usize> =
+            documents.iter().scan(0, |sum, d| Some(std::mem::replace(sum, *sum + d.len()))).collect();
+        let mut is_later = vec![false; documents.iter().map(Vec::len).sum()];
+        for repeat in by_definition(&slices, shortest) {
+            let places: Vec<usize> = repeat.places.iter().map(|place| starts[place.document] + place.token).collect();
+            let of_references = repeat.places.iter().filter(|place| place.document < references).count();
+            if references > 0 && (of_references == 0 || of_references == places.len()) {
+                continue;
+            }
+            for (number, &start) in places.iter().enumerate() {
+                if repeat.places[number].document < references || but_first && number == 0 {
+                    continue;
+                }
+                let from = if but_first { start.max(places[0] + repeat.tokens) } else { start };
+                is_later[from..start + repeat.tokens].fill(true);
+            }
+        }
+        is_later
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn all_but_first_places(
+            documents in documents(),
+            shortest in 1usize..9,
+            references in 0usize..3,
+            but_first: bool,
+            memory in prop_oneof![Just(0u64), Just(u64::MAX)],
+        ) {
+            let references = if references < documents.len() { references } else { 0 };
+            let text = prepared(&documents, shortest, memory);
+            let end = text.starts[references];
+            let of_references = text.anchors.partition_point(|anchor| anchor.at < end) as u32;
+            let options =
+                FindOptions { references: (references > 0).then_some(of_references), ..FindOptions::default() };
+            let found = later(&text, &options, but_first, u64::MAX / 2).unwrap();
+            let all = documents.concat();
+            let mut is_later = vec![false; all.len()];
+            for later in &found {
+                let (start, end) = (later.start as usize, later.end() as usize);
+                is_later[start..end].fill(true);
+                let first = later.first as usize;
+                prop_assert_eq!(&all[start..end], &all[first..first + end - start]);
+                prop_assert!(!but_first || first + end - start <= start);
+            }
+            prop_assert!(found.is_sorted_by(|a, b| a.start < b.start && a.end() < b.end()));
+            prop_assert_eq!(is_later, expected(&documents, shortest, references, but_first), "{:?}", documents);
+        }
+    }
+
+    /// A text that repeats itself takes time that grows little faster than its length.
+    #[test]
+    fn periods() {
+        for period in [1u64, 3] {
+            let text = prepared(&[(0..300_000).map(|at| at % period).collect()], 50, u64::MAX);
+            let found = later(&text, &FindOptions::default(), true, u64::MAX / 2).unwrap();
+            let (first, last) = (found[0], found[found.len() - 1]);
+            let kept = first.start;
+            assert!((50..50 + period).contains(&kept), "{kept}");
+            assert_eq!(last.end(), 300_000);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Passages as pairs of documents.
+
+use super::corpus::{Passage, PassagePlace};
+use crate::error::Error;
+use std::ops::Range;
+
+/// Two documents and the passages that they share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DocumentPair<'a> {
+    /// The id of the document that has the first places.
+    pub a: &'a str,
+    /// Its number in input order, from 0.
+    pub a_document: usize,
+    /// The id of the other one.
+    pub b: &'a str,
+    /// Its number, which is greater.
+    pub b_document: usize,
+    /// Passages, each with its place in both, in the order of the places in `b`.
+    pub passages: Vec<PairedPassage>,
+}
+
+/// A passage at two places.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct PairedPassage {
+    /// Its bytes in the text of `b`.
+    pub b_range: (usize, usize),
+    /// The line of that text that it begins on, from 1.
+    pub b_line: usize,
+    /// Its bytes in the text of `a`.
+    pub a_range: (usize, usize),
+    /// The line in that text.
+    pub a_line: usize,
+    /// Its length in words.
+    pub words: u64,
+}
+
+/// Turns passages into pairs of documents: the one that has the first place of a passage with each other one that has a place of
+/// it. A passage in `n` documents makes `n - 1` pairs, without those of two documents of the reference. Places beyond
+/// [`max_places`](super::PassageOptions::max_places) make none, and neither does a passage that stands only in one document.
+///
+/// Memory: the places of the passages that begin in one document.
+#[derive(Default)]
+pub struct DocumentPairs {
+    /// The documents of the reference.
+    references: usize,
+    /// The document that has the first places of these.
+    a: Option<(usize, String)>,
+    others: Vec<(usize, PairedPassage)>,
+    /// The ids of the others.
+    ids: Vec<(usize, String)>,
+}
+
+impl DocumentPairs {
+    /// None yet. The first documents are those of the reference: this many.
+    pub fn new(references: usize) -> Self {
+        DocumentPairs { references, ..DocumentPairs::default() }
+    }
+
+    /// Adds a passage, in their order. Pairs of the document before are passed to `each`.
+    ///
+    /// # Errors
+    /// Those of `each`.
+    pub fn add(
+        &mut self,
+        passage: &Passage<'_>,
+        each: impl FnMut(&DocumentPair<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Some((first, others)) = passage.places.split_first() else { return Ok(()) };
+        if self.a.as_ref().is_none_or(|(a, _)| *a != first.document) {
+            self.finish(each)?;
+            self.a = Some((first.document, first.id.to_string()));
+        }
+        let range = |place: &PassagePlace<'_>| (place.start, place.end);
+        let is_paired = |place: &&PassagePlace<'_>| place.document >= self.references.max(first.document + 1);
+        for other in others.iter().filter(is_paired) {
+            if self.ids.last().is_none_or(|(last, _)| *last != other.document) {
+                self.ids.push((other.document, other.id.to_string()));
+            }
+            let passage = PairedPassage {
+                b_range: range(other),
+                b_line: other.line,
+                a_range: range(first),
+                a_line: first.line,
+                words: passage.words,
+            };
+            self.others.push((other.document, passage));
+        }
+        Ok(())
+    }
+
+    /// Passes on the pairs of the last document.
+    ///
+    /// # Errors
+    /// Those of `each`.
+    pub fn finish(&mut self, mut each: impl FnMut(&DocumentPair<'_>) -> Result<(), Error>) -> Result<(), Error> {
+        let DocumentPairs { a, mut others, mut ids, .. } = std::mem::replace(self, DocumentPairs::new(self.references));
+        let Some((a_document, a)) = a else { return Ok(()) };
+        others.sort_unstable();
+        ids.sort_unstable();
+        ids.dedup();
+        others.chunk_by(|x, y| x.0 == y.0).zip(&ids).try_for_each(|(of_one, (b_document, b))| {
+            let passages = of_one.iter().map(|(_, passage)| passage.clone()).collect();
+            each(&DocumentPair { a: &a, a_document, b, b_document: *b_document, passages })
+        })
+    }
+}
+
+impl PairedPassage {
+    /// Its bytes in the texts of `a` and of `b`.
+    pub fn ranges(&self) -> [Range<usize>; 2] {
+        [self.a_range.0..self.a_range.1, self.b_range.0..self.b_range.1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pairs of passages that are given as the documents and starts of their places.
+    fn pairs(references: usize, passages: &[&[(usize, usize)]]) -> Vec<String> {
+        let ids = ["a", "b", "c", "d"];
+        let (mut all, mut found) = (DocumentPairs::new(references), Vec::new());
+        let mut each = |pair: &DocumentPair<'_>| {
+            let passages: Vec<String> =
+                pair.passages.iter().map(|passage| format!("{}={}", passage.a_range.0, passage.b_range.0)).collect();
+            found.push(format!("{}{} {}", pair.a, pair.b, passages.join(" ")));
+            Ok(())
+        };
+        for (id, places) in (1..).zip(passages) {
+            let place =
+                |&(document, start)| PassagePlace { id: ids[document], document, start, end: start + 9, line: 1 };
+            let places: Vec<PassagePlace<'_>> = places.iter().map(place).collect();
+            let passage = Passage { id, words: 2, count: places.len() as u64, places, text: "x" };
+            all.add(&passage, &mut each).unwrap();
+        }
+        all.finish(&mut each).unwrap();
+        found
+    }
+
+    #[test]
+    fn each_document_is_paired_with_the_first_one() {
+        let passages: [&[(usize, usize)]; 4] =
+            [&[(0, 0), (1, 50), (2, 0)], &[(0, 5), (0, 70), (1, 7)], &[(0, 9), (0, 20)], &[(1, 0), (2, 3), (3, 1)]];
+        assert_eq!(pairs(0, &passages), ["ab 5=7 0=50", "ac 0=0", "bc 0=3", "bd 0=1"]);
+        assert_eq!(pairs(2, &passages), ["ac 0=0", "bc 0=3", "bd 0=1"]);
+        assert!(pairs(0, &[]).is_empty() && pairs(0, &[&[], &[(0, 1), (0, 2)]]).is_empty());
+    }
+}

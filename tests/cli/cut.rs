@@ -1,0 +1,318 @@
+//! `dedup passages --output` and `--emit kept`: what is cut stands at a place that stays, nothing that is left stands earlier, and
+//! nothing else changes; whatever the format, the threads, the memory, and kills.
+
+use super::clean::{compressed, files};
+use super::records::{self, Cut, Record};
+use super::shell::Shell;
+use crate::support::plain::token_texts;
+use crate::support::random::Random;
+use neardups::source::{Input, ReadOptions, Source};
+use neardups::tokenizer::Word;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+/// A place: a file, and a record in it.
+type At = (String, Option<u64>);
+
+/// The texts of a folder by their places, in their order.
+fn texts(shell: &Shell, folder: &str) -> Vec<(At, String)> {
+    let (root, mut found) = (shell.folder().join(folder), Vec::new());
+    Input::new(vec![root.clone()], ReadOptions::default()).read(&mut |batch| {
+        batch.documents(&mut |read| {
+            if let Ok(document) = read {
+                let below = Path::new(&*document.place.path).strip_prefix(&root).unwrap().display().to_string();
+                found.push(((format!("in/{below}"), document.place.line), document.text.into_owned()));
+            }
+        });
+        ControlFlow::Continue(())
+    });
+    found
+}
+
+const PIECES: &[&str] = &[
+    "one ",
+    "Two, ",
+    "three\n",
+    "caf\u{e9} ",
+    "北",
+    "京",
+    "\u{1f600} ",
+    "four\n\n",
+    "x_1; ",
+    "\"five\" ",
+    "\\six\r\n",
+];
+
+/// A text with copies of parts of others, and parts that repeat.
+fn text(random: &mut Random, before: &[String]) -> String {
+    let kinds = 2 + random.below(PIECES.len() - 1);
+    let mut text = String::new();
+    for _ in 0..random.below(4) + 1 {
+        match random.below(4) {
+            0 if !before.is_empty() => {
+                let other = random.pick(before);
+                let start = other.floor_char_boundary(random.below(other.len() + 1));
+                let end = other.floor_char_boundary((start + random.below(120)).min(other.len()));
+                text += &other[start..end.max(start)];
+            }
+            1 => text += &PIECES[random.below(kinds)].repeat(random.below(30)),
+            _ => (0..random.below(20)).for_each(|_| text += PIECES[random.below(kinds)]),
+        }
+    }
+    text
+}
+
+/// A record in a format.
+fn record(random: &mut Random, extension: &str, id: &str, text: &str) -> String {
+    let end = if random.chance(0.2) { "\r\n" } else { "\n" };
+    let delimiter = if extension == "tsv" { '\t' } else { ',' };
+    if extension.ends_with("sv") {
+        return format!("{id}{delimiter}\"{}\"{end}", text.replace('"', "\"\""));
+    }
+    let escape = |unit: u16| format!("\\u{unit:04X}");
+    let literal = match random.below(20) {
+        0 => return format!("not JSON{end}"),
+        1..10 => serde_json::to_string(text).unwrap(),
+        _ => format!("\"{}\"", text.encode_utf16().map(escape).collect::<String>()),
+    };
+    format!("{{\"n\":[1, \"text\"], \"text\": {literal} ,\"id\":\"{id}\"}}{end}")
+}
+
+/// Writes a corpus of several formats and encodings.
+fn corpus(folder: &Path, seed: u64, files: usize, records: usize) {
+    let (mut random, mut before) = (Random::new(seed), Vec::<String>::new());
+    for file in 0..files {
+        let extensions = ["jsonl", "csv", "jsonl.gz", "txt", "jsonl.zst", "tsv", "utf16.csv"];
+        let extension = extensions[(file + seed as usize) % extensions.len()];
+        let mut content = match extension {
+            "tsv" => "id\ttext\n".to_string(),
+            csv if csv.ends_with("csv") => "id,text\n".to_string(),
+            _ => String::new(),
+        };
+        for number in 0..if extension == "txt" { 1 } else { 1 + random.below(records) } {
+            let text = text(&mut random, &before);
+            content += &match extension {
+                "txt" => text.clone(),
+                _ => record(&mut random, extension, &format!("{file}-{number}"), &text),
+            };
+            before.push(text);
+        }
+        let bytes = match extension {
+            "utf16.csv" => format!("\u{feff}{content}").encode_utf16().flat_map(u16::to_le_bytes).collect(),
+            _ => content.into_bytes(),
+        };
+        let name = format!("{}/{file:03}.{extension}", file % 2);
+        let path = folder.join(&name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, compressed(&name, &bytes)).unwrap();
+    }
+}
+
+/// The lines of `removed.jsonl`: what is cut, and what is left out.
+fn removed(shell: &Shell, output: &str) -> (Vec<Cut>, BTreeSet<At>) {
+    let lines = fs::read_to_string(shell.folder().join(output).join("_dedup/removed.jsonl")).unwrap();
+    let (mut cuts, mut left_out) = (Vec::new(), BTreeSet::new());
+    for line in lines.lines() {
+        match records::parse(line) {
+            Record::Cut(cut) => cuts.push(cut),
+            Record::Removed(removed) => assert!(left_out.insert((removed.file, removed.record))),
+            other => panic!("{other:?}"),
+        }
+    }
+    (cuts, left_out)
+}
+
+/// The words of a text up to each cut and between them.
+fn parts<'t>(text: &'t str, cuts: &[&Cut]) -> Vec<&'t str> {
+    let (mut parts, mut at) = (Vec::new(), 0);
+    for cut in cuts {
+        parts.push(&text[at..cut.start]);
+        at = cut.end;
+    }
+    parts.push(&text[at..]);
+    parts
+}
+
+/// Twice the size of a run of words: a Han character counts half.
+fn halves(words: &[String]) -> usize {
+    words.iter().map(|word| if word == "北" || word == "京" { 1 } else { 2 }).sum()
+}
+
+/// Checks an output of whole words against its input, given the minimum length. Returns the number of cuts.
+fn check(shell: &Shell, output: &str, least: usize) -> usize {
+    let (cuts, left_out) = removed(shell, output);
+    let before = texts(shell, "in");
+    let of = |at: &At| -> Vec<&Cut> { cuts.iter().filter(|cut| (&cut.file, &cut.record) == (&at.0, &at.1)).collect() };
+    let by_place: BTreeMap<&At, &String> = before.iter().map(|(at, text)| (at, text)).collect();
+    // What is left of each text is what was there without what is listed, in order.
+    let kept = before.iter().filter(|(at, _)| !left_out.contains(at));
+    let expected: Vec<String> = kept.map(|(at, text)| parts(text, &of(at)).concat()).collect();
+    let after: Vec<String> = texts(shell, output).into_iter().map(|(_, text)| text).collect();
+    assert_eq!(after, expected);
+    // What is cut has its words at a place that stays.
+    for cut in &cuts {
+        let text = by_place[&(cut.file.clone(), cut.record)];
+        let words = token_texts(&Word, &text[cut.start..cut.end]);
+        assert_eq!(halves(&words).div_ceil(2) as u64, cut.words, "{cut:?}");
+        let first = cut.first.as_ref().unwrap();
+        let at = (first.file.clone(), first.record);
+        assert_eq!(token_texts(&Word, &by_place[&at][first.start..first.end]), words);
+        assert!(!left_out.contains(&at), "{cut:?}");
+        assert!(of(&at).iter().all(|other| other.end <= first.start || first.end <= other.start), "{cut:?}");
+    }
+    // No run of words that is left whole stands earlier.
+    let mut earlier = BTreeSet::new();
+    for (at, text) in &before {
+        let cuts = of(at);
+        let lefts = if left_out.contains(at) { Vec::new() } else { parts(text, &cuts) };
+        for left in lefts {
+            let words = token_texts(&Word, left);
+            for start in 0..words.len() {
+                let end = (start..=words.len()).find(|&end| halves(&words[start..end]) >= 2 * least);
+                let Some(end) = end else { continue };
+                assert!(earlier.insert(words[start..end].to_vec()), "{at:?}: {:?}", &words[start..end]);
+            }
+        }
+    }
+    cuts.len()
+}
+
+/// Every byte outside of the texts that were cut.
+fn check_other_bytes(shell: &Shell, output: &str) {
+    let (cuts, left_out) = removed(shell, output);
+    let changed: BTreeSet<&String> =
+        cuts.iter().map(|cut| &cut.file).chain(left_out.iter().map(|(file, _)| file)).collect();
+    let (before, after) = (files(&shell.folder().join("in")), files(&shell.folder().join(output)));
+    for (name, bytes) in &before {
+        if !changed.contains(&format!("in/{name}")) {
+            assert!(after[name] == *bytes, "{name}");
+        }
+        if !name.ends_with("jsonl") || !after.contains_key(name) {
+            continue;
+        }
+        let lines = |bytes: &[u8]| -> Vec<String> {
+            String::from_utf8_lossy(bytes).split_inclusive('\n').map(str::to_string).collect()
+        };
+        let of = |line: u64| (format!("in/{name}"), Some(line));
+        let kept: Vec<(u64, String)> =
+            (1..).zip(lines(bytes)).filter(|(line, _)| !left_out.contains(&of(*line))).collect();
+        let now = lines(&after[name]);
+        assert_eq!(kept.len(), now.len());
+        for ((number, line), now) in kept.iter().zip(&now) {
+            if line == now {
+                continue;
+            }
+            assert!(cuts.iter().any(|cut| (&cut.file, cut.record) == (&of(*number).0, Some(*number))));
+            let around = |line: &str| {
+                line.split_once("\"text\": \"")
+                    .map(|(a, b)| (a.to_string(), b.rsplit_once("\" ,\"id\"").unwrap().1.to_string()))
+            };
+            assert_eq!(around(line), around(now));
+            // What is left of the literal is a part of it.
+            let mut rest = line.chars();
+            assert!(now.chars().all(|c| rest.any(|other| other == c)), "{line}{now}");
+        }
+    }
+}
+
+#[test]
+fn one_place_of_each_passage_stays() {
+    let mut cuts = 0;
+    for seed in 0..120 {
+        let shell = Shell::new();
+        corpus(&shell.folder().join("in"), seed, 4 + seed as usize % 5, 6);
+        let least = [2, 3, 5, 8, 12][seed as usize % 5];
+        let run = |output: &str, tuning: &str| {
+            let run = shell.dedup(&format!("passages in --exact --min-words {least} --output {output} -q {tuning}"));
+            assert!([0, 3].contains(&run.status), "{}", run.stderr);
+        };
+        run("out", "-j1");
+        cuts += check(&shell, "out", least);
+        check_other_bytes(&shell, "out");
+        run("other", ["-j3", "--memory 0", "--memory 1M -j2", "--seed 7"][seed as usize % 4]);
+        assert!(files(&shell.folder().join("out")) == files(&shell.folder().join("other")), "{seed}");
+        let list = |output: &str| fs::read(shell.folder().join(output).join("_dedup/removed.jsonl")).unwrap();
+        assert!(list("out") == list("other"), "{seed}");
+    }
+    assert!(cuts > 1000, "{cuts}");
+}
+
+/// The stream is the files of the folder, one after the other; from standard input too.
+#[test]
+fn the_stream_has_the_records_of_the_folder() {
+    let shell = Shell::new();
+    for (seed, format) in [(0, "jsonl"), (1, "csv"), (2, "tsv")] {
+        let mut random = Random::new(seed);
+        let mut before = Vec::new();
+        let mut content = match format {
+            "csv" => "id,text\n".to_string(),
+            "tsv" => "id\ttext\n".to_string(),
+            _ => String::new(),
+        };
+        for number in 0..40 {
+            let text = text(&mut random, &before);
+            content += &record(&mut random, format, &number.to_string(), &text);
+            before.push(text);
+        }
+        fs::create_dir_all(shell.folder().join(format)).unwrap();
+        shell.write(&format!("{format}/a.{format}"), &content);
+        for flags in ["", "--unit line", "--unit paragraph --keep none", "--max-cut 0.3"] {
+            let run = |more: &str| {
+                shell.sh(&format!("rm -rf out; dedup passages {format} --exact --min-words 3 -q {flags} {more}"))
+            };
+            let folder = run("--output out");
+            let written = fs::read_to_string(shell.folder().join(format!("out/a.{format}"))).unwrap();
+            let stream = run("--emit kept");
+            assert_eq!((stream.status, stream.stdout), (folder.status, written.clone()), "{format} {flags}");
+            let piped = shell.sh(&format!(
+                "dedup passages - --format {format} --exact --min-words 3 -q {flags} --emit kept < {format}/a.{format}"
+            ));
+            assert_eq!((piped.status, piped.stdout), (folder.status, written), "{format} {flags}");
+        }
+    }
+}
+
+/// Killed at any moment, and run again: the output is that of a run that was not.
+#[test]
+fn kills_change_nothing() {
+    let shell = Shell::new();
+    corpus(&shell.folder().join("in"), 3, 120, 60);
+    let arguments = "passages in --exact --min-words 6 -q -j2 --output";
+    assert_eq!(shell.dedup(&format!("{arguments} whole")).status, 3);
+    let (whole, list) = (files(&shell.folder().join("whole")), removed(&shell, "whole").0.len());
+    assert!(list > 1000, "{list}");
+    let (mut random, mut continued) = (Random::new(1), 0);
+    for round in 0..8 {
+        let (output, folder) = (format!("out-{round}"), shell.folder().join(format!("out-{round}")));
+        for _ in 0..4 {
+            let mut command = shell.command(&format!("{arguments} {output}"));
+            let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            // Half of the kills wait until files are written.
+            let waits = random.below(2) == 0;
+            let state = folder.join("_dedup/state.json");
+            while waits && !state.exists() && child.try_wait().unwrap().is_none() {
+                thread::sleep(Duration::from_micros(100));
+            }
+            thread::sleep(Duration::from_micros(random.below(if waits { 5_000 } else { 60_000 }) as u64));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            continued += usize::from(state.exists());
+            // Killed before it began.
+            if !folder.exists() {
+                continue;
+            }
+            // What is there is whole; what was being written has another name.
+            let there = files(&folder).into_iter().filter(|(name, _)| !name.ends_with(".tmp"));
+            there.for_each(|(name, bytes)| assert!(whole.get(&name) == Some(&bytes), "{name}"));
+        }
+        assert_eq!(shell.dedup(&format!("{arguments} {output}")).status, 3);
+        assert!(files(&folder) == whole, "round {round}");
+        assert_eq!(removed(&shell, &output).0.len(), list);
+    }
+    assert!(continued > 0, "no run was killed while it wrote");
+}
