@@ -73,7 +73,7 @@ impl Decider for ByPassages<'_> {
     fn decide(&mut self, sides: Sides, inputs: &Inputs, folder: Option<&Folder>) -> Result<Decisions, Error> {
         let started = Instant::now();
         let (mut input, mut reference) = sides;
-        let watch = Watch::new(self.observer).with_unread();
+        let watch = Watch::new(self.observer).with_unread(self.passages.memory);
         let mut cuts = self.find(&mut input, &mut reference, &watch)?;
         let warnings = input.fields_never_found();
         let read = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
@@ -231,6 +231,7 @@ impl<'a> Deciding<'a> {
         observer: &dyn Observer,
         list: &mut dyn FnMut(Line<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        self.conditions.check_unread()?;
         let mut dropped = Dropped::new();
         for unread in &self.conditions.unread {
             let at = At { path: &unread.path, line: unread.line };

@@ -78,8 +78,12 @@ pub(super) struct Conditions {
     worse: BTreeMap<String, Condition>,
     /// Why no copy of others without some of their records can be made.
     refusals: Vec<Problem>,
-    /// Records and files that could not be read.
+    /// Records and files that could not be read; none if they are too many.
     pub unread: Vec<Unread>,
+    /// Their memory, in bytes.
+    unread_bytes: u64,
+    /// Whether they took more than they may.
+    has_too_many_unread: bool,
 }
 
 /// A record that could not be read, or a file.
@@ -91,7 +95,34 @@ pub(super) struct Unread {
     pub why: String,
 }
 
+impl Unread {
+    fn bytes(&self) -> u64 {
+        (size_of::<Unread>() + self.id.as_ref().map_or(0, String::len) + self.why.len()) as u64
+    }
+}
+
 impl Conditions {
+    fn add_unread(&mut self, unread: Unread, most: u64) {
+        self.unread_bytes += unread.bytes();
+        self.has_too_many_unread |= self.unread_bytes > most;
+        match self.has_too_many_unread {
+            true => self.unread = Vec::new(),
+            false => self.unread.push(unread),
+        }
+    }
+
+    /// Checks that all records that could not be read are listed.
+    ///
+    /// # Errors
+    /// They do not fit the memory.
+    pub fn check_unread(&self) -> Result<(), Error> {
+        if !self.has_too_many_unread {
+            return Ok(());
+        }
+        let message = "the records that could not be read do not fit `memory`: allow more, or repair the input";
+        Err(Error::Full(format!("{message} (they take {} bytes)", self.unread_bytes)))
+    }
+
     /// What happens to files with these names, before any record is decided on.
     pub fn files<'a>(&self, names: &[&'a str], on_error: OnError) -> Files<'a> {
         let mut files = Files::new(names, on_error);
@@ -416,17 +447,18 @@ pub(super) fn read(lines: impl BufRead, inputs: &Inputs, counts: &[Counts]) -> i
 pub(super) struct Watch<'a> {
     observer: &'a dyn Observer,
     conditions: Mutex<Conditions>,
-    lists_unread: bool,
+    /// The memory for records and files that cannot be read, in bytes, if these are listed.
+    unread: Option<u64>,
 }
 
 impl<'a> Watch<'a> {
     pub fn new(observer: &'a dyn Observer) -> Self {
-        Watch { observer, conditions: Mutex::default(), lists_unread: false }
+        Watch { observer, conditions: Mutex::default(), unread: None }
     }
 
-    /// Lists the records and files that cannot be read, too.
-    pub fn with_unread(self) -> Self {
-        Watch { lists_unread: true, ..self }
+    /// Lists the records and files that cannot be read, too, in an eighth of this memory and 8 MiB.
+    pub fn with_unread(self, memory: u64) -> Self {
+        Watch { unread: Some((memory / 8).saturating_add(8 << 20)), ..self }
     }
 
     pub fn conditions(self) -> Conditions {
@@ -462,13 +494,14 @@ impl Observer for Watch<'_> {
             conditions.refusals.push(problem.clone());
             return;
         }
-        if problem.severity == Severity::Failed && problem.kind.is_rejection() && self.lists_unread {
-            conditions.unread.extend(problem.places().map(|Place { path, line }| Unread {
-                path,
-                line,
-                id: problem.id.clone(),
-                why: problem.message.clone(),
-            }));
+        if let Some(most) = self.unread
+            && problem.severity == Severity::Failed
+            && problem.kind.is_rejection()
+        {
+            for Place { path, line } in problem.places() {
+                let (id, why) = (problem.id.clone(), problem.message.clone());
+                conditions.add_unread(Unread { path, line, id, why }, most);
+            }
         }
         if condition != Condition::Whole {
             let known = conditions.worse.entry(problem.place.path.to_string()).or_default();

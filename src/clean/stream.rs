@@ -60,7 +60,7 @@ pub fn write_cut(
     input.each_original(&mut |shown, original| {
         format(original, &options.source).map_or(Ok(()), |format| refuse_format(shown, format))
     })?;
-    let watch = Watch::new(observer).with_unread();
+    let watch = Watch::new(observer).with_unread(passages.memory);
     let mut cuts = ByPassages { passages, cut, options, observer }.find(input, reference, &watch)?;
     let conditions = watch.conditions();
     let mut cut_counts = CutCounts::default();

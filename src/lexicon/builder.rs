@@ -14,7 +14,7 @@
 
 use super::stored::Writer;
 use super::table::{Table, spread};
-use super::{Frequencies, Lexicon, SHARD_BITS, Shards, shard_of};
+use super::{Frequencies, Lexicon, PREFETCH_AHEAD, SHARD_BITS, Shards, shard_of};
 use crate::error::Error;
 use crate::postings::Portions;
 use std::path::{Path, PathBuf};
@@ -82,9 +82,6 @@ const BYTES_A_TALLIED: u64 = 64;
 
 /// The share of the memory for tallies.
 const TALLY_SHARE: u64 = 8;
-
-/// The number of terms that are prefetched before the first of them is counted.
-const PREFETCH_AHEAD: usize = 16;
 
 /// So many terms of a shard are added in their order.
 const IN_ORDER: usize = 1 << 11;

@@ -120,7 +120,7 @@ impl FileIdentity {
 /// The number of bits that select a shard: enough shards that counting threads rarely wait for each other.
 const SHARD_BITS: u32 = 6;
 
-/// The number of features that are prefetched before the first of them is counted.
+/// The number of terms or features that are prefetched before the first of them is counted.
 const PREFETCH_AHEAD: usize = 16;
 
 fn shard_of(term: u64) -> usize {

@@ -316,3 +316,23 @@ fn kills_change_nothing() {
     }
     assert!(continued > 0, "no run was killed while it wrote");
 }
+
+/// Records that cannot be read are listed too, in bounded memory.
+#[test]
+fn too_many_records_that_cannot_be_read_are_an_error() {
+    let shell = Shell::new();
+    let broken = "{broken\n".repeat(200_000);
+    shell.write("all.jsonl", format!("{{\"id\":\"a\",\"text\":\"one two three\"}}\n{broken}"));
+    for output in ["--output cut", "--emit kept"] {
+        let run = shell.sh(&format!("dedup passages all.jsonl --exact --min-words 3 --memory 1M -q {output} > kept"));
+        let last = run.stderr.lines().last().unwrap_or_default();
+        assert_eq!(run.status, 2, "{last}");
+        assert!(
+            last.starts_with("dedup: error: memory: the records that could not be read do not fit --memory"),
+            "{last}"
+        );
+        assert!(!shell.folder().join("cut/all.jsonl").exists());
+    }
+    let run = shell.sh("dedup passages all.jsonl --exact --min-words 3 -q --output cut");
+    assert_eq!(run.status, 3, "{}", run.stderr.lines().last().unwrap_or_default());
+}
