@@ -461,6 +461,7 @@ fn join(
             signer.features(scratch);
             let length = sign::evidence(CompareOn::Features, &mut scratch.features.hashes);
             tally.add(corpus, &index, sample, group, &scratch.features.hashes[..length]);
+            0
         },
         |tally| {
             all = std::mem::take(&mut all).merge(tally);
@@ -490,6 +491,8 @@ fn texts(
             if text.len() <= MOST_TEXT {
                 made.push((group, text.to_string()));
             }
+            // No more than the part.
+            0
         };
         let take = |made: Vec<(u32, String)>| {
             texts.extend(made);

@@ -17,6 +17,7 @@ use crate::outline::{Parities, can_reach, parities};
 use crate::postings::Repeated;
 use crate::postings::Spilled;
 use crate::run::batches::Numbered;
+use crate::run::ordered::Load;
 use crate::run::sign::{Scratch, Signer, evidence};
 use crate::similarity::{Similarity, Threshold, set_of};
 use crate::source::{Place, Problem, ProblemKind, Severity};
@@ -121,6 +122,7 @@ pub(super) fn recompute(
         let start = chunk.flat.len();
         signer.compared(made, scratch, &mut chunk.flat);
         chunk.ends.push((group, chunk.flat.len(), parities(&chunk.flat[start..])));
+        (size_of_val(&*chunk.flat) + size_of_val(&*chunk.ends)) as u64
     };
     let take = |chunk: Chunk| sets.append(&chunk.flat, chunk.ends);
     let problems = read_again(reader, sources, prepared, corpus, wanted, add, take)?;
@@ -128,7 +130,7 @@ pub(super) fn recompute(
 }
 
 /// Reads everything again. `add` receives the wanted groups of each part, with their texts and, in the scratch, their
-/// tokens; `take` receives what it made of each part, in input order. A document that changed since the first reading is
+/// tokens, and returns the bytes that it made of the part so far; `take` receives what it made of each part, in input order. A document that changed since the first reading is
 /// left out, and adds a problem.
 ///
 /// # Errors
@@ -139,13 +141,13 @@ pub(super) fn read_again<T: Default + Send>(
     prepared: &PreparedAlgorithm,
     corpus: &Corpus,
     wanted: &[bool],
-    add: impl Fn(&mut T, u32, &str, &mut Scratch) + Sync,
+    add: impl Fn(&mut T, u32, &str, &mut Scratch) -> u64 + Sync,
     mut take: impl FnMut(T) -> Result<(), Error>,
 ) -> Result<Vec<(u32, Problem)>, Error> {
     let (mut problems, mut read) = (Vec::new(), 0);
     let signer = Signer::new(prepared, &*reader.options.tokenizer, reader.options.seed);
     let work = |_: &(), numbered: Numbered, scratch: &mut Scratch| {
-        let number = numbered.number;
+        let (number, mut load) = (numbered.number, numbered.load);
         let (mut made, mut problems) = (T::default(), Vec::new());
         let bytes = (numbered.batch.bytes_read(), numbered.batch.bytes_unpacked());
         // The wanted documents of the batch, each with its record and its group.
@@ -163,23 +165,25 @@ pub(super) fn read_again<T: Default + Send>(
             }
             let (_, document, group) = sought[found];
             found += 1;
-            let scratch = &mut *signer.begin(&read.text, scratch);
+            let mut scratch = signer.begin(&read.text, scratch);
             // It had no more tokens when it was read first.
-            let is_cut = signer.cut(&read.text, scratch).is_ok();
-            if is_cut && signer.sequence(scratch) == corpus.sequence(group) {
-                add(&mut made, group, &read.text, scratch);
+            let is_cut = signer.cut(&read.text, &mut scratch).is_ok();
+            if is_cut && signer.sequence(&scratch) == corpus.sequence(group) {
+                let bytes = add(&mut made, group, &read.text, &mut scratch);
+                drop(scratch);
+                load.raise(bytes);
             } else {
                 problems.push((document, changed(read.place, corpus.id(document))));
             }
         });
         problems.extend(sought[found..].iter().map(|&(_, document, _)| (document, changed_since(corpus, document))));
-        (bytes, made, problems)
+        (bytes, (made, load), problems)
     };
     reader.in_parallel(
         sources,
         |_| Ok(()),
         work,
-        |((bytes, unpacked), made, found): ((u64, u64), T, _)| {
+        |((bytes, unpacked), (made, _load), found): ((u64, u64), (T, Load), _)| {
             reader.observer.unpacked(unpacked);
             reader.observer.progress(bytes, 0);
             reader.check_stopped()?;

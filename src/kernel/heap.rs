@@ -10,8 +10,13 @@ static IS_OURS: AtomicBool = AtomicBool::new(false);
 #[cfg(all(feature = "cli", target_os = "linux", target_env = "gnu"))]
 const LARGE: i32 = 4 << 20;
 
+/// The maximum number of arenas. Each keeps up to [`LARGE`] bytes that are free, and has gaps of its own.
+#[cfg(all(feature = "cli", target_os = "linux", target_env = "gnu"))]
+const MOST_ARENAS: usize = 8;
+
 /// Makes the allocator return memory that is no longer used. That of glibc otherwise keeps freed blocks of up to 32 MiB,
-/// and copies blocks of this size while they grow. Does nothing with other allocators. No result depends on it.
+/// copies blocks of this size while they grow, and has up to eight arenas a core, of which threads share one only once there are more
+/// threads. Does nothing with other allocators. No result depends on it.
 #[cfg(feature = "cli")]
 pub fn return_what_is_freed() {
     IS_OURS.store(true, Ordering::Relaxed);
@@ -24,10 +29,13 @@ pub fn return_what_is_freed() {
         // From malloc.h, where they are part of the binary interface.
         const M_TRIM_THRESHOLD: c_int = -1;
         const M_MMAP_THRESHOLD: c_int = -3;
-        for parameter in [M_MMAP_THRESHOLD, M_TRIM_THRESHOLD] {
+        const M_ARENA_MAX: c_int = -8;
+        let arenas = std::thread::available_parallelism().map_or(2, |cores| cores.get().clamp(2, MOST_ARENAS));
+        for (parameter, value) in [(M_MMAP_THRESHOLD, LARGE), (M_TRIM_THRESHOLD, LARGE), (M_ARENA_MAX, arenas as c_int)]
+        {
             // SAFETY: the function has this signature in every version of glibc. It takes the lock of the allocator, and
             // changes only how later blocks are allocated. If it fails, nothing changes.
-            unsafe { mallopt(parameter, LARGE) };
+            unsafe { mallopt(parameter, value) };
         }
     }
 }

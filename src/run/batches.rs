@@ -1,6 +1,6 @@
 //! The batches of sources: read on one thread, worked on on all, their results in input order.
 
-use super::ordered::{self, Feed, Feeder, Room, Weighed};
+use super::ordered::{self, Feed, Feeder, Load, Room, Weighed};
 use crate::error::Error;
 use crate::source::{Batch, Source};
 use std::collections::VecDeque;
@@ -38,6 +38,8 @@ impl<'a> Side<'a> {
 /// A batch with its place in the order.
 pub(crate) struct Numbered {
     pub number: usize,
+    /// Of what is made of it.
+    pub load: Load,
     pub reference: bool,
     pub batch: Batch,
 }
@@ -94,7 +96,8 @@ fn read_all(sources: &mut [Side<'_>], feeder: &Feeder<Numbered>) {
         side.source.read(&mut |batch| {
             number += 1;
             let weight = BYTES_A_BYTE * batch.bytes_held();
-            feeder.give(Numbered { number: number - 1, reference: side.reference, batch }, weight)
+            let load = feeder.load(number as u64 - 1);
+            feeder.give(Numbered { number: number - 1, load, reference: side.reference, batch }, weight)
         });
     }
 }

@@ -8,7 +8,8 @@
 //!
 //! A piece is taken only while there is room for it, so that one slow piece delays the others instead of letting their
 //! results accumulate. The thread with the earliest piece never waits, so there is no deadlock. With a [`feed`], a piece
-//! needs room from when it was read: what waits for a worker counts too, so that at most one piece more is in memory. A panic of `next` or
+//! needs room from when it was read: what waits for a worker counts too, so that at most one piece more is in memory. A result that outgrows
+//! the weight of its piece [waits](Load) for room while it is made. A panic of `next` or
 //! `work` replaces its result: it ends the map and continues in the calling thread. If the calling thread stops taking
 //! results, by an error or a panic of its own, the workers end after their current piece. If the system starts fewer threads,
 //! fewer work; if none, the calling thread does, where it can.
@@ -187,6 +188,11 @@ impl<I> Feeder<I> {
         }
     }
 
+    /// The load of the next piece that is sent.
+    pub fn load(&self, number: u64) -> Load {
+        Load { gate: Arc::clone(&self.gate), number, bytes: 0 }
+    }
+
     /// Sends a piece of this weight, once there is room for it. `Break` if results are no longer taken.
     pub fn give(&self, piece: I, weight: u64) -> ControlFlow<()> {
         if !self.gate.wait_to_enter(weight) {
@@ -203,6 +209,33 @@ impl<I> Drop for Feeder<I> {
         // First the end, then its announcement.
         self.send = None;
         self.gate.announce();
+    }
+}
+
+/// What the result of a piece takes in addition to the weight of the piece, until it is dropped.
+pub(crate) struct Load {
+    gate: Arc<Gate>,
+    /// The number of the piece.
+    number: u64,
+    bytes: u64,
+}
+
+impl Load {
+    /// Raises it to this many bytes, once there is room. The earliest piece does not wait, so that there is no deadlock: a worker that
+    /// calls this must hold nothing that others wait for.
+    pub fn raise(&mut self, bytes: u64) {
+        if let Some(more) = bytes.checked_sub(self.bytes).filter(|&more| more > 0) {
+            self.gate.add(self.number, more);
+            self.bytes = bytes;
+        }
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        if self.bytes > 0 {
+            self.gate.subtract(self.bytes);
+        }
     }
 }
 
@@ -344,6 +377,8 @@ struct Gate {
 struct Flight {
     pieces: usize,
     bytes: u64,
+    /// How many pieces left: the number of the earliest one that is here.
+    left: u64,
     /// Results are no longer taken.
     closed: bool,
     /// The reader waits for room.
@@ -412,9 +447,23 @@ impl Gate {
         flight.bytes += weight;
     }
 
+    /// Counts more bytes for the piece of this number, once there is room or it is the earliest.
+    fn add(&self, number: u64, more: u64) {
+        let is_full = |flight: &mut Flight| {
+            !flight.closed && flight.left < number && flight.bytes.saturating_add(more) > self.room.bytes
+        };
+        self.changed.wait_while(self.flight(), is_full).unwrap_or_else(PoisonError::into_inner).bytes += more;
+    }
+
+    fn subtract(&self, bytes: u64) {
+        self.flight().bytes -= bytes;
+        self.changed.notify_all();
+    }
+
     fn leave(&self, weight: u64) {
         let mut flight = self.flight();
         flight.pieces -= 1;
+        flight.left += 1;
         flight.bytes -= weight;
         self.changed.notify_all();
     }
@@ -590,6 +639,37 @@ mod tests {
             );
             assert_eq!(most.into_inner(), bound, "{room:?}");
         }
+    }
+
+    /// Every result is as large as the room: while the earliest is made, or waits to be taken, no other is.
+    #[test]
+    fn results_that_outgrow_their_pieces_wait_for_room() {
+        const BYTES: u64 = 100;
+        let (feeder, feed) = feed(Room { pieces: 8, bytes: BYTES });
+        thread::spawn(move || {
+            feeder.run(|feeder| _ = (0..200).try_for_each(|number| feeder.give((number, feeder.load(number)), 1)));
+        });
+        let made = Arc::new(AtomicUsize::new(0));
+        let work = || {
+            let made = Arc::clone(&made);
+            move |(number, mut load): (u64, Load)| {
+                uneven(number);
+                load.raise(BYTES / 2);
+                load.raise(BYTES);
+                load.raise(BYTES / 4);
+                (number, made.fetch_add(1, Ordering::SeqCst) + 1, load)
+            }
+        };
+        let mut results = spawn_fed(4, feed, work).unwrap();
+        let mut taken = 0;
+        while let Some((number, made, load)) = results.wait() {
+            assert_eq!(number, taken);
+            // Those before it, itself, and one that began while there was nothing.
+            assert!(made as u64 <= number + 2, "{made} at {number}");
+            taken += 1;
+            drop(load);
+        }
+        assert_eq!(taken, 200);
     }
 
     #[test]
