@@ -3,6 +3,8 @@
 //! A threshold typed as `0.8` means four fifths, not the nearest double: a pair with 4 of 5 features in common is
 //! always at the threshold. [`Threshold`] keeps the fraction; floating point appears only when a similarity is printed.
 
+pub(crate) mod bound;
+
 use crate::error::Error;
 use crate::hash::{combine, mix};
 use std::borrow::Cow;
@@ -301,18 +303,65 @@ pub fn euclidean(a: &[u64], b: &[u64]) -> f64 {
 
 /// The dot product of two ascending multisets, seen as vectors of counts, and their squared norms.
 fn products(a: &[u64], b: &[u64]) -> (u128, u128, u128) {
-    fn runs(multiset: &[u64]) -> impl Iterator<Item = &[u64]> {
-        multiset.chunk_by(|x, y| x == y)
+    let (square_a, square_b) = (squared_norm(a), squared_norm(b));
+    let are_sets = square_a == a.len() as u128 && square_b == b.len() as u128;
+    let dot = if are_sets { shared(a, b).0.into() } else { dot(&Counted::new(a), &Counted::new(b)) };
+    (dot, square_a, square_b)
+}
+
+/// The sum of the squared counts: `n²` is the sum of the first `n` odd numbers.
+fn squared_norm(multiset: &[u64]) -> u128 {
+    // Of a set at once, in vectors.
+    if multiset.array_windows::<2>().map(|pair| usize::from(pair[0] == pair[1])).sum::<usize>() == 0 {
+        return multiset.len() as u128;
     }
-    let square = |multiset| runs(multiset).map(|run| (run.len() as u128).pow(2)).sum::<u128>();
-    let (mut dot, mut others) = (0, runs(b).peekable());
-    for run in runs(a) {
-        while others.next_if(|other| other[0] < run[0]).is_some() {}
-        if let Some(other) = others.next_if(|other| other[0] == run[0]) {
-            dot += run.len() as u128 * other.len() as u128;
+    let (mut sum, mut odd) = (u128::from(!multiset.is_empty()), 1u64);
+    for pair in multiset.array_windows::<2>() {
+        odd = if pair[0] == pair[1] { odd + 2 } else { 1 };
+        sum += u128::from(odd);
+    }
+    sum
+}
+
+/// The distinct elements of a multiset, ascending, with their counts.
+struct Counted {
+    elements: Vec<u64>,
+    counts: Vec<u64>,
+}
+
+impl Counted {
+    /// Without unpredictable branches: each occurrence is counted where the last one was, unless another element came before it.
+    fn new(multiset: &[u64]) -> Self {
+        let mut counted = Counted { elements: vec![0; multiset.len()], counts: vec![0; multiset.len()] };
+        let (mut at, mut before) = (0, multiset.first().copied().unwrap_or(0));
+        for &element in multiset {
+            at += usize::from(element != before);
+            counted.elements[at] = element;
+            counted.counts[at] += 1;
+            before = element;
+        }
+        let distinct = if multiset.is_empty() { 0 } else { at + 1 };
+        counted.elements.truncate(distinct);
+        counted.counts.truncate(distinct);
+        counted
+    }
+}
+
+/// The sum of the products of the counts of common elements. A merge as in [`overlap_at_least`].
+fn dot(a: &Counted, b: &Counted) -> u128 {
+    let (mut i, mut j, mut dot) = (0, 0, 0u128);
+    let (in_a, in_b) = (a.elements.len(), b.elements.len());
+    while i < in_a && j < in_b {
+        let steps = (in_a - i).min(in_b - j).min(32);
+        for _ in 0..steps {
+            let (x, y) = (a.elements[i], b.elements[j]);
+            let product = u128::from(a.counts[i]) * u128::from(b.counts[j]);
+            dot += if x == y { product } else { 0 };
+            i += usize::from(x <= y);
+            j += usize::from(y <= x);
         }
     }
-    (dot, square(a), square(b))
+    dot
 }
 
 fn ratio_of_roots(dot: u128, a: u128, b: u128) -> f64 {
@@ -347,6 +396,41 @@ mod tests {
 
     fn threshold(typed: &str) -> Threshold {
         typed.parse().unwrap()
+    }
+
+    /// As [`products`], element by element.
+    fn products_plainly(a: &[u64], b: &[u64]) -> (u128, u128, u128) {
+        fn runs(multiset: &[u64]) -> impl Iterator<Item = &[u64]> {
+            multiset.chunk_by(|x, y| x == y)
+        }
+        let square = |multiset| runs(multiset).map(|run| (run.len() as u128).pow(2)).sum::<u128>();
+        let (mut dot, mut others) = (0, runs(b).peekable());
+        for run in runs(a) {
+            while others.next_if(|other| other[0] < run[0]).is_some() {}
+            if let Some(other) = others.next_if(|other| other[0] == run[0]) {
+                dot += run.len() as u128 * other.len() as u128;
+            }
+        }
+        (dot, square(a), square(b))
+    }
+
+    proptest! {
+        /// Few elements of many counts, and many of few.
+        #[test]
+        fn products_are_those_of_the_counts(
+            a in proptest::collection::vec(prop_oneof![0..6u64, 0..300u64], 0..200),
+            b in proptest::collection::vec(prop_oneof![0..6u64, 0..300u64], 0..200),
+        ) {
+            let [mut a, mut b] = [a, b];
+            a.sort_unstable();
+            b.sort_unstable();
+            let [mut set_a, mut set_b] = [a.clone(), b.clone()];
+            set_a.dedup();
+            set_b.dedup();
+            for (a, b) in [(&a, &b), (&set_a, &b), (&set_a, &set_b), (&a, &vec![])] {
+                prop_assert_eq!(products(a, b), products_plainly(a, b));
+            }
+        }
     }
 
     #[test]

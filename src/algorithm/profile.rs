@@ -3,6 +3,7 @@
 use super::form::FingerprintForm;
 use crate::hamming::Layout;
 use crate::similarity::Threshold;
+use crate::similarity::bound::Bound;
 use crate::tokenizer::TokenDetail;
 
 /// What [`Algorithm::compare`](super::Algorithm::compare) receives of the two documents.
@@ -37,6 +38,9 @@ pub struct Profile {
     /// reject candidates by their sizes and a few bits, so that many dissimilar documents that share a key do not cost
     /// the square of their number.
     pub jaccard: Option<Threshold>,
+    /// Set if [`Algorithm::compare`](super::Algorithm::compare) is the cosine of the counts of features at this threshold, exactly. The
+    /// engine can then reject candidates by their elements that are rare, to the same end.
+    pub cosine: Option<Threshold>,
     /// What a written fingerprint consists of.
     pub form: FingerprintForm,
     /// Which bits of the fingerprint make its keys, if the fingerprint is bits of which near-duplicates differ in few: none
@@ -54,8 +58,21 @@ impl Profile {
     /// its fingerprints are written word by word.
     pub const fn new(name: &'static str, measure: &'static str, compare_on: CompareOn) -> Self {
         let (reads, form) = (TokenDetail::Hashes, FingerprintForm::Words);
-        let (tables, jaccard, layout) = (None, None, None);
-        Profile { name, measure, reads, compare_on, tables, jaccard, form, layout, bytes_a_token: 8, bytes_learned: 0 }
+        let (tables, jaccard, cosine, layout) = (None, None, None, None);
+        let (bytes_a_token, bytes_learned) = (8, 0);
+        Profile {
+            name,
+            measure,
+            reads,
+            compare_on,
+            tables,
+            jaccard,
+            cosine,
+            form,
+            layout,
+            bytes_a_token,
+            bytes_learned,
+        }
     }
 
     /// Sets the detail of the tokens that the algorithm reads.
@@ -86,6 +103,17 @@ impl Profile {
     /// Declares that the algorithm compares by the Jaccard similarity of features at this threshold.
     pub const fn with_jaccard(self, threshold: Threshold) -> Self {
         Profile { jaccard: Some(threshold), ..self }
+    }
+
+    /// Declares that the algorithm compares by the cosine of the counts of features at this threshold.
+    pub const fn with_cosine(self, threshold: Threshold) -> Self {
+        Profile { cosine: Some(threshold), ..self }
+    }
+
+    /// The bound by which a prefix filter rules out candidates, if features are compared.
+    pub(crate) fn bound(&self) -> Option<Bound> {
+        let bound = self.jaccard.map(Bound::Jaccard).or(self.cosine.map(Bound::cosine));
+        bound.filter(|_| self.compare_on != CompareOn::Fingerprints)
     }
 
     /// Sets which bits of the fingerprint make its keys.

@@ -2,6 +2,7 @@
 
 use super::group::Keys;
 use super::table::Table;
+use rayon::prelude::*;
 use std::cmp::Reverse;
 
 /// The families of hot runs, each searched once.
@@ -16,23 +17,33 @@ pub(super) struct HotFamilies {
 }
 
 impl HotFamilies {
-    /// Takes the runs out of tables that are hot. All members are below `groups`.
-    pub fn take(tables: &mut [Table], is_hot: impl Fn(&Table, usize) -> bool, keys: &Keys<'_>, groups: usize) -> Self {
+    /// Takes the runs out of tables that are hot: they have at least so many members, and are such ones. All members are below
+    /// `groups`.
+    pub fn take(
+        tables: &mut [Table],
+        (least, is_hot): (usize, impl Fn(&[u32]) -> bool + Sync),
+        keys: &Keys<'_>,
+        groups: usize,
+    ) -> Self {
         let tables_of = tables.iter().enumerate();
         let runs = tables_of.flat_map(|(number, table)| (0..table.runs()).map(move |run| (number, table, run)));
-        let runs = runs.filter(|&(_, table, run)| is_hot(table, run));
-        let lists: Vec<&[u32]> = runs.clone().map(|(_, table, run)| table.run(run)).collect();
-        if lists.is_empty() {
+        let long: Vec<(usize, &Table, usize)> = runs.filter(|&(_, table, run)| table.run(run).len() >= least).collect();
+        let hot: Vec<(usize, &Table, usize)> =
+            long.into_par_iter().filter(|&(_, table, run)| is_hot(table.run(run))).collect();
+        if hot.is_empty() {
             return HotFamilies::default();
         }
+        let lists: Vec<&[u32]> = hot.iter().map(|&(_, table, run)| table.run(run)).collect();
         let (families, members) = families(&lists, groups);
-        let key = |(number, table, run): (usize, &Table, usize)| keys.of_run(number, table.key(run), table.run(run)[0]);
-        let mut of: Vec<((usize, u64), u32)> = runs.map(key).zip(families).collect();
+        let key =
+            |&(number, table, run): &(usize, &Table, usize)| keys.of_run(number, table.key(run), table.run(run)[0]);
+        let mut of: Vec<((usize, u64), u32)> = hot.iter().map(key).zip(families).collect();
         of.sort_unstable();
         let mut is_in = vec![false; groups];
         members.iter().flatten().for_each(|&group| is_in[group as usize] = true);
-        for table in tables {
-            table.remove_runs(&is_hot);
+        let hot: Vec<(usize, usize)> = hot.into_iter().map(|(number, _, run)| (number, run)).collect();
+        for (number, table) in tables.iter_mut().enumerate() {
+            table.remove_runs(|_, run| hot.binary_search(&(number, run)).is_ok());
         }
         HotFamilies { of, members, is_in }
     }

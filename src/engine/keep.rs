@@ -20,10 +20,11 @@ use super::portions::Portion;
 use super::subset::Subset;
 use super::table::{HOT_RUN, Table};
 use super::turns::{self, KeepPolicy};
-use super::verify::{Evidence, Search};
+use super::verify::{self, Evidence, Search};
 use crate::error::Error;
 use crate::postings::{Families, Repeated};
-use crate::similarity::{Similarity, set_of};
+use crate::similarity::Similarity;
+use crate::similarity::bound::Bound;
 use crate::union_find::UnionFind;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -38,7 +39,8 @@ const AT_ONCE: usize = 1 << 10;
 /// The number of texts that a thread takes at least.
 const LEAST_A_TASK: usize = 16;
 
-/// So many members of a hot run are compared with each other before prefixes find them.
+/// So many members of a hot run are compared with each other before prefixes find them; a quarter of the vectors, which no outline
+/// rules out.
 const HOT_MEMBERS: usize = 64;
 
 /// The number of runs whose members are connected at the same time, and of these members, unless one run has more.
@@ -55,10 +57,15 @@ struct Runs<'a> {
     /// The runs of each of these groups, ascending: `runs[ends[p − 1]..ends[p]]`, where `p` is its place among them.
     runs: Vec<u32>,
     ends: Vec<usize>,
+    /// Whether the members of each run are found by prefixes, as the algorithm allows it and they are so many.
+    hot: Vec<bool>,
+    /// The number of members of these that are compared with each other.
+    hot_members: usize,
 }
 
 impl<'a> Runs<'a> {
-    fn new(tables: &'a [Table], groups: usize) -> Self {
+    /// The runs of these tables, of so many groups.
+    fn new(tables: &'a [Table], groups: usize, evidence: &Evidence, bound: Option<Bound>) -> Self {
         let (mut first, mut all) = (Vec::new(), (0, 0));
         let groups = Subset::of(groups, tables.iter().flat_map(|table| &table.members).copied());
         let place = |group: u32| groups.place(group).expect("it is in a run");
@@ -85,7 +92,11 @@ impl<'a> Runs<'a> {
                 number += 1;
             }
         }
-        Runs { tables, first, groups, runs, ends }
+        let hot_members = if let Some(Bound::Cosine(_)) = bound { HOT_MEMBERS / 4 } else { HOT_MEMBERS };
+        let mut runs = Runs { tables, first, groups, runs, ends, hot: Vec::new(), hot_members };
+        let is_hot = |members: &[u32]| bound.is_some_and(|bound| verify::is_hot(bound, evidence, members));
+        runs.hot = (0..runs.len() as u32).into_par_iter().map(|run| is_hot(runs.members(run))).collect();
+        runs
     }
 
     /// The number of runs.
@@ -133,24 +144,24 @@ impl<'a> Runs<'a> {
         false
     }
 
-    /// Whether a run has so many members that they are found by prefixes, if the algorithm allows them.
     fn is_hot(&self, run: u32) -> bool {
-        self.members(run).len() >= HOT_RUN
+        self.hot[run as usize]
     }
 
-    /// Cuts some runs, ascending, into those that are searched at the same time. Members of a hot run may be connected by a hot run
+    /// Cuts some runs, ascending, into those that are searched at the same time. Members of a long run may be connected by a long run
     /// of another table, so that one waits for the other.
     fn batches<'r>(&self, runs: &'r [u32]) -> Vec<&'r [u32]> {
-        let (mut batches, mut start, mut members, mut table_of_hot) = (Vec::new(), 0, 0, None);
+        let (mut batches, mut start, mut members, mut table_of_long) = (Vec::new(), 0, 0, None);
         for (at, &run) in runs.iter().enumerate() {
-            let (is_hot, table, own) = (self.is_hot(run), self.at(run).0, self.members(run).len());
+            let (table, own) = (self.at(run).0, self.members(run).len());
+            let is_long = own >= HOT_RUN;
             let is_full = at - start == RUNS_AT_ONCE || (at > start && members + own > MEMBERS_AT_ONCE);
-            if is_full || (is_hot && table_of_hot.is_some_and(|other| other != table)) {
+            if is_full || (is_long && table_of_long.is_some_and(|other| other != table)) {
                 batches.push(&runs[start..at]);
-                (start, members, table_of_hot) = (at, 0, None);
+                (start, members, table_of_long) = (at, 0, None);
             }
             members += own;
-            table_of_hot = if is_hot { Some(table) } else { table_of_hot };
+            table_of_long = if is_long { Some(table) } else { table_of_long };
         }
         batches.push(&runs[start..]);
         batches
@@ -232,13 +243,13 @@ impl Members {
         }
         for &run in turns.runs_of(turn) {
             let (range, length) = (turns.runs.range(run), self.lengths[run as usize] as usize);
-            if length >= HOT_MEMBERS && self.families.is_some() && turns.runs.is_hot(run) {
+            if length >= turns.runs.hot_members && self.families.is_some() && turns.runs.is_hot(run) {
                 // Its family has it.
                 continue;
             }
             places[self.place(&range, length)] = turn;
             self.lengths[run as usize] += 1;
-            let becomes_hot = length + 1 == HOT_MEMBERS && turns.runs.is_hot(run);
+            let becomes_hot = length + 1 == turns.runs.hot_members && turns.runs.is_hot(run);
             let list = || (0..=length).map(|number| places[self.place(&range, number)]).collect::<Vec<u32>>();
             if let (Some(list), Some(families)) = (becomes_hot.then(list), &mut self.families) {
                 let Ok(()) = families.make_hot(run.into(), &list, |turn| Ok::<_, Infallible>(turns.set(turn)));
@@ -471,12 +482,12 @@ impl Search<'_> {
     /// # Cost
     /// A comparison of each group with each kept group that it shares a key with, and of groups that nothing connects.
     /// Memory: some 8 bytes for each group under each key that several share, as much for each key, and 16 for each of these
-    /// groups; where [`HOT_RUN`] groups have a key and [`HOT_MEMBERS`] of them are kept, also prefixes of the kept sets.
+    /// groups; where a key is hot and [`HOT_MEMBERS`] of them are kept, also prefixes of the kept sets.
     ///
     /// # Errors
     /// Edges cannot be written.
     fn deciding_edges(&self, evidence: &Evidence, policy: KeepPolicy, found: &Found) -> Result<u64, Error> {
-        let runs = Runs::new(self.tables(), self.corpus().distinct());
+        let runs = Runs::new(self.tables(), self.corpus().distinct(), evidence, self.prefixes_by());
         // A group without a run is kept, and changes nothing for the others.
         let order = &turns::Turns::new(self.corpus(), policy).order(&runs.groups);
         let repeated = self.repeated(evidence, &runs);
@@ -509,7 +520,7 @@ impl Search<'_> {
     ///
     /// Cost: a step for each element of these groups, whose sets are read once. Memory: at most 16 MiB.
     fn repeated(&self, evidence: &Evidence, runs: &Runs<'_>) -> Option<(Arc<Repeated>, usize)> {
-        let (Evidence::Sets(sets), Some(_)) = (evidence, self.prefixes_by()) else { return None };
+        let (Evidence::Sets(sets), Some(bound)) = (evidence, self.prefixes_by()) else { return None };
         let hot = (0..runs.len() as u32).filter(|&run| runs.is_hot(run));
         let groups = Subset::of(self.corpus().distinct(), hot.flat_map(|run| runs.members(run)).copied());
         if groups.len() == 0 {
@@ -520,7 +531,7 @@ impl Search<'_> {
         let repeated = Repeated::new(elements, MOST_REPEATED);
         let size = |&group: &u32| {
             let multiset = sets.get(group);
-            let set = set_of(&multiset);
+            let set = bound.weighed(&multiset).elements;
             repeated.add(&set);
             Some(set.len()).filter(|&size| size > 0)
         };
@@ -565,7 +576,7 @@ impl<'a> Connection<'a> {
 
     /// Whether the members of a run are too many to compare each with each.
     fn is_hot(&self, run: u32) -> bool {
-        self.turns.runs.is_hot(run) && self.turns.search.prefixes_by().is_some()
+        self.turns.runs.is_hot(run)
     }
 
     /// Whether two groups may be similar and were not compared by the choice.

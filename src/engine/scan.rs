@@ -11,7 +11,7 @@ use super::joined;
 use super::portions::{Portion, Portions};
 use super::read::{Choice, Counted, Reader, Reading};
 use super::sets::Outlined;
-use super::table::Table;
+use super::table::{Table, hot_run};
 use super::turns::KeepPolicy;
 use super::verify::{self, Evidence, Outlines, Search};
 use super::{Counts, Observer, Report, ScanOptions, Side, Stage};
@@ -354,10 +354,10 @@ impl<'a> Run<'a> {
                 self.reader.observer.many_pairs(most);
             }
         }
-        let is_hot = |table: &Table, run| verify::is_hot(algorithm, table, run);
-        let has_hot = || tables.iter().any(|table| (0..table.runs()).any(|run| is_hot(table, run)));
+        let can_be_hot = |table: &Table, run| verify::can_be_hot(algorithm, table, run);
+        let may_have_hot = || tables.iter().any(|table| (0..table.runs()).any(|run| can_be_hot(table, run)));
         // Pairs meet once in runs that are not hot, and what is kept is decided by the runs.
-        if !matches!(self.goal, Goal::Pairs) || (keys.are_free_of_fingerprints() && !has_hot()) {
+        if !matches!(self.goal, Goal::Pairs) || (keys.are_free_of_fingerprints() && !may_have_hot()) {
             keys.free_stored();
         }
         let lists_pairs = matches!(self.goal, Goal::Pairs);
@@ -397,7 +397,12 @@ impl<'a> Run<'a> {
                 }
             };
             let hot = match self.goal {
-                Goal::Pairs => HotFamilies::take(tables, is_hot, keys, corpus.distinct()),
+                Goal::Pairs => {
+                    let bound = algorithm.profile().bound();
+                    let is_hot = |members: &[u32]| bound.is_some_and(|bound| verify::is_hot(bound, evidence, members));
+                    let hot = (hot_run(bound), is_hot);
+                    self.pool.install(|| HotFamilies::take(tables, hot, keys, corpus.distinct()))
+                }
                 Goal::Keep(_) | Goal::KeepAmongAll(_) => HotFamilies::default(),
             };
             let search = Search::new(algorithm, keys, corpus, tables).joining(*joins_within).within(memory);

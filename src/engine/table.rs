@@ -1,10 +1,19 @@
 //! The result of grouping: the runs of documents that share a key, table by table.
 
+use crate::similarity::bound::Bound;
 use std::ops::Range;
 
 /// A run with at least this many members is hot: not all its pairs are compared, if the algorithm knows a prefix
 /// filter.
 pub(crate) const HOT_RUN: usize = 512;
+
+/// The same of vectors: comparing two takes longer, and no outline rules them out.
+const HOT_RUN_OF_VECTORS: usize = 128;
+
+/// The number of members from which on a run can be hot.
+pub(super) fn hot_run(bound: Option<Bound>) -> usize {
+    if let Some(Bound::Cosine(_)) = bound { HOT_RUN_OF_VECTORS } else { HOT_RUN }
+}
 
 /// The groups of two or more that share a key in one table.
 #[derive(Clone, Default)]

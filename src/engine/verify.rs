@@ -10,19 +10,20 @@ use super::read::Reader;
 use super::sets::{Outlined, Sets};
 use super::sided::Sided;
 use super::subset::Subset;
-use super::table::{HOT_RUN, Table};
+use super::table::{HOT_RUN, Table, hot_run};
 use crate::algorithm::{Algorithm, CompareOn, PreparedAlgorithm};
 use crate::error::Error;
 use crate::outline::{Parities, can_reach, parities};
-use crate::postings::Repeated;
-use crate::postings::Spilled;
+use crate::postings::{self, Repeated, Spilled};
 use crate::run::batches::Numbered;
 use crate::run::ordered::Load;
 use crate::run::sign::{Scratch, Signer, evidence};
-use crate::similarity::{Similarity, Threshold, set_of};
+use crate::similarity::bound::{Bound, Shape};
+use crate::similarity::{Similarity, Threshold};
 use crate::source::{Place, Problem, ProblemKind, Severity};
 use crate::union_find::UnionFind;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -258,35 +259,52 @@ fn tasks(tables: &[Table], sided: &Sided, many: usize) -> Vec<Task> {
     tasks
 }
 
-/// As [`HOT_RUN`] for sets, if the algorithm knows no prefix filter: two documents that meet in several such runs are looked at once. Fingerprints
+/// As [`HOT_RUN`] for multisets, which no outline rules out: two documents that meet in several such runs are looked at once. Fingerprints
 /// are compared sooner than a pair is known to have met, so that only hot runs are searched in this way.
 const LARGE_RUN: usize = 64;
 
-/// The threshold for prefixes of sets, if the algorithm allows them.
-fn prefixes_by(algorithm: &dyn Algorithm) -> Option<Threshold> {
-    let profile = algorithm.profile();
-    profile.jaccard.filter(|_| profile.compare_on != CompareOn::Fingerprints)
+/// Whether a run can be hot: it has enough members, and the algorithm knows a prefix filter.
+pub(super) fn can_be_hot(algorithm: &dyn Algorithm, table: &Table, run: usize) -> bool {
+    let bound = algorithm.profile().bound();
+    bound.is_some() && table.run(run).len() >= hot_run(bound)
 }
 
-/// Whether a run is hot, and the algorithm knows a prefix filter.
-pub(super) fn is_hot(algorithm: &dyn Algorithm, table: &Table, run: usize) -> bool {
-    table.run(run).len() >= HOT_RUN && prefixes_by(algorithm).is_some()
+/// Whether a run with these members is hot: the prefix filter spares most comparisons.
+///
+/// Cost: for vectors, some steps for each element of a few of them.
+pub(super) fn is_hot(bound: Bound, evidence: &Evidence, members: &[u32]) -> bool {
+    if members.len() < hot_run(Some(bound)) {
+        return false;
+    }
+    match (bound, evidence) {
+        // Where it rules out little, outlines do.
+        (Bound::Jaccard(_), _) => true,
+        (Bound::Cosine(_), Evidence::Fingerprints) => false,
+        (Bound::Cosine(_), Evidence::Sets(sets)) => {
+            let some = members.iter().step_by(members.len().div_ceil(VECTORS_ASKED));
+            let some: Vec<Cow<'_, [u64]>> = some.map(|&member| sets.get(member)).collect();
+            postings::Prefixes::rules_out_most(bound, &some)
+        }
+    }
 }
+
+/// The number of vectors that decide whether the filter spares most comparisons.
+const VECTORS_ASKED: usize = 24;
 
 /// The prefixes of the members of [hot runs](HotFamilies), who may share no more than the element that brought them there: a
 /// licence, or a page's frame. Members are numbers within the family.
 ///
 /// Within the family all sets have one order of elements, rare ones first, as in an exact join: of two sets at or above the
 /// threshold, the first common element is in the prefix of both (Chaudhuri, Ganti & Kaushik, ICDE 2006). From it on both
-/// must have as many elements as they share at least (Xiao, Wang, Lin & Yu, WWW 2008, the positional filter). Elements that
-/// very many members share come last in the order: nearly all of a prefix comes before them, or too few elements follow.
+/// must have [enough](crate::similarity::bound). Elements that very many members share come last in the order: nearly all of a
+/// prefix comes before them, or too little follows.
 struct Prefixes {
-    jaccard: Threshold,
+    bound: Bound,
     /// The members with each element of a prefix, in the order of elements, but for those that no other one can be similar to.
     table: Table,
-    /// For each of them in the table, the number of elements of its set from this one on.
+    /// For each of them in the table, the rest of its shape from this element on.
     rests: Vec<u32>,
-    /// The size of the set of each member.
+    /// The other part of the shape of each member.
     sizes: Vec<u32>,
 }
 
@@ -297,7 +315,7 @@ struct Held {
     count: u32,
     element: u64,
     number: u32,
-    /// The number of elements of the set from this one on.
+    /// The rest of its shape from this element on.
     rest: u32,
 }
 
@@ -313,9 +331,9 @@ impl Prefixes {
     /// one member has. Some 10 bytes for each of these, and 48 for as many as fit `memory / 2`: if they do not all, the prefixes are
     /// sorted again for each range of elements that does. For elements at most `memory / 8` bytes, 64 MiB, or 1 MiB if that is
     /// more: 4 for each class of them by which they are ordered, and 2 bits for each class that more than one member has.
-    fn new(jaccard: Threshold, members: &[u32], sets: &Sets, memory: u64) -> Self {
-        let sizes: Vec<u32> = members.iter().map(|&member| sets.size(member) as u32).collect();
-        let total: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
+    fn new(bound: Bound, members: &[u32], sets: &Sets, memory: u64) -> Self {
+        let elements: Vec<u32> = members.iter().map(|&member| sets.size(member) as u32).collect();
+        let total: u64 = elements.iter().map(|&size| u64::from(size)).sum();
         let most = (memory / 8).clamp(LEAST_COUNTED, MOST_COUNTED) / 2;
         let classes = (total / 2).next_power_of_two().clamp(1 << 12, 1 << (most / 4).ilog2()) as usize;
         let class = |element: u64| element as usize & (classes - 1);
@@ -323,29 +341,38 @@ impl Prefixes {
         let repeated = Repeated::new(total, most);
         members.par_iter().for_each(|&member| {
             let multiset = sets.get(member);
-            let set = set_of(&multiset);
+            let set = bound.weighed(&multiset).elements;
             set.iter().for_each(|&element| _ = counts[class(element)].fetch_add(1, Ordering::Relaxed));
             repeated.add(&set);
         });
         let counts: Vec<u32> = counts.into_iter().map(AtomicU32::into_inner).collect();
-        let smallest = sizes.iter().copied().filter(|&size| size > 0).min().unwrap_or(0) as usize;
+        let smallest = elements.iter().copied().filter(|&size| size > 0).min().unwrap_or(0) as usize;
+        let sizes: Vec<u32> = elements.into_iter().map(|size| bound.shape(size.into(), 0).0).collect();
         let held_by = |(number, &member): (usize, &u32)| {
             let multiset = sets.get(member);
-            let set = set_of(&multiset);
-            let mut order: Vec<(u32, u64)> = set.iter().map(|&element| (counts[class(element)], element)).collect();
-            let (size, length) = (set.len(), if set.is_empty() { 0 } else { jaccard.prefix_of(set.len()) });
+            let set = bound.weighed(&multiset);
+            let places = set.elements.iter().enumerate();
+            let mut order: Vec<(u32, u64, usize)> =
+                places.map(|(place, &element)| (counts[class(element)], element, place)).collect();
+            let length = bound.prefix_of(&set);
             if length < order.len() {
                 order.select_nth_unstable(length);
                 order.truncate(length);
             }
             order.sort_unstable();
-            // What is shared at least with the smallest set that can be similar.
-            let least = jaccard.jaccard_overlap(size, smallest.max(jaccard.min_overlap(size)));
-            let placed = order.into_iter().zip((0..=size).rev());
-            let is_shared = |count: u32, element: u64| count > 1 && repeated.has(element);
-            placed
-                .filter(move |&((count, element), rest)| rest >= least && is_shared(count, element))
-                .map(move |((count, element), rest)| Held { count, element, number: number as u32, rest: rest as u32 })
+            let mut rest = set.total;
+            let mut held = Vec::with_capacity(order.len());
+            for (count, element, place) in order {
+                let shape = bound.shape(set.total, rest);
+                if !bound.can_reach_any(shape, smallest) {
+                    break;
+                }
+                if count > 1 && repeated.has(element) {
+                    held.push(Held { count, element, number: number as u32, rest: shape.1 });
+                }
+                rest -= set.weight(place);
+            }
+            held.into_iter()
         };
         let (mut table, mut rests) = (Table::default(), Vec::new());
         for range in ranges(members, held_by, memory / 2) {
@@ -364,7 +391,7 @@ impl Prefixes {
             table.members.reserve_exact(held.len());
             rests.reserve_exact(held.len());
             for run in held.chunk_by_mut(|a, b| (a.count, a.element) == (b.count, b.element)) {
-                let run = partners(jaccard, run, &sizes);
+                let run = partners(bound, run, &sizes);
                 if run.len() > 1 {
                     table.members.extend(run.iter().map(|held| held.number));
                     rests.extend(run.iter().map(|held| held.rest));
@@ -374,14 +401,14 @@ impl Prefixes {
         }
         table.shrink_to_fit();
         rests.shrink_to_fit();
-        Prefixes { jaccard, table, rests, sizes }
+        Prefixes { bound, table, rests, sizes }
     }
 
     /// Whether two members can be similar whose first common element is at these places in the table.
     #[inline]
     fn can_reach(&self, (a, b): (u32, u32), (at, other): (u32, u32)) -> bool {
-        let needed = self.jaccard.jaccard_overlap(self.sizes[a as usize] as usize, self.sizes[b as usize] as usize);
-        self.rests[at as usize].min(self.rests[other as usize]) as usize >= needed
+        let shape = |member: u32, at: u32| (self.sizes[member as usize], self.rests[at as usize]);
+        self.bound.can_reach(shape(a, at), shape(b, other))
     }
 }
 
@@ -411,10 +438,10 @@ fn ranges<'m, H: Iterator<Item = Held>>(
 
 /// The members with an element that can be similar to another one with it, as far as sizes and rests show. All remain if
 /// these are too different.
-fn partners<'h>(jaccard: Threshold, run: &'h mut [Held], sizes: &[u32]) -> &'h [Held] {
+fn partners<'h>(bound: Bound, run: &'h mut [Held], sizes: &[u32]) -> &'h [Held] {
     let shape = |held: &Held| (sizes[held.number as usize], held.rest);
     // The number of members of each shape.
-    let mut shapes: Vec<((u32, u32), u32)> = Vec::new();
+    let mut shapes: Vec<(Shape, u32)> = Vec::new();
     for held in &*run {
         match shapes.binary_search_by_key(&shape(held), |&(shape, _)| shape) {
             Ok(at) => shapes[at].1 += 1,
@@ -422,14 +449,10 @@ fn partners<'h>(jaccard: Threshold, run: &'h mut [Held], sizes: &[u32]) -> &'h [
             Err(at) => shapes.insert(at, (shape(held), 1)),
         }
     }
-    let has_partner = |(size, rest): (u32, u32)| {
-        shapes.iter().any(|&((other_size, other_rest), count)| {
-            let needed = jaccard.jaccard_overlap(size as usize, other_size as usize);
-            ((other_size, other_rest) != (size, rest) || count > 1) && rest.min(other_rest) as usize >= needed
-        })
+    let has_partner = |shape: Shape| {
+        shapes.iter().any(|&(other, count)| (other != shape || count > 1) && bound.can_reach(shape, other))
     };
-    let with_partner: Vec<(u32, u32)> =
-        shapes.iter().map(|&(shape, _)| shape).filter(|&shape| has_partner(shape)).collect();
+    let with_partner: Vec<Shape> = shapes.iter().map(|&(shape, _)| shape).filter(|&shape| has_partner(shape)).collect();
     if with_partner.len() == shapes.len() {
         return run;
     }
@@ -779,13 +802,14 @@ impl<'a> Search<'a> {
         self.compare_on != CompareOn::Fingerprints
     }
 
-    /// The threshold for prefixes of sets, if the algorithm allows them.
-    pub fn prefixes_by(&self) -> Option<Threshold> {
-        prefixes_by(self.algorithm)
+    /// The bound for prefixes of sets, if the algorithm allows them.
+    pub fn prefixes_by(&self) -> Option<Bound> {
+        self.algorithm.profile().bound()
     }
 
+    /// Whether a run is hot, as far as that is known without evidence: hot runs of vectors were taken out of the tables.
     fn is_hot(&self, table: &Table, run: usize) -> bool {
-        is_hot(self.algorithm, table, run)
+        self.jaccard.is_some() && can_be_hot(self.algorithm, table, run)
     }
 
     /// The distance within which pairs are found by a join, without tables.
@@ -834,7 +858,7 @@ impl<'a> Search<'a> {
                 Task::Rows { table, run, from, to } => (from..to).for_each(|i| row(table, run, i)),
             }
         };
-        let many = if self.compares_sets() && self.prefixes_by().is_none() { LARGE_RUN } else { HOT_RUN };
+        let many = if self.compares_sets() && self.jaccard.is_none() { LARGE_RUN } else { HOT_RUN };
         tasks(self.tables, &self.sided, many).par_iter().for_each(work);
         let is_wanted = |table: &Table, run: usize| table.run(run).len() >= many && !self.is_hot(table, run);
         if self.tables.iter().any(|table| (0..table.runs()).any(|run| is_wanted(table, run))) {
@@ -860,6 +884,10 @@ impl<'a> Search<'a> {
         let is_marked = |group: u32| is_candidate[group as usize].load(Ordering::Relaxed);
         if outlines.is_empty() {
             self.tables.iter().flat_map(|table| &table.members).for_each(|&group| mark(group));
+        } else if self.compares_sets() && self.jaccard.is_none() {
+            // Outlines rule out nothing: only runs without a pair do.
+            let runs = self.tables.iter().flat_map(|table| (0..table.runs()).map(|run| table.run(run)));
+            runs.filter(|members| self.sided.steps(members) > 0).flatten().for_each(|&group| mark(group));
         } else {
             let never = || false;
             self.pairs(
@@ -939,7 +967,7 @@ impl<'a> Search<'a> {
         }
         let prefixed = match evidence {
             Evidence::Fingerprints => None,
-            Evidence::Sets(sets) => self.prefixes_by().map(|jaccard| (sets, jaccard)),
+            Evidence::Sets(sets) => self.prefixes_by().map(|bound| (sets, bound)),
         };
         let look = |meeting: Meeting, (a, b): (u32, u32), came: &mut Came<'_>| {
             if !self.corpus.may_pair(a, b) || !portion.compares(a, b) {
@@ -968,10 +996,10 @@ impl<'a> Search<'a> {
         let compared = AtomicU64::new(0);
         let begin = || Came { compared: 0, edges: found.list(self.corpus), sum: &compared };
         self.pairs(|| found.is_closed(), begin, look);
-        if let Some((sets, jaccard)) = prefixed {
+        if let Some((sets, bound)) = prefixed {
             for (family, members) in (0..).zip(&hot.members) {
                 let meeting = Meeting::Family(family);
-                let prefixes = Prefixes::new(jaccard, members, sets, self.memory);
+                let prefixes = Prefixes::new(bound, members, sets, self.memory);
                 let sided = Sided::new(self.corpus, members.iter().copied());
                 let rows = (std::slice::from_ref(&prefixes.table), members.len());
                 let all = |_: &Table, _| true;
@@ -1021,7 +1049,7 @@ mod tests {
         }
         let sets = Sets::of(Subset::of(MEMBERS as usize, 0..MEMBERS), words, at);
         let members: Vec<u32> = (0..MEMBERS).collect();
-        let made = |memory| Prefixes::new("0.8".parse().unwrap(), &members, &sets, memory);
+        let made = |memory| Prefixes::new(Bound::Jaccard("0.8".parse().unwrap()), &members, &sets, memory);
         let runs = |prefixes: &Prefixes| -> Vec<Vec<u32>> {
             (0..prefixes.table.runs()).map(|run| prefixes.table.run(run).to_vec()).collect()
         };

@@ -1,8 +1,9 @@
 //! Keys that very many documents have: those of pages of one template, of a log, of a shop.
 
 use super::signature::Signature;
-use crate::algorithm::{Algorithm, CompareOn};
+use crate::algorithm::Algorithm;
 use crate::postings::{Families, Run, Table, Words};
+use crate::similarity::bound::Bound;
 use std::io;
 use std::sync::Arc;
 
@@ -23,9 +24,10 @@ pub(super) struct HotKeys {
 impl HotKeys {
     /// None yet; never any if documents below the threshold are looked for. With an empty table for the elements.
     pub fn new(algorithm: &dyn Algorithm, only_similar: bool, elements: Table) -> Self {
-        let profile = algorithm.profile();
-        let jaccard = profile.jaccard.filter(|_| only_similar && profile.compare_on != CompareOn::Fingerprints);
-        HotKeys { families: jaccard.map(|jaccard| Families::with(jaccard, elements)), from: HOT }
+        // Where vectors have a key in common, it is not asked whether the filter spares comparisons.
+        let allows = |bound: &Bound| only_similar && matches!(bound, Bound::Jaccard(_));
+        let bound = algorithm.profile().bound().filter(allows);
+        HotKeys { families: bound.map(|bound| Families::with(bound, elements)), from: HOT }
     }
 
     /// Whether a key is hot: its later documents are in the table of keys too.
@@ -106,7 +108,7 @@ impl HotKeys {
     /// Forgets all, with an empty table for the elements.
     pub fn clear(&mut self, elements: Table) {
         if let Some(families) = &mut self.families {
-            *families = Families::with(families.jaccard(), elements);
+            *families = Families::with(families.bound(), elements);
         }
     }
 
@@ -142,7 +144,7 @@ impl HotKeys {
     /// index has no hot keys. `None` if it cannot be read.
     pub fn read(&self, words: &mut Words, elements: Vec<Arc<Run>>, end: u32) -> Option<Option<Self>> {
         let Some(families) = &self.families else { return Some(None) };
-        let families = Families::read(families.jaccard(), words, Table::recorded(elements), end)?;
+        let families = Families::read(families.bound(), words, Table::recorded(elements), end)?;
         Some(Some(HotKeys { families: Some(families), from: self.from }))
     }
 }

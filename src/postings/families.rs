@@ -4,7 +4,7 @@ use super::prefixes::Prefixes;
 use super::repeated::Repeated;
 use super::table::Table;
 use super::words::{Words, put};
-use crate::similarity::{Threshold, set_of};
+use crate::similarity::bound::Bound;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -25,12 +25,12 @@ const BYTES_A_MEMBER: u64 = 8;
 
 /// The documents of hot keys, in families: they are found by the elements that are rare among them.
 ///
-/// Sets may be multisets, of which the occurrences of an element count.
+/// Sets may be multisets, of which the occurrences of an element count; or vectors of these counts.
 ///
 /// The documents of one template share many keys, of which each has only some. The keys of documents with the same frequent
 /// elements are one family, so that the elements of a document are entered once, not once for each key.
 pub(crate) struct Families {
-    jaccard: Threshold,
+    bound: Bound,
     families: Vec<Family>,
     /// The family of each hot key.
     of: HashMap<u64, u32>,
@@ -63,14 +63,14 @@ impl Family {
 
 impl Families {
     /// None yet; documents at or above the threshold will be found.
-    pub fn new(jaccard: Threshold) -> Self {
-        Self::with(jaccard, Table::default())
+    pub fn new(bound: Bound) -> Self {
+        Self::with(bound, Table::default())
     }
 
     /// As [`new`](Self::new), with this table for the elements.
-    pub fn with(jaccard: Threshold, postings: Table) -> Self {
+    pub fn with(bound: Bound, postings: Table) -> Self {
         let (of, recognised) = Default::default();
-        Families { jaccard, families: Vec::new(), of, recognised, postings, repeated: None, smallest: 0, held: 0 }
+        Families { bound, families: Vec::new(), of, recognised, postings, repeated: None, smallest: 0, held: 0 }
     }
 
     /// The same for documents none of which is smaller than `smallest`, and of which more than one has no other elements than
@@ -162,14 +162,15 @@ impl Families {
         let (mut first, mut elements) = (Vec::new(), 0);
         for &document in documents.iter().step_by(documents.len().div_ceil(FIRST).max(1)) {
             let multiset = set(document)?;
-            let set = if let Cow::Owned(set) = set_of(&multiset) { Cow::Owned(set) } else { multiset };
+            let elements_of = self.bound.weighed(&multiset).elements;
+            let set = if let Cow::Owned(set) = elements_of { Cow::Owned(set) } else { multiset };
             elements += set.len();
             if elements > FIRST_ELEMENTS && !first.is_empty() {
                 break;
             }
             first.push(set);
         }
-        let prefixes = Prefixes::new(self.jaccard, self.next_salt(), first.iter().map(|set| &**set));
+        let prefixes = Prefixes::new(self.bound, self.next_salt(), first.iter().map(|set| &**set));
         Ok(self.add_family(prefixes, Vec::new()))
     }
 
@@ -200,7 +201,9 @@ impl Families {
         let (mut recognised, mut asked) = (BTreeMap::<u32, usize>::new(), 0);
         for &document in documents.iter().step_by(documents.len().div_ceil(ASKED).max(1)) {
             let mut shared: BTreeMap<u32, usize> = BTreeMap::new();
-            for &family in set_of(&set(document)?).iter().filter_map(|element| self.recognised.get(element)).flatten() {
+            let set = set(document)?;
+            let elements = self.bound.weighed(&set).elements;
+            for &family in elements.iter().filter_map(|element| self.recognised.get(element)).flatten() {
                 *shared.entry(family).or_default() += 1;
             }
             let has_half = |family: u32, shared: usize| 2 * shared >= self.families[family as usize].frequent;
@@ -224,7 +227,7 @@ impl Families {
         let prefixes = &mut self.families[family as usize].prefixes;
         let before = prefixes.bytes_held();
         let may_be_shared = may_be_shared(&self.repeated);
-        prefixes.enter(&set_of(set), self.smallest, may_be_shared, |tag| self.postings.insert(tag, document));
+        prefixes.enter(set, self.smallest, may_be_shared, |tag| self.postings.insert(tag, document));
         self.held += prefixes.bytes_held() - before;
     }
 
@@ -251,8 +254,7 @@ impl Families {
     /// # Errors
     /// What is on the disk cannot be read.
     pub fn find(&self, family: u32, set: &[u64], mut each: impl FnMut(u32) -> bool) -> io::Result<()> {
-        let tags =
-            self.families[family as usize].prefixes.tags(&set_of(set), self.smallest, may_be_shared(&self.repeated));
+        let tags = self.families[family as usize].prefixes.tags(set, self.smallest, may_be_shared(&self.repeated));
         tags.iter().for_each(|&tag| self.postings.fetch(tag));
         for tag in tags {
             self.postings.find_while(tag, &mut each)?;
@@ -274,9 +276,9 @@ impl Families {
         self.held + 32 * self.of.len() as u64 + 128 * self.recognised.len() as u64
     }
 
-    /// The threshold.
-    pub fn jaccard(&self) -> Threshold {
-        self.jaccard
+    /// The similarity that is looked for.
+    pub fn bound(&self) -> Bound {
+        self.bound
     }
 
     /// The table of elements.
@@ -306,10 +308,10 @@ impl Families {
 
     /// Reads what [`put`](Self::put) wrote, with this table of elements. `None` if that is not families of documents below
     /// `end`.
-    pub fn read(jaccard: Threshold, words: &mut Words, postings: Table, end: u32) -> Option<Self> {
-        let mut families = Families::with(jaccard, postings);
+    pub fn read(bound: Bound, words: &mut Words, postings: Table, end: u32) -> Option<Self> {
+        let mut families = Families::with(bound, postings);
         for _ in 0..words.next()? {
-            let prefixes = Prefixes::read(jaccard, families.next_salt(), words)?;
+            let prefixes = Prefixes::read(bound, families.next_salt(), words)?;
             let count = usize::try_from(words.next()?).ok()?;
             let pairs = words.take(count.div_ceil(2))?;
             let mut members: Vec<u32> = pairs.flat_map(|pair| [(pair >> 32) as u32, pair as u32]).collect();
@@ -335,6 +337,7 @@ fn may_be_shared(repeated: &Option<Arc<Repeated>>) -> impl Fn(u64) -> bool + use
 mod tests {
     use super::*;
     use crate::hash::mix;
+    use crate::similarity::Threshold;
     use std::collections::BTreeSet;
     use std::convert::Infallible;
 
@@ -346,7 +349,7 @@ mod tests {
 
     #[test]
     fn keys_of_documents_of_one_template_are_one_family() {
-        let mut families = Families::new(Threshold::new(4, 5).unwrap());
+        let mut families = Families::new(Bound::Jaccard(Threshold::new(4, 5).unwrap()));
         let sets: Vec<Vec<u64>> = (0..1000).map(|number| page(number % 2, number, 20)).collect();
         let set = |document: u32| Ok::<_, Infallible>(Cow::Borrowed(&sets[document as usize][..]));
         let some = |step: usize, from: u32| (from..1000).step_by(step).collect::<Vec<u32>>();
@@ -381,9 +384,9 @@ mod tests {
             let mut bytes = Vec::new();
             families.put(&mut bytes);
             let (mut words, postings) = (Words::new(&bytes), std::mem::take(&mut families.postings));
-            families = Families::read(families.jaccard, &mut words, postings, 1000).unwrap();
+            families = Families::read(families.bound, &mut words, postings, 1000).unwrap();
             assert!(words.is_empty());
-            assert!(Families::read(families.jaccard, &mut Words::new(&bytes), Table::default(), 999).is_none());
+            assert!(Families::read(families.bound, &mut Words::new(&bytes), Table::default(), 999).is_none());
             assert_eq!(families.of([1, 3, 5, 9].into_iter()), [0]);
         }
         // Whether to go on is asked for each element.

@@ -29,7 +29,6 @@ mod young;
 
 pub(crate) use families::Families;
 pub(crate) use filter::Filter;
-#[cfg(feature = "arrow")]
 pub(crate) use prefixes::Prefixes;
 pub(crate) use read_at::read_at;
 pub(crate) use repeated::Repeated;

@@ -2,22 +2,22 @@
 
 use super::words::{Words, put};
 use crate::hash::combine;
-use crate::similarity::Threshold;
+use crate::similarity::bound::{Bound, Shape, Weighed};
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// Sets are found by the elements that are rare among them.
 ///
 /// All sets have one order of elements, rare ones first. Of two sets at or above the threshold, the first common element
-/// in this order is within the [prefix](Threshold::prefix_of) of both (Chaudhuri, Ganti & Kaushik, *A Primitive Operator
-/// for Similarity Joins in Data Cleaning*, ICDE 2006). After it, both must have enough elements for the rest of the
-/// overlap (Xiao, Wang, Lin & Yu, *Efficient Similarity Joins for Near Duplicate Detection*, WWW 2008, the positional
-/// filter). An element that many sets have is entered under its shape too: the size of the set and the number of elements
-/// from this one on. So all sets of a shape are ruled out at once.
+/// in this order is within the [prefix](Bound::prefix_of) of both (Chaudhuri, Ganti & Kaushik, *A Primitive Operator
+/// for Similarity Joins in Data Cleaning*, ICDE 2006). From it on, both must have [enough](super::super::similarity::bound). An element that many
+/// sets have is entered under its [shape](Shape) too: what of the set comes from this element on. So all sets of a
+/// shape are ruled out at once.
 ///
 /// Memory: the common elements of the first sets, and the shapes of each.
 pub(crate) struct Prefixes {
-    jaccard: Threshold,
+    bound: Bound,
     /// Distinguishes the tags of one filter from those of others.
     salt: u64,
     /// Common elements: how many of the first sets have each, and the shapes of all sets that were entered under it,
@@ -27,14 +27,11 @@ pub(crate) struct Prefixes {
     shapes: usize,
 }
 
-/// The size of a set, and the number of its elements from a given one on, which is counted.
-type Shape = (u32, u32);
-
-/// An element of the prefix of a set, and the number of elements of the set from this one on.
+/// An element of the prefix of a set, and the shape of the set from this one on.
 #[derive(Clone, Copy)]
 struct Placed {
     element: u64,
-    rest: usize,
+    shape: Shape,
     is_common: bool,
 }
 
@@ -50,7 +47,7 @@ impl Prefixes {
     ///
     /// Cost: a step for each element of each set. Memory while it is made: 2 bytes for each of up to a million classes of
     /// elements.
-    pub fn new<'s>(jaccard: Threshold, salt: u64, sets: impl Iterator<Item = &'s [u64]> + Clone) -> Self {
+    pub fn new<'s>(bound: Bound, salt: u64, sets: impl Iterator<Item = &'s [u64]> + Clone) -> Self {
         let total: usize = sets.clone().map(<[u64]>::len).sum();
         let classes = total.next_power_of_two().clamp(1 << 10, 1 << 20);
         // Multiplied, so that elements need not be hashes.
@@ -67,7 +64,27 @@ impl Prefixes {
         }
         common.retain(|_, (count, _)| *count as usize >= least);
         common.shrink_to_fit();
-        Prefixes { jaccard, salt, common, shapes: 0 }
+        Prefixes { bound, salt, common, shapes: 0 }
+    }
+
+    /// Whether a filter rules out three quarters of the pairs of these sets at least, of which there are at most 32. It does among the
+    /// pages of a template that are not similar enough; not among similar sets, nor among vectors that have little in
+    /// common: their rare elements contribute too little to end before the common ones.
+    ///
+    /// Cost: some steps for each element.
+    pub fn rules_out_most(bound: Bound, sets: &[Cow<'_, [u64]>]) -> bool {
+        debug_assert!(sets.len() <= 32);
+        let elements: Vec<Cow<'_, [u64]>> = sets.iter().map(|set| bound.weighed(set).elements).collect();
+        let mut prefixes = Prefixes::new(bound, 0, elements.iter().map(|elements| &**elements));
+        // The sets that were entered under each tag, a bit for each.
+        let (mut entered, mut found) = (HashMap::<u32, u32>::new(), 0);
+        for (number, set) in sets.iter().enumerate() {
+            let tags = prefixes.tags(set, 0, |_| true);
+            let others = tags.iter().filter_map(|tag| entered.get(tag)).fold(0, |others, bits| others | bits);
+            found += others.count_ones() as usize;
+            prefixes.enter(set, 0, |_| true, |tag| *entered.entry(tag).or_default() |= 1 << number);
+        }
+        8 * found <= sets.len() * sets.len().saturating_sub(1)
     }
 
     /// The elements that most of the first sets have, at most `most` of them.
@@ -78,18 +95,14 @@ impl Prefixes {
         elements.into_iter().take(most).map(|(_, element)| element).collect()
     }
 
-    /// The elements of the prefix of an ascending set from which on enough follow to be similar to a set of at least the size
-    /// `smallest`.
-    fn prefix(&self, set: &[u64], smallest: usize) -> Vec<Placed> {
-        if set.is_empty() {
-            return Vec::new();
-        }
-        let length = self.jaccard.prefix_of(set.len());
+    /// The elements of the prefix of a set from which on enough follow to be similar to a set of at least the size `smallest`.
+    fn prefix(&self, set: &Weighed<'_>, smallest: usize) -> Vec<Placed> {
+        let length = self.bound.prefix_of(set);
         let (mut rare, mut common) = (Vec::with_capacity(length), Vec::new());
-        for &element in set {
-            match self.common.get(&element) {
-                None => rare.push(element),
-                Some(&(count, _)) => common.push((count, element)),
+        for (place, element) in set.elements.iter().enumerate() {
+            match self.common.get(element) {
+                None => rare.push(place),
+                Some(&(count, _)) => common.push((count, *element, place)),
             }
             // Rare elements are in the order of the set.
             if rare.len() == length {
@@ -99,24 +112,27 @@ impl Prefixes {
         let wanted = length - rare.len();
         if wanted > 0 && wanted < common.len() {
             common.select_nth_unstable(wanted);
-            common.truncate(wanted);
         }
         common.truncate(wanted);
         common.sort_unstable();
-        let rare = rare.into_iter().map(|element| (element, false));
-        let order = rare.chain(common.into_iter().map(|(_, element)| (element, true)));
-        let placed = |(before, (element, is_common))| Placed { element, rest: set.len() - before, is_common };
-        let least = self.jaccard.jaccard_overlap(set.len(), smallest.max(self.jaccard.min_overlap(set.len())));
-        order.enumerate().map(placed).take_while(|placed| placed.rest >= least).collect()
+        let rare = rare.into_iter().map(|place| (place, false));
+        let order = rare.chain(common.into_iter().map(|(_, _, place)| (place, true)));
+        let mut rest = set.total;
+        let placed = order.map(|(place, is_common)| {
+            let shape = self.bound.shape(set.total, rest);
+            rest -= set.weight(place);
+            Placed { element: set.elements[place], shape, is_common }
+        });
+        placed.take_while(|placed| self.bound.can_reach_any(placed.shape, smallest)).collect()
     }
 
-    /// The elements of the prefix of an ascending set.
+    /// The elements of the prefix of an ascending multiset.
     #[cfg(feature = "arrow")]
-    pub fn elements(&self, set: &[u64]) -> impl Iterator<Item = u64> {
-        self.prefix(set, 0).into_iter().map(|placed| placed.element)
+    pub fn elements(&self, multiset: &[u64]) -> impl Iterator<Item = u64> {
+        self.prefix(&self.bound.weighed(multiset), 0).into_iter().map(|placed| placed.element)
     }
 
-    /// Passes the tags of an ascending set to a function, under which it has to be entered: those of elements that other
+    /// Passes the tags of an ascending multiset to a function, under which it has to be entered: those of elements that other
     /// sets may have, none of which is smaller than `smallest`.
     pub fn enter(
         &mut self,
@@ -125,14 +141,13 @@ impl Prefixes {
         may_be_shared: impl Fn(u64) -> bool,
         mut each: impl FnMut(u32),
     ) {
-        for Placed { element, rest, is_common } in self.prefix(set, smallest) {
+        for Placed { element, shape, is_common } in self.prefix(&self.bound.weighed(set), smallest) {
             if !is_common {
                 if may_be_shared(element) {
                     each(self.tag(element, None));
                 }
                 continue;
             }
-            let shape = (set.len() as u32, rest as u32);
             let (_, shapes) = self.common.get_mut(&element).expect("it is common");
             let own = match shapes.binary_search(&shape) {
                 Ok(_) => Some(shape),
@@ -151,7 +166,7 @@ impl Prefixes {
     /// than `smallest`.
     pub fn tags(&self, set: &[u64], smallest: usize, may_be_shared: impl Fn(u64) -> bool) -> Vec<u32> {
         let mut tags = Vec::new();
-        for Placed { element, rest, is_common } in self.prefix(set, smallest) {
+        for Placed { element, shape, is_common } in self.prefix(&self.bound.weighed(set), smallest) {
             if !is_common {
                 if may_be_shared(element) {
                     tags.push(self.tag(element, None));
@@ -163,11 +178,9 @@ impl Prefixes {
                 tags.push(self.tag(element, None));
             }
             for sizes in shapes.chunk_by(|a, b| a.0 == b.0) {
-                let needed = self.jaccard.jaccard_overlap(set.len(), sizes[0].0 as usize);
-                if rest >= needed {
-                    let enough = sizes.partition_point(|&(_, rest)| (rest as usize) < needed);
-                    tags.extend(sizes[enough..].iter().map(|&shape| self.tag(element, Some(shape))));
-                }
+                // With a larger rest, all the more.
+                let enough = sizes.partition_point(|&other| !self.bound.can_reach(shape, other));
+                tags.extend(sizes[enough..].iter().map(|&shape| self.tag(element, Some(shape))));
             }
         }
         tags
@@ -192,7 +205,7 @@ impl Prefixes {
     }
 
     /// Reads what [`put`](Self::put) wrote; `None` if that is not a filter.
-    pub fn read(jaccard: Threshold, salt: u64, words: &mut Words) -> Option<Self> {
+    pub fn read(bound: Bound, salt: u64, words: &mut Words) -> Option<Self> {
         let (mut common, mut held) = (HashMap::<u64, (u32, Vec<Shape>)>::new(), 0);
         for _ in 0..words.next()? {
             let (element, count) = (words.next()?, words.next_u32()?);
@@ -202,7 +215,7 @@ impl Prefixes {
             let replaced = common.insert(element, (count, shapes));
             replaced.is_none().then_some(())?;
         }
-        Some(Prefixes { jaccard, salt, common, shapes: held })
+        Some(Prefixes { bound, salt, common, shapes: held })
     }
 
     /// Bytes of memory, which depend only on what was entered: a map or a vector has room for up to twice as many.
@@ -217,13 +230,14 @@ mod tests {
     use super::super::Repeated;
     use super::*;
     use crate::hash::mix;
-    use crate::similarity::jaccard_at_least;
+    use crate::similarity::{Threshold, cosine_at_least, jaccard_at_least};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     proptest! {
         /// Whatever sets the order is made of, all sets at or above the threshold have a tag in common, with or without the
-        /// elements of one set, and whether it is known that none is smaller than the smallest.
+        /// elements of one set, and whether it is known that none is smaller than the smallest. Multisets too, of which elements
+        /// occur up to `most` times.
         #[test]
         fn similar_sets_share_a_tag(
             frame in 1u64..60,
@@ -231,20 +245,33 @@ mod tests {
             first in 0usize..40,
             percent in 30u64..=100,
             classes in 16u64..4096,
+            most in 1u64..6,
+            by_cosine: bool,
         ) {
-            let jaccard = Threshold::new(percent, 100).unwrap();
+            let threshold = Threshold::new(percent, 100).unwrap();
+            let bound = if by_cosine { Bound::cosine(threshold) } else { Bound::Jaccard(threshold) };
             // Nearly all elements of the frame are in all sets.
-            let set = |own: BTreeSet<u64>| -> Vec<u64> {
+            let set_of_frame = |own: BTreeSet<u64>| -> Vec<u64> {
                 let frame: BTreeSet<u64> = (0..frame).map(|element| element + 70).filter(|e| !own.contains(&(e - 60))).collect();
                 own.union(&frame).map(|&element| mix(element)).collect::<BTreeSet<u64>>().into_iter().collect()
             };
-            let sets: Vec<Vec<u64>> = sets.into_iter().map(set).collect();
-            let mut prefixes = Prefixes::new(jaccard, 7, sets.iter().take(first).map(Vec::as_slice));
+            // Mostly as often in all of them.
+            let count = |element: u64, number: u64| {
+                let often = mix(element ^ number << 40) % 8 == 0;
+                1 + mix(element + if often { number } else { 0 }) % most
+            };
+            let multiset = |(set, number): (BTreeSet<u64>, u64)| -> Vec<u64> {
+                let times = |element: u64| std::iter::repeat_n(element, count(element, number) as usize);
+                set_of_frame(set).into_iter().flat_map(times).collect()
+            };
+            let sets: Vec<Vec<u64>> = sets.into_iter().zip(0..).map(multiset).collect();
+            let elements: Vec<Vec<u64>> = sets.iter().map(|set| bound.weighed(set).elements.into_owned()).collect();
+            let mut prefixes = Prefixes::new(bound, 7, elements.iter().take(first).map(Vec::as_slice));
             let shapes = |prefixes: &Prefixes| prefixes.common.values().map(|(_, shapes)| shapes.len()).sum::<usize>();
             let mut entered: Vec<BTreeSet<u32>> = Vec::new();
             let repeated = Repeated::new(100, classes);
-            let smallest = sets.iter().map(Vec::len).min().unwrap_or(0);
-            sets.iter().for_each(|set| repeated.add(set));
+            let smallest = elements.iter().map(Vec::len).min().unwrap_or(0);
+            elements.iter().for_each(|set| repeated.add(set));
             for set in &sets {
                 let mut tags = BTreeSet::new();
                 prefixes.enter(set, smallest, |element| repeated.has(element), |tag| _ = tags.insert(tag));
@@ -257,17 +284,42 @@ mod tests {
                 prop_assert!(tags.iter().all(|tag| all.contains(tag)));
                 for (other, (b, own)) in sets.iter().zip(&entered).enumerate() {
                     let is_found = at == other || tags.iter().any(|tag| own.contains(tag));
-                    prop_assert!(is_found || jaccard_at_least(a, b, jaccard).is_none(), "{a:?} {b:?}");
+                    let similarity =
+                        if by_cosine { cosine_at_least(a, b, threshold) } else { jaccard_at_least(a, b, threshold) };
+                    prop_assert!(is_found || similarity.is_none(), "{a:?} {b:?}");
                 }
             }
         }
+    }
+
+    #[test]
+    fn only_sets_of_a_frame_are_mostly_ruled_out() {
+        let bound = Bound::cosine(Threshold::new(9, 10).unwrap());
+        let page = |number: u64, own: u64, frame: u64| {
+            let own = (0..own).map(|word| mix(number << 32 | word | 1 << 31));
+            let mut page: Vec<u64> = (0..frame).map(mix).chain(own).collect();
+            page.sort_unstable();
+            Cow::<[u64]>::Owned(page)
+        };
+        let rules_out =
+            |own, frame| Prefixes::rules_out_most(bound, &(0..24).map(|n| page(n, own, frame)).collect::<Vec<_>>());
+        assert!(rules_out(70, 550) && rules_out(300, 300) && !rules_out(20, 550));
+        // Texts that share some words which are frequent in each.
+        let text = |number: u64| {
+            let frequent = (0..8).flat_map(|word| std::iter::repeat_n(mix(word), 9));
+            let mut text: Vec<u64> = page(number, 60, 0).iter().copied().chain(frequent).collect();
+            text.sort_unstable();
+            Cow::<[u64]>::Owned(text)
+        };
+        assert!(!Prefixes::rules_out_most(bound, &(0..24).map(text).collect::<Vec<_>>()));
+        assert!(Prefixes::rules_out_most(bound, &[]));
     }
 
     /// Sets of more sizes than an element has shapes, each the beginning of the next, with an element that is first in the
     /// order because few of the first sets have it.
     #[test]
     fn shapes_are_bounded_and_nothing_is_missed() {
-        let jaccard = Threshold::new(9, 10).unwrap();
+        let bound = Bound::Jaccard(Threshold::new(9, 10).unwrap());
         let frame: Vec<u64> = (0..2400).map(mix).collect();
         let set = |size: usize, also: &[u64]| -> Vec<u64> {
             frame[..size].iter().chain(also).copied().collect::<BTreeSet<u64>>().into_iter().collect()
@@ -275,7 +327,7 @@ mod tests {
         let own = [mix(1 << 40)];
         let first: Vec<Vec<u64>> = (0..70).map(|number| set(2400, if number < 2 { &own } else { &[] })).collect();
         let sets: Vec<Vec<u64>> = (1000..2400).map(|size| set(size, &own)).collect();
-        let mut prefixes = Prefixes::new(jaccard, 1, first.iter().map(Vec::as_slice));
+        let mut prefixes = Prefixes::new(bound, 1, first.iter().map(Vec::as_slice));
         let mut entered: Vec<BTreeSet<u32>> = Vec::new();
         for set in &sets {
             let mut tags = BTreeSet::new();
@@ -296,7 +348,7 @@ mod tests {
         }
     }
 
-    /// Pages that share 550 elements and have 70 of their own: .797 alike.
+    /// Pages that share 550 elements and have 70 of their own: .797 alike, and by the cosine .887.
     #[test]
     fn pages_just_below_the_threshold_share_no_tag() {
         let page = |number: u64| {
@@ -304,9 +356,14 @@ mod tests {
             (0..550).map(mix).chain(own).collect::<BTreeSet<u64>>().into_iter().collect::<Vec<u64>>()
         };
         let pages: Vec<Vec<u64>> = (0..200).map(page).collect();
-        for (jaccard, shares) in [((4, 5), false), ((39, 50), true)] {
-            let jaccard = Threshold::new(jaccard.0, jaccard.1).unwrap();
-            let mut prefixes = Prefixes::new(jaccard, 0, pages.iter().take(100).map(Vec::as_slice));
+        let threshold = |percent| Threshold::new(percent, 100).unwrap();
+        for (bound, shares) in [
+            (Bound::Jaccard(threshold(80)), false),
+            (Bound::Jaccard(threshold(78)), true),
+            (Bound::cosine(threshold(89)), false),
+            (Bound::cosine(threshold(88)), true),
+        ] {
+            let mut prefixes = Prefixes::new(bound, 0, pages.iter().take(100).map(Vec::as_slice));
             let mut entered = BTreeSet::new();
             pages[..150].iter().for_each(|page| prefixes.enter(page, 0, |_| true, |tag| _ = entered.insert(tag)));
             for page in &pages[150..] {
@@ -316,7 +373,7 @@ mod tests {
             // As all have the same size, nothing in common is in the prefix that could suffice.
             let mut entered = 0;
             prefixes.enter(&pages[0], 620, |_| true, |_| entered += 1);
-            assert_eq!(entered > 70, shares);
+            assert_eq!(entered > 70, shares || bound == Bound::cosine(threshold(89)), "{bound:?}");
         }
     }
 }

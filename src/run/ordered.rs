@@ -292,14 +292,15 @@ struct Line<N, G> {
 }
 
 struct Input<N> {
-    /// `None` once it ended, so that it is not called again.
-    next: Option<N>,
+    next: N,
+    /// It is not called again. It is there while pieces are worked on: without a feed, nothing would wait for room.
+    is_ended: bool,
     taken: u64,
 }
 
 impl<N, G> Line<N, G> {
     fn new(next: N, weigh: G, gate: Arc<Gate>, counts: bool) -> Self {
-        Line { input: Mutex::new(Input { next: Some(next), taken: 0 }), weigh, gate, counts }
+        Line { input: Mutex::new(Input { next, is_ended: false, taken: 0 }), weigh, gate, counts }
     }
 
     fn work<I, T>(&self, done: &Sender<Done<T>>, mut work: impl FnMut(I) -> T)
@@ -344,16 +345,19 @@ impl<N, G> Line<N, G> {
         if self.counts && !self.gate.wait_for_room() {
             return None;
         }
-        let next = input.next.as_mut()?;
+        if input.is_ended {
+            return None;
+        }
+        let next = &mut input.next;
         let (weight, piece) = match catch_unwind(AssertUnwindSafe(|| next().map(|piece| ((self.weigh)(&piece), piece))))
         {
             Ok(Some((weight, piece))) => (weight, Ok(piece)),
             Ok(None) => {
-                input.next = None;
+                input.is_ended = true;
                 return None;
             }
             Err(panic) => {
-                input.next = None;
+                input.is_ended = true;
                 (0, Err(panic))
             }
         };

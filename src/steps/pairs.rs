@@ -4,8 +4,8 @@ use super::document::{Judged, Member, Outlines};
 use super::rows::{Column, Input, Kind, Lists, Out, Value};
 use super::spec::Spec;
 use super::step::{Entry, Rows};
-use crate::algorithm::CompareOn;
 use crate::error::Error;
+use crate::similarity::bound::Bound;
 use arrow_array::Int64Array;
 use std::sync::Arc;
 
@@ -29,9 +29,8 @@ pub(super) static ENTRY: Entry = Entry {
     ],
     learns: false,
     make: |spec| {
-        let profile = spec.algorithm().profile();
-        // As in a scan: a prefix filter needs a threshold on sets.
-        let has_prefixes = profile.jaccard.is_some() && profile.compare_on != CompareOn::Fingerprints;
+        // As in a scan, but for vectors: whether the filter spares comparisons is not asked.
+        let has_prefixes = matches!(spec.algorithm().profile().bound(), Some(Bound::Jaccard(_)));
         let hot = Some(spec.options().hot).filter(|&hot| hot > 0 && has_prefixes);
         let outlines = Outlines::new(spec.algorithm());
         Box::new(Pairs { spec, hot, columns: None, key: None, members: Vec::new(), outlines, is_hot: false, next: 0 })

@@ -8,7 +8,8 @@ use crate::error::Error;
 use crate::hash::combine;
 use crate::postings::{Families, Prefixes};
 use crate::run::sign::Scratch;
-use crate::similarity::{Threshold, set_of};
+use crate::similarity::Threshold;
+use crate::similarity::bound::Bound;
 use crate::source::arrow::TextColumn;
 use arrow_array::Int64Array;
 use std::borrow::Cow;
@@ -40,12 +41,12 @@ pub(super) static ENTRY: Entry = Entry {
     ],
     learns: false,
     make: |spec| {
-        let jaccard = spec.algorithm().profile().jaccard.unwrap_or(Threshold::LEAST);
+        let bound = spec.algorithm().profile().bound().unwrap_or(Bound::Jaccard(Threshold::LEAST));
         let (scratch, held) = (spec.scratch(), Held::default());
         Box::new(Prefix {
             spec,
             scratch,
-            jaccard,
+            bound,
             columns: None,
             last: None,
             set: Vec::new(),
@@ -92,7 +93,7 @@ enum Work {
 struct Prefix {
     spec: Arc<Spec>,
     scratch: Scratch,
-    jaccard: Threshold,
+    bound: Bound,
     columns: Option<(Int64Array, Int64Array, Int64Array, Sequences, TextColumn)>,
     /// The key and the document of the last row.
     last: Option<(i64, i64)>,
@@ -106,7 +107,7 @@ impl Prefix {
     /// Begins to join the documents that are there, all of one key.
     fn join(&mut self) {
         let held = &self.held;
-        let mut families = Box::new(Families::new(self.jaccard));
+        let mut families = Box::new(Families::new(self.bound));
         let numbers: Vec<u32> = (0..held.members.len() as u32).collect();
         let set = |number: u32| Ok::<_, Infallible>(Cow::Borrowed(held.get(number as usize)));
         let Ok((family, _)) = families.family_for(&numbers, set);
@@ -146,9 +147,10 @@ impl Prefix {
 
     /// Makes keys of those that do not fit the memory: the order of elements is that of the first.
     fn split(&mut self) {
-        let first: Vec<Cow<'_, [u64]>> =
-            (0..self.held.members.len().min(FIRST)).map(|number| set_of(self.held.get(number))).collect();
-        let prefixes = Prefixes::new(self.jaccard, 0, first.iter().map(|set| &**set));
+        let first: Vec<Cow<'_, [u64]>> = (0..self.held.members.len().min(FIRST))
+            .map(|number| self.bound.weighed(self.held.get(number)).elements)
+            .collect();
+        let prefixes = Prefixes::new(self.bound, 0, first.iter().map(|set| &**set));
         self.work = Work::Splitting { prefixes: Box::new(prefixes), next: 0 };
     }
 
@@ -157,7 +159,7 @@ impl Prefix {
         let mut outline = Vec::new();
         write(self.spec.algorithm().compare_on(), compared, &mut outline);
         let hot = self.last.map_or(0, |(hot, _)| hot as u64);
-        for element in prefixes.elements(&set_of(compared)) {
+        for element in prefixes.elements(compared) {
             let key = Value::Long(combine(hot, element) as i64);
             let (doc, last) = (Value::Long(member.doc), Value::Long(member.last));
             out.push([key, doc, last, Value::Longs(&outline), Value::None, Value::None, Value::None]);

@@ -112,6 +112,7 @@ impl Algorithm for ProjectedCosine {
     fn profile(&self) -> Profile {
         Profile::new("projection", "cosine", CompareOn::Multisets)
             .with_tables(self.bands.bands)
+            .with_cosine(self.threshold)
             .holding(self.weigher.bytes_learned())
     }
 
