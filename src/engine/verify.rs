@@ -23,8 +23,8 @@ use crate::similarity::{Similarity, Threshold};
 use crate::source::{Place, Problem, ProblemKind, Severity};
 use crate::union_find::UnionFind;
 use rayon::prelude::*;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -281,15 +281,12 @@ pub(super) fn is_hot(bound: Bound, evidence: &Evidence, members: &[u32]) -> bool
         (Bound::Jaccard(_), _) => true,
         (Bound::Cosine(_), Evidence::Fingerprints) => false,
         (Bound::Cosine(_), Evidence::Sets(sets)) => {
-            let some = members.iter().step_by(members.len().div_ceil(VECTORS_ASKED));
-            let some: Vec<Cow<'_, [u64]>> = some.map(|&member| sets.get(member)).collect();
-            postings::Prefixes::rules_out_most(bound, &some)
+            let set = |member| Ok::<_, Infallible>(sets.get(member));
+            let Ok(is_worth) = postings::Prefixes::spare_comparisons(bound, members, set);
+            is_worth
         }
     }
 }
-
-/// The number of vectors that decide whether the filter spares most comparisons.
-const VECTORS_ASKED: usize = 24;
 
 /// The prefixes of the members of [hot runs](HotFamilies), who may share no more than the element that brought them there: a
 /// licence, or a page's frame. Members are numbers within the family.

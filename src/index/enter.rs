@@ -82,6 +82,9 @@ impl Entering<'_> {
             documents.retain(|&document| (document as usize) < self.tables.places.len());
             let (log, places) = (&mut self.log, &self.tables.places);
             let mut set = |document: u32| Ok::<_, Error>(log.read(places[document as usize])?.evidence.into());
+            if !self.tables.hot.families().spare_comparisons(&documents, &mut set)? {
+                continue;
+            }
             let (family, new) = self.tables.hot.families().family_for(&documents, &mut set)?;
             for &document in &new {
                 self.make_room(0)?;

@@ -11,23 +11,25 @@ use std::sync::Arc;
 /// out.
 pub(super) const HOT: usize = 256;
 
+/// The same of vectors, of which no outline rules out a comparison.
+const HOT_OF_VECTORS: usize = 64;
+
 /// Of this many documents, the keys of one are counted.
 const COUNTED: u32 = 64;
 
 /// The hot keys of an index, if its algorithm allows a prefix filter.
 pub(super) struct HotKeys {
     families: Option<Families>,
-    /// The bound [`HOT`], which tests lower.
+    /// The number of documents of a key that make it hot, which tests lower.
     pub from: usize,
 }
 
 impl HotKeys {
     /// None yet; never any if documents below the threshold are looked for. With an empty table for the elements.
     pub fn new(algorithm: &dyn Algorithm, only_similar: bool, elements: Table) -> Self {
-        // Where vectors have a key in common, it is not asked whether the filter spares comparisons.
-        let allows = |bound: &Bound| only_similar && matches!(bound, Bound::Jaccard(_));
-        let bound = algorithm.profile().bound().filter(allows);
-        HotKeys { families: bound.map(|bound| Families::with(bound, elements)), from: HOT }
+        let bound = algorithm.profile().bound().filter(|_| only_similar);
+        let from = if let Some(Bound::Cosine(_)) = bound { HOT_OF_VECTORS } else { HOT };
+        HotKeys { families: bound.map(|bound| Families::with(bound, elements)), from }
     }
 
     /// Whether a key is hot: its later documents are in the table of keys too.
@@ -153,6 +155,8 @@ impl HotKeys {
 mod tests {
     use super::super::{Decision, Index, IndexOptions, Limits, Mode, Plan, Seed, Sync};
     use super::*;
+    use crate::algorithm::Entry;
+    use crate::algorithm::parameter::Settings;
     use crate::tokenizer::Word;
     use crate::{MinHash, SpotSigs};
     use std::sync::Arc;
@@ -205,6 +209,19 @@ mod tests {
             words.map(|(at, word)| format!("the {word} ").repeat(1 + usize::from(at % 3 == 0))).collect()
         };
         check_decisions(&plan, &pages(1200).iter().map(spots).collect::<Vec<String>>());
+    }
+
+    /// Some words are there twice.
+    #[test]
+    fn decisions_about_vectors_are_those_of_all_candidates() {
+        let settings = Settings::from_pairs([("cosine", "0.9")]);
+        let projection = Entry::by_name("projection").unwrap().factory(settings).unwrap();
+        let plan = Plan::new(&projection, Arc::new(Word)).unwrap().with_seed(Seed::Fixed(5)).unwrap();
+        let twice = |page: &String| {
+            let words = page.split_whitespace().enumerate();
+            words.map(|(at, word)| format!("{word} ").repeat(1 + usize::from(at % 3 == 0))).collect()
+        };
+        check_decisions(&plan, &pages(1200).iter().map(twice).collect::<Vec<String>>());
     }
 
     fn check_decisions(plan: &Plan, pages: &[String]) {

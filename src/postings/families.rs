@@ -100,6 +100,18 @@ impl Families {
         families
     }
 
+    /// Whether it saves time to make a key hot which these documents have; see [`Prefixes::spare_comparisons`].
+    ///
+    /// # Errors
+    /// A set cannot be read.
+    pub fn spare_comparisons<'s, E>(
+        &self,
+        documents: &[u32],
+        set: impl FnMut(u32) -> Result<Cow<'s, [u64]>, E>,
+    ) -> Result<bool, E> {
+        Prefixes::spare_comparisons(self.bound, documents, set)
+    }
+
     /// Makes a key hot, which these documents have; ascending.
     ///
     /// # Errors

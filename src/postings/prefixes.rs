@@ -38,6 +38,9 @@ struct Placed {
 /// Of this many of the first sets, one must have an element that is common.
 const COMMON: usize = 64;
 
+/// The maximum number of documents that decide whether a filter is worth its cost; at most 32.
+const ASKED: usize = 24;
+
 /// The maximum number of shapes of an element. Sets of further ones are entered under the element alone, so that hostile
 /// sets, each of another size, do not make every search look at as many shapes.
 const MOST_SHAPES: usize = 1 << 10;
@@ -67,13 +70,25 @@ impl Prefixes {
         Prefixes { bound, salt, common, shapes: 0 }
     }
 
-    /// Whether a filter rules out three quarters of the pairs of these sets at least, of which there are at most 32. It does among the
-    /// pages of a template that are not similar enough; not among similar sets, nor among vectors that have little in
-    /// common: their rare elements contribute too little to end before the common ones.
+    /// Whether a filter is worth its cost for these documents, which share a key. For Jaccard similarity it is. Of vectors it must rule
+    /// out three quarters of the pairs of some documents: it does among the pages of a template that are not similar
+    /// enough; not among similar ones, nor among those that have little in common: their rare elements contribute too little to end
+    /// before the common ones.
     ///
-    /// Cost: some steps for each element.
-    pub fn rules_out_most(bound: Bound, sets: &[Cow<'_, [u64]>]) -> bool {
-        debug_assert!(sets.len() <= 32);
+    /// # Errors
+    /// A set cannot be read.
+    ///
+    /// Cost: some steps for each element of at most 24 sets.
+    pub fn spare_comparisons<'s, E>(
+        bound: Bound,
+        documents: &[u32],
+        mut set: impl FnMut(u32) -> Result<Cow<'s, [u64]>, E>,
+    ) -> Result<bool, E> {
+        if let Bound::Jaccard(_) = bound {
+            return Ok(true);
+        }
+        let some = documents.iter().step_by(documents.len().div_ceil(ASKED).max(1));
+        let sets = some.map(|&document| set(document)).collect::<Result<Vec<_>, E>>()?;
         let elements: Vec<Cow<'_, [u64]>> = sets.iter().map(|set| bound.weighed(set).elements).collect();
         let mut prefixes = Prefixes::new(bound, 0, elements.iter().map(|elements| &**elements));
         // The sets that were entered under each tag, a bit for each.
@@ -84,7 +99,7 @@ impl Prefixes {
             found += others.count_ones() as usize;
             prefixes.enter(set, 0, |_| true, |tag| *entered.entry(tag).or_default() |= 1 << number);
         }
-        8 * found <= sets.len() * sets.len().saturating_sub(1)
+        Ok(8 * found <= sets.len() * sets.len().saturating_sub(1))
     }
 
     /// The elements that most of the first sets have, at most `most` of them.
@@ -233,6 +248,7 @@ mod tests {
     use crate::similarity::{Threshold, cosine_at_least, jaccard_at_least};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+    use std::convert::Infallible;
 
     proptest! {
         /// Whatever sets the order is made of, all sets at or above the threshold have a tag in common, with or without the
@@ -257,7 +273,7 @@ mod tests {
             };
             // Mostly as often in all of them.
             let count = |element: u64, number: u64| {
-                let often = mix(element ^ number << 40) % 8 == 0;
+                let often = mix(element ^ number << 40).is_multiple_of(8);
                 1 + mix(element + if often { number } else { 0 }) % most
             };
             let multiset = |(set, number): (BTreeSet<u64>, u64)| -> Vec<u64> {
@@ -293,26 +309,26 @@ mod tests {
     }
 
     #[test]
-    fn only_sets_of_a_frame_are_mostly_ruled_out() {
+    fn only_among_pages_of_a_frame_it_is_worth_its_cost() {
         let bound = Bound::cosine(Threshold::new(9, 10).unwrap());
-        let page = |number: u64, own: u64, frame: u64| {
-            let own = (0..own).map(|word| mix(number << 32 | word | 1 << 31));
-            let mut page: Vec<u64> = (0..frame).map(mix).chain(own).collect();
-            page.sort_unstable();
-            Cow::<[u64]>::Owned(page)
+        let documents: Vec<u32> = (0..500).collect();
+        let is_worth = |set: &dyn Fn(u64) -> Vec<u64>| {
+            let set = |document: u32| {
+                let mut set = set(document.into());
+                set.sort_unstable();
+                Ok::<_, Infallible>(Cow::Owned(set))
+            };
+            let Ok(is_worth) = Prefixes::spare_comparisons(bound, &documents, set);
+            is_worth
         };
-        let rules_out =
-            |own, frame| Prefixes::rules_out_most(bound, &(0..24).map(|n| page(n, own, frame)).collect::<Vec<_>>());
-        assert!(rules_out(70, 550) && rules_out(300, 300) && !rules_out(20, 550));
+        let own = |number: u64, count: u64| (0..count).map(move |word| mix(number << 32 | word | 1 << 31));
+        let page = |count, frame| move |number| (0..frame).map(mix).chain(own(number, count)).collect::<Vec<u64>>();
+        assert!(is_worth(&page(70, 550)) && is_worth(&page(300, 300)) && !is_worth(&page(20, 550)));
         // Texts that share some words which are frequent in each.
-        let text = |number: u64| {
-            let frequent = (0..8).flat_map(|word| std::iter::repeat_n(mix(word), 9));
-            let mut text: Vec<u64> = page(number, 60, 0).iter().copied().chain(frequent).collect();
-            text.sort_unstable();
-            Cow::<[u64]>::Owned(text)
-        };
-        assert!(!Prefixes::rules_out_most(bound, &(0..24).map(text).collect::<Vec<_>>()));
-        assert!(Prefixes::rules_out_most(bound, &[]));
+        let text = |number| own(number, 60).chain((0..72).map(|word| mix(word % 8))).collect();
+        assert!(!is_worth(&text));
+        let Ok(is_worth) = Prefixes::spare_comparisons(bound, &[], |_| Ok::<_, Infallible>(Cow::Borrowed(&[])));
+        assert!(is_worth);
     }
 
     /// Sets of more sizes than an element has shapes, each the beginning of the next, with an element that is first in the
