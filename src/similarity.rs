@@ -305,8 +305,27 @@ pub fn euclidean(a: &[u64], b: &[u64]) -> f64 {
 fn products(a: &[u64], b: &[u64]) -> (u128, u128, u128) {
     let (square_a, square_b) = (squared_norm(a), squared_norm(b));
     let are_sets = square_a == a.len() as u128 && square_b == b.len() as u128;
-    let dot = if are_sets { shared(a, b).0.into() } else { dot(&Counted::new(a), &Counted::new(b)) };
+    let dot = match a.len() + b.len() {
+        _ if are_sets => shared(a, b).0.into(),
+        ..=MOST_COUNTED => dot(&Counted::new(a), &Counted::new(b)),
+        _ => dot_of_runs(a, b),
+    };
     (dot, square_a, square_b)
+}
+
+/// The maximum number of occurrences of two multisets that are counted, in 16 bytes each.
+const MOST_COUNTED: usize = 1 << 15;
+
+/// The sum of the products of the counts of common elements, without memory.
+fn dot_of_runs(a: &[u64], b: &[u64]) -> u128 {
+    let (mut dot, mut others) = (0, b.chunk_by(|x, y| x == y).peekable());
+    for run in a.chunk_by(|x, y| x == y) {
+        while others.next_if(|other| other[0] < run[0]).is_some() {}
+        if let Some(other) = others.next_if(|other| other[0] == run[0]) {
+            dot += run.len() as u128 * other.len() as u128;
+        }
+    }
+    dot
 }
 
 /// The sum of the squared counts: `n²` is the sum of the first `n` odd numbers.
@@ -398,20 +417,12 @@ mod tests {
         typed.parse().unwrap()
     }
 
-    /// As [`products`], element by element.
+    /// As [`products`], by the count of each element.
     fn products_plainly(a: &[u64], b: &[u64]) -> (u128, u128, u128) {
-        fn runs(multiset: &[u64]) -> impl Iterator<Item = &[u64]> {
-            multiset.chunk_by(|x, y| x == y)
-        }
-        let square = |multiset| runs(multiset).map(|run| (run.len() as u128).pow(2)).sum::<u128>();
-        let (mut dot, mut others) = (0, runs(b).peekable());
-        for run in runs(a) {
-            while others.next_if(|other| other[0] < run[0]).is_some() {}
-            if let Some(other) = others.next_if(|other| other[0] == run[0]) {
-                dot += run.len() as u128 * other.len() as u128;
-            }
-        }
-        (dot, square(a), square(b))
+        let count = |multiset: &[u64], element: u64| multiset.iter().filter(|&&other| other == element).count() as u128;
+        let elements: BTreeSet<u64> = a.iter().chain(b).copied().collect();
+        let sum = |a: &[u64], b: &[u64]| elements.iter().map(|&element| count(a, element) * count(b, element)).sum();
+        (sum(a, b), sum(a, a), sum(b, b))
     }
 
     proptest! {
@@ -428,7 +439,9 @@ mod tests {
             set_a.dedup();
             set_b.dedup();
             for (a, b) in [(&a, &b), (&set_a, &b), (&set_a, &set_b), (&a, &vec![])] {
-                prop_assert_eq!(products(a, b), products_plainly(a, b));
+                let expected = products_plainly(a, b);
+                prop_assert_eq!(products(a, b), expected);
+                prop_assert_eq!(dot_of_runs(a, b), expected.0);
             }
         }
     }

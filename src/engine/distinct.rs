@@ -1,6 +1,6 @@
 //! Runs of the same members, of which one is enough: near-duplicates share many keys that no other document has.
 
-use super::table::{HOT_RUN, Table};
+use super::table::{LEAST_HOT_RUN, Table};
 use crate::hash::combine;
 
 /// Where documents have any number of keys and sets are compared, the runs of all tables but for those of the same members as
@@ -26,7 +26,7 @@ impl DistinctRuns {
     pub fn add(&mut self, table: &Table) {
         for run in 0..table.runs() {
             let members = table.run(run);
-            if members.len() >= HOT_RUN {
+            if members.len() >= LEAST_HOT_RUN {
                 self.hot.members.extend_from_slice(members);
                 self.hot.end_run(Some(table.key(run)));
                 if self.hot.members.len() > MOST_MEMBERS {
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn runs_of_the_same_members_are_one() {
         let run = |number: u64| (0..2 + number as u32 % 3).map(|n| mix(number) as u32 % 10_000 + n).collect();
-        let hot: Vec<u32> = (0..HOT_RUN as u32).collect();
+        let hot: Vec<u32> = (0..LEAST_HOT_RUN as u32).collect();
         let runs: Vec<Vec<u32>> = (0..10_000).map(|n| run(n % 3001)).chain([hot.clone(), hot.clone()]).collect();
         let (mut distinct, mut all) = (DistinctRuns::default(), Vec::new());
         runs.chunks(700).for_each(|runs| distinct.add(&Table::of_runs(runs)));

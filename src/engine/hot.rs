@@ -17,8 +17,7 @@ pub(super) struct HotFamilies {
 }
 
 impl HotFamilies {
-    /// Takes the runs out of tables that are hot: they have at least so many members, and are such ones. All members are below
-    /// `groups`.
+    /// Takes the hot runs out of tables: those of at least this many members that a function accepts. All members are below `groups`.
     pub fn take(
         tables: &mut [Table],
         (least, is_hot): (usize, impl Fn(&[u32]) -> bool + Sync),

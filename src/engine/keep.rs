@@ -39,9 +39,9 @@ const AT_ONCE: usize = 1 << 10;
 /// The number of texts that a thread takes at least.
 const LEAST_A_TASK: usize = 16;
 
-/// So many members of a hot run are compared with each other before prefixes find them; a quarter of the vectors, which no outline
-/// rules out.
+/// So many members of a hot run are compared with each other before prefixes find them; of vectors, which no outline rules out, so many.
 const HOT_MEMBERS: usize = 64;
+const HOT_VECTORS: usize = 16;
 
 /// The number of runs whose members are connected at the same time, and of these members, unless one run has more.
 const RUNS_AT_ONCE: usize = 1 << 10;
@@ -92,7 +92,7 @@ impl<'a> Runs<'a> {
                 number += 1;
             }
         }
-        let hot_members = if let Some(Bound::Cosine(_)) = bound { HOT_MEMBERS / 4 } else { HOT_MEMBERS };
+        let hot_members = if let Some(Bound::Cosine(_)) = bound { HOT_VECTORS } else { HOT_MEMBERS };
         let mut runs = Runs { tables, first, groups, runs, ends, hot: Vec::new(), hot_members };
         let is_hot = |members: &[u32]| bound.is_some_and(|bound| verify::is_hot(bound, evidence, members));
         runs.hot = (0..runs.len() as u32).into_par_iter().map(|run| is_hot(runs.members(run))).collect();

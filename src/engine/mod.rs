@@ -12,7 +12,7 @@
 //! is made of too many pairs to list them, compared each with each (each_with_each.rs).
 //!
 //! A run of very many documents under one key, such as pages that share a frame, is searched like an exact join if the
-//! algorithm knows a prefix filter, together with other runs of mostly the same documents (hot.rs). Otherwise all its pairs are
+//! algorithm knows a prefix filter, and for vectors a sample shows that it spares most comparisons, together with other runs of mostly the same documents (hot.rs). Otherwise all its pairs are
 //! compared, once for all such runs. Documents of a reference are not compared with each other (sided.rs).
 //!
 //! Memory is bounded: keys that do not fit the budget go to a temporary file (columns.rs), and candidates whose features do not

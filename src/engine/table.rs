@@ -3,12 +3,15 @@
 use crate::similarity::bound::Bound;
 use std::ops::Range;
 
-/// A run with at least this many members is hot: not all its pairs are compared, if the algorithm knows a prefix
-/// filter.
+/// A run with at least this many members can be hot: not all its pairs are compared, if the algorithm knows a prefix
+/// filter that spares most of them.
 pub(crate) const HOT_RUN: usize = 512;
 
 /// The same of vectors: comparing two takes longer, and no outline rules them out.
 const HOT_RUN_OF_VECTORS: usize = 128;
+
+/// No shorter run is hot, whatever the algorithm.
+pub(super) const LEAST_HOT_RUN: usize = HOT_RUN_OF_VECTORS;
 
 /// The number of members from which on a run can be hot.
 pub(super) fn hot_run(bound: Option<Bound>) -> usize {

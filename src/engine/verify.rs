@@ -14,7 +14,7 @@ use super::table::{HOT_RUN, Table, hot_run};
 use crate::algorithm::{Algorithm, CompareOn, PreparedAlgorithm};
 use crate::error::Error;
 use crate::outline::{Parities, can_reach, parities};
-use crate::postings::{self, Repeated, Spilled};
+use crate::postings::{self, ASKED, MOST_ASKED, Repeated, Spilled};
 use crate::run::batches::Numbered;
 use crate::run::ordered::Load;
 use crate::run::sign::{Scratch, Signer, evidence};
@@ -123,7 +123,7 @@ pub(super) fn recompute(
         let start = chunk.flat.len();
         signer.compared(made, scratch, &mut chunk.flat);
         chunk.ends.push((group, chunk.flat.len(), parities(&chunk.flat[start..])));
-        (size_of_val(&*chunk.flat) + size_of_val(&*chunk.ends)) as u64
+        (size_of::<u64>() * chunk.flat.capacity() + size_of_val(&*chunk.ends)) as u64
     };
     let take = |chunk: Chunk| sets.append(&chunk.flat, chunk.ends);
     let problems = read_again(reader, sources, prepared, corpus, wanted, add, take)?;
@@ -148,7 +148,7 @@ pub(super) fn read_again<T: Default + Send>(
     let (mut problems, mut read) = (Vec::new(), 0);
     let signer = Signer::new(prepared, &*reader.options.tokenizer, reader.options.seed);
     let work = |_: &(), numbered: Numbered, scratch: &mut Scratch| {
-        let (number, mut load) = (numbered.number, numbered.load);
+        let (number, mut load, counted) = (numbered.number, numbered.load, numbered.batch.bytes_held());
         let (mut made, mut problems) = (T::default(), Vec::new());
         let bytes = (numbered.batch.bytes_read(), numbered.batch.bytes_unpacked());
         // The wanted documents of the batch, each with its record and its group.
@@ -172,7 +172,8 @@ pub(super) fn read_again<T: Default + Send>(
             if is_cut && signer.sequence(&scratch) == corpus.sequence(group) {
                 let bytes = add(&mut made, group, &read.text, &mut scratch);
                 drop(scratch);
-                load.raise(bytes);
+                // As much as the batch was counted when it was read.
+                load.raise(bytes.saturating_sub(counted));
             } else {
                 problems.push((document, changed(read.place, corpus.id(document))));
             }
@@ -281,8 +282,10 @@ pub(super) fn is_hot(bound: Bound, evidence: &Evidence, members: &[u32]) -> bool
         (Bound::Jaccard(_), _) => true,
         (Bound::Cosine(_), Evidence::Fingerprints) => false,
         (Bound::Cosine(_), Evidence::Sets(sets)) => {
+            let asked = members.iter().step_by(members.len().div_ceil(ASKED));
+            let short: Vec<u32> = asked.copied().filter(|&member| sets.size(member) <= MOST_ASKED / 4).collect();
             let set = |member| Ok::<_, Infallible>(sets.get(member));
-            let Ok(is_worth) = postings::Prefixes::spare_comparisons(bound, members, set);
+            let Ok(is_worth) = postings::Prefixes::spare_comparisons(bound, &short, set);
             is_worth
         }
     }
@@ -874,7 +877,7 @@ impl<'a> Search<'a> {
     }
 
     /// The groups whose features are needed: those in a pair that has to be compared by them, as far as outlines
-    /// decide, and all groups of a hot run.
+    /// decide, and all groups of a hot run; of vectors, all groups of a run with a pair.
     pub fn candidates(&self, outlines: &Outlines) -> Vec<bool> {
         let is_candidate: Vec<AtomicBool> = (0..self.corpus.distinct()).map(|_| AtomicBool::new(false)).collect();
         let mark = |group: u32| is_candidate[group as usize].store(true, Ordering::Relaxed);

@@ -29,7 +29,7 @@ mod young;
 
 pub(crate) use families::Families;
 pub(crate) use filter::Filter;
-pub(crate) use prefixes::Prefixes;
+pub(crate) use prefixes::{ASKED, MOST_ASKED, Prefixes};
 pub(crate) use read_at::read_at;
 pub(crate) use repeated::Repeated;
 pub(crate) use run::{Posting, Run, check_of, damaged};

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 ///
 /// All sets have one order of elements, rare ones first. Of two sets at or above the threshold, the first common element
 /// in this order is within the [prefix](Bound::prefix_of) of both (Chaudhuri, Ganti & Kaushik, *A Primitive Operator
-/// for Similarity Joins in Data Cleaning*, ICDE 2006). From it on, both must have [enough](super::super::similarity::bound). An element that many
+/// for Similarity Joins in Data Cleaning*, ICDE 2006). From it on, both must have [enough](crate::similarity::bound). An element that many
 /// sets have is entered under its [shape](Shape) too: what of the set comes from this element on. So all sets of a
 /// shape are ruled out at once.
 ///
@@ -38,8 +38,12 @@ struct Placed {
 /// Of this many of the first sets, one must have an element that is common.
 const COMMON: usize = 64;
 
-/// The maximum number of documents that decide whether a filter is worth its cost; at most 32.
-const ASKED: usize = 24;
+/// The maximum number of documents that decide whether a filter is worth its cost, at most 32, and of their elements.
+pub(crate) const ASKED: usize = 24;
+pub(crate) const MOST_ASKED: usize = 1 << 15;
+
+/// Fewer documents decide nothing.
+const LEAST_ASKED: usize = 4;
 
 /// The maximum number of shapes of an element. Sets of further ones are entered under the element alone, so that hostile
 /// sets, each of another size, do not make every search look at as many shapes.
@@ -78,7 +82,8 @@ impl Prefixes {
     /// # Errors
     /// A set cannot be read.
     ///
-    /// Cost: some steps for each element of at most 24 sets.
+    /// Cost: some steps for each element of at most 24 sets. Memory: some 100 bytes for each, of at most 32,768; and one set. Of larger
+    /// sets there are too few to decide: then it is not.
     pub fn spare_comparisons<'s, E>(
         bound: Bound,
         documents: &[u32],
@@ -88,7 +93,18 @@ impl Prefixes {
             return Ok(true);
         }
         let some = documents.iter().step_by(documents.len().div_ceil(ASKED).max(1));
-        let sets = some.map(|&document| set(document)).collect::<Result<Vec<_>, E>>()?;
+        let (mut sets, mut elements) = (Vec::new(), 0);
+        for &document in some {
+            let set = set(document)?;
+            elements += set.len();
+            if elements > MOST_ASKED {
+                break;
+            }
+            sets.push(set);
+        }
+        if sets.len() < LEAST_ASKED {
+            return Ok(false);
+        }
         let elements: Vec<Cow<'_, [u64]>> = sets.iter().map(|set| bound.weighed(set).elements).collect();
         let mut prefixes = Prefixes::new(bound, 0, elements.iter().map(|elements| &**elements));
         // The sets that were entered under each tag, a bit for each.
@@ -327,8 +343,10 @@ mod tests {
         // Texts that share some words which are frequent in each.
         let text = |number| own(number, 60).chain((0..72).map(|word| mix(word % 8))).collect();
         assert!(!is_worth(&text));
-        let Ok(is_worth) = Prefixes::spare_comparisons(bound, &[], |_| Ok::<_, Infallible>(Cow::Borrowed(&[])));
-        assert!(is_worth);
+        let Ok(of_none) = Prefixes::spare_comparisons(bound, &[], |_| Ok::<_, Infallible>(Cow::Borrowed(&[])));
+        assert!(!of_none);
+        // They are too large to be asked.
+        assert!(!is_worth(&page(1000, 9000)));
     }
 
     /// Sets of more sizes than an element has shapes, each the beginning of the next, with an element that is first in the

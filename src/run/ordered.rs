@@ -188,7 +188,7 @@ impl<I> Feeder<I> {
         }
     }
 
-    /// The load of the next piece that is sent.
+    /// The load of the piece of this number, counted from 0 as they are sent.
     pub fn load(&self, number: u64) -> Load {
         Load { gate: Arc::clone(&self.gate), number, bytes: 0 }
     }
@@ -222,7 +222,7 @@ pub(crate) struct Load {
 
 impl Load {
     /// Raises it to this many bytes, once there is room. The earliest piece does not wait, so that there is no deadlock: a worker that
-    /// calls this must hold nothing that others wait for.
+    /// calls this must hold nothing that others wait for. What it made already is there while it waits.
     pub fn raise(&mut self, bytes: u64) {
         if let Some(more) = bytes.checked_sub(self.bytes).filter(|&more| more > 0) {
             self.gate.add(self.number, more);
@@ -381,8 +381,8 @@ struct Gate {
 struct Flight {
     pieces: usize,
     bytes: u64,
-    /// How many pieces left: the number of the earliest one that is here.
-    left: u64,
+    /// How many pieces are gone: the number of the earliest one that is here.
+    gone: u64,
     /// Results are no longer taken.
     closed: bool,
     /// The reader waits for room.
@@ -454,7 +454,7 @@ impl Gate {
     /// Counts more bytes for the piece of this number, once there is room or it is the earliest.
     fn add(&self, number: u64, more: u64) {
         let is_full = |flight: &mut Flight| {
-            !flight.closed && flight.left < number && flight.bytes.saturating_add(more) > self.room.bytes
+            !flight.closed && flight.gone < number && flight.bytes.saturating_add(more) > self.room.bytes
         };
         self.changed.wait_while(self.flight(), is_full).unwrap_or_else(PoisonError::into_inner).bytes += more;
     }
@@ -467,7 +467,7 @@ impl Gate {
     fn leave(&self, weight: u64) {
         let mut flight = self.flight();
         flight.pieces -= 1;
-        flight.left += 1;
+        flight.gone += 1;
         flight.bytes -= weight;
         self.changed.notify_all();
     }

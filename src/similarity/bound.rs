@@ -7,8 +7,8 @@
 //!   Joins for Near Duplicate Detection*, WWW 2008, the positional filter).
 //! - Cosine: the dot product is at most the product of the norms of the rests (Cauchy and Schwarz). Where `r` is the share of the rest
 //!   in the squared norm, `r_a · r_b ≥ t²` (Anastasiu & Karypis, *L2AP: Fast Cosine Similarity Search With Prefix L-2 Norm Bounds*,
-//!   ICDE 2014). Shares are rounded up to 12 bits, so that few differ: documents are compared in vain whose cosine is less
-//!   than 0.0003 below the threshold.
+//!   ICDE 2014). Shares are rounded up to 12 bits, so that few differ: documents are compared whose bound is less than
+//!   0.0003 below a threshold above one half.
 
 use super::{Threshold, set_of};
 use std::borrow::Cow;
@@ -65,16 +65,17 @@ impl Bound {
             }
             Bound::Cosine(_) => {
                 let runs = || multiset.chunk_by(|a, b| a == b);
+                if multiset.array_windows::<2>().all(|[a, b]| a != b) {
+                    return Weighed { elements: multiset.into(), weights: Vec::new(), total: multiset.len() as u64 };
+                }
                 let weights: Vec<u64> = runs().map(|run| (run.len() as u64).pow(2)).collect();
-                let is_set = weights.len() == multiset.len();
-                let elements =
-                    if is_set { Cow::Borrowed(multiset) } else { runs().map(|run| run[0]).collect::<Vec<_>>().into() };
+                let elements = runs().map(|run| run[0]).collect::<Vec<_>>().into();
                 Weighed { elements, total: weights.iter().sum(), weights }
             }
         }
     }
 
-    /// What a set contributes that is at least as large as this one, for [`can_reach_any`](Self::can_reach_any).
+    /// The shape of a set whose elements contribute `total`, from an element on with which the last `rest` of this begins.
     pub fn shape(self, total: u64, rest: u64) -> Shape {
         match self {
             Bound::Jaccard(_) => (total as u32, rest as u32),
@@ -94,8 +95,8 @@ impl Bound {
         }
     }
 
-    /// Whether a set can reach the threshold with any set of at least `smallest` elements, if the first common element is where
-    /// this rest begins.
+    /// Whether a set can reach the threshold with any other, if the first common element is where this rest begins. For Jaccard, none
+    /// has fewer elements than `smallest`; the cosine does not depend on sizes.
     #[inline]
     pub fn can_reach_any(self, shape: Shape, smallest: usize) -> bool {
         match self {
@@ -182,7 +183,7 @@ mod tests {
         assert_eq!((&*set.elements, set.total), (&[3, 5, 8][..], 9 + 1 + 4));
         assert_eq!((0..3).map(|at| set.weight(at)).collect::<Vec<_>>(), [9, 1, 4]);
         assert_eq!(bound.shape(14, 14), (0, 4096));
-        // Four fifths of 0.9², by hand: 0.81 is 3317.76 of 4096.
+        // By hand: 0.81 is 3317.76 of 4096, and 0.9 is 3686.4.
         assert!(bound.can_reach((0, 4096), (0, 3318)) && !bound.can_reach((0, 4096), (0, 3317)));
         assert!(bound.can_reach((0, 3687), (0, 3687)) && !bound.can_reach((0, 3686), (0, 3686)));
         // Of 620 words, of which 70 are its own, the others follow: 550 of 620 are less than 0.9.

@@ -29,7 +29,7 @@ pub(super) static ENTRY: Entry = Entry {
     ],
     learns: false,
     make: |spec| {
-        // As in a scan, but for vectors: whether the filter spares comparisons is not asked.
+        // No key of vectors is hot: whether the filter spares comparisons is not asked here.
         let has_prefixes = matches!(spec.algorithm().profile().bound(), Some(Bound::Jaccard(_)));
         let hot = Some(spec.options().hot).filter(|&hot| hot > 0 && has_prefixes);
         let outlines = Outlines::new(spec.algorithm());

@@ -365,6 +365,9 @@ fn pages_of_one_template_take_as_many_comparisons_as_there_are_pages() {
     let (all, kept) = check(&[], &pages(1500, 300, 40), &factory, &ScanOptions::default(), "below the threshold");
     let pairs = 1500 * 1499 / 2;
     assert!(all < pairs / 10 && kept < pairs / 4, "{all} and {kept} comparisons of {pairs}");
+    let factory = self::factory("projection", &[("cosine", "0.9")]);
+    let (all, kept) = check(&[], &pages(1500, 300, 40), &factory, &ScanOptions::default(), "below the cosine");
+    assert!(all < pairs / 4 && kept < pairs / 2, "{all} and {kept} comparisons of {pairs}");
 }
 
 /// Pages of two templates, each with a number of words of its own or of another page, and copies. Those with few words of
@@ -399,6 +402,7 @@ fn pages_of_templates_that_are_partly_similar() {
             ("minhash", &[("shingle", "1")][..]),
             ("minhash", &[("shingle", "1"), ("exact", "true")]),
             ("spotsigs", &[("threshold", "0.8"), ("antecedents", "en")]),
+            ("projection", &[("cosine", "0.9")]),
         ] {
             let factory = factory(name, settings);
             let pages = if name == "spotsigs" { with_articles(pages.clone()) } else { pages.clone() };
