@@ -9,8 +9,8 @@
     python3 benches/stream.py kills FOLDER       `kill -9` in the middle of merges, freezes and checkpoints; nothing lost, nothing extra
 
 `--dedup PROGRAM` names another program than target/release/dedup. Needs Python 3.9, Linux, and up to 6 GB in FOLDER, which is kept for the
-next time. Pauses mean something on a machine that does nothing else. `gaps` takes five minutes, `opening` two after it, `kills` more than ten, and it
-prints only at its end.
+next time. Pauses mean something on a machine that does nothing else. `gaps` takes five minutes, `opening` two after it, and `kills` two: after each
+round it prints a line on standard error.
 """
 
 import argparse
