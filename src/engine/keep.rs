@@ -22,7 +22,7 @@ use super::table::{HOT_RUN, Table};
 use super::turns::{self, KeepPolicy};
 use super::verify::{self, Evidence, Search};
 use crate::error::Error;
-use crate::postings::{Families, Repeated};
+use crate::postings::{Families, Repeated, Wanted};
 use crate::similarity::Similarity;
 use crate::similarity::bound::Bound;
 use crate::union_find::UnionFind;
@@ -260,27 +260,30 @@ impl Members {
     /// Passes those to a function that share a run with this one, have at least the turn `from`, and may be similar to
     /// it; some of them several times.
     fn find(&self, turns: &Turns<'_>, places: &[u32], turn: u32, from: u32, mut each: impl FnMut(u32)) {
-        for &run in turns.runs_of(turn) {
-            let length = self.lengths[run as usize] as usize;
-            if length > 0 && !self.families.as_ref().is_some_and(|families| families.is_hot(run.into())) {
-                let range = turns.runs.range(run);
-                let list = (0..length).rev().map(|number| places[self.place(&range, number)]);
-                list.take_while(|&other| other >= from).for_each(&mut each);
-            }
-        }
-        let Some(families) = &self.families else { return };
-        let of = families.of(turns.runs_of(turn).iter().map(|&run| run.into()));
-        let set = if of.is_empty() { Cow::Borrowed(&[][..]) } else { turns.set(turn) };
+        let all = turns.runs_of(turn).iter().copied();
+        let is_hot = |run: u32| self.families.as_ref().is_some_and(|families| families.is_hot(run.into()));
+        let listed = all.clone().filter(|&run| !is_hot(run)).flat_map(|run| {
+            let (range, length) = (turns.runs.range(run), self.lengths[run as usize] as usize);
+            let list = (0..length).rev().map(move |number| places[self.place(&range, number)]);
+            list.take_while(|&other| other >= from)
+        });
+        let of = self.families.as_ref().map(|families| (families, families.of(all.clone().map(u64::from))));
+        let Some((families, of)) = of.filter(|(_, of)| !of.is_empty()) else { return listed.for_each(each) };
+        let mut listed: Vec<u32> = listed.collect();
+        listed.sort_unstable();
+        listed.dedup();
+        families.remove_members(&of, &mut listed);
+        listed.into_iter().for_each(&mut each);
+        let set = turns.set(turn);
         for family in of {
             let is_ordered = families.is_ordered(family);
-            let found = families.find(family, &set, |other| {
-                if other >= from {
-                    each(other);
-                }
+            let found = families.find(family, &set, |other| match other >= from {
+                true => Wanted::Yes,
                 // A run that became hot later brought earlier turns.
-                other >= from || !is_ordered
+                false if is_ordered => Wanted::NoMore,
+                false => Wanted::No,
             });
-            debug_assert!(found.is_ok(), "it is in memory");
+            found.expect("it is in memory").into_iter().for_each(&mut each);
         }
     }
 }
@@ -668,8 +671,8 @@ impl<'a> Connection<'a> {
             }
         }
         for family in 0..families.len() as u32 {
-            let members = families.members(family);
-            let outside = self.outside_largest_part(members);
+            let members: Vec<u32> = families.members(family).collect();
+            let outside = self.outside_largest_part(&members);
             let open: Vec<u32> = members.iter().copied().filter(|&group| self.is_open(group)).collect();
             for group in if outside.len() <= open.len() { outside } else { open } {
                 self.connect_one(&families, family, group, &sets.get(group));
@@ -690,15 +693,8 @@ impl<'a> Connection<'a> {
     /// Adds edges between a group and those of its family that nothing connects with it.
     fn connect_one(&mut self, families: &Families, family: u32, group: u32, set: &[u64]) {
         let Turns { search, evidence, .. } = *self.turns;
-        let mut others = Vec::new();
-        let found = families.find(family, set, |other| {
-            others.push(other);
-            true
-        });
-        debug_assert!(found.is_ok(), "it is in memory");
-        others.sort_unstable();
-        others.dedup();
-        for other in others {
+        let others = families.find(family, set, |_| Wanted::Yes);
+        for other in others.expect("it is in memory") {
             if self.is_new(group, other)
                 && self.part(group) != self.part(other)
                 && search.can_be_similar(evidence, group, other, &mut self.compared)

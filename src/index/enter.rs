@@ -86,12 +86,13 @@ impl Entering<'_> {
                 continue;
             }
             let (family, new) = self.tables.hot.families().family_for(&documents, &mut set)?;
-            for &document in &new {
+            let mut members = Vec::with_capacity(new.len());
+            for document in new {
                 self.make_room(0)?;
                 let set = self.log.read(self.tables.places[document as usize])?.evidence;
-                self.tables.hot.families().enter(family, document, &set);
+                members.push(self.tables.hot.families().enter(family, document, &set));
             }
-            self.tables.hot.families().add_key(tag.into(), family, new);
+            self.tables.hot.families().add_key(tag.into(), family, members);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::signature::Signature;
 use crate::algorithm::Algorithm;
-use crate::postings::{Families, Run, Table, Words};
+use crate::postings::{Families, Run, Table, Wanted, Words};
 use crate::similarity::bound::Bound;
 use std::io;
 use std::sync::Arc;
@@ -76,35 +76,48 @@ impl HotKeys {
     }
 
     /// Adds the documents that count, have a hot key of this document and may be similar to it; and by chance a few that
-    /// have none of its keys. Some come several times. Where there are more than `most` of a family, the latest of its
-    /// documents come instead. Returns whether that happened.
+    /// have none of its keys. Where more than `most` of a family are found, each under several elements, the latest of its
+    /// documents come instead. Returns whether that happened, and the other families: no further document of them can be similar.
     pub fn find(
         &self,
         signature: &Signature,
         most: usize,
         counts: impl Fn(u32) -> bool,
         candidates: &mut Vec<u32>,
-    ) -> io::Result<bool> {
-        let Some(families) = &self.families else { return Ok(false) };
-        let mut is_capped = false;
+    ) -> io::Result<(bool, Vec<u32>)> {
+        let Some(families) = &self.families else { return Ok((false, Vec::new())) };
+        let (mut is_capped, mut searched) = (false, Vec::new());
         for family in families.of(signature.tags.iter().map(|&tag| tag.into())) {
-            let start = candidates.len();
-            families.find(family, &signature.evidence, |document| {
-                if counts(document) {
-                    candidates.push(document);
+            let mut hits = 0;
+            let found = families.find(family, &signature.evidence, |document| {
+                if !counts(document) {
+                    return Wanted::No;
                 }
-                candidates.len() - start <= most
+                hits += 1;
+                if hits > most { Wanted::NoMore } else { Wanted::Yes }
             })?;
-            if candidates.len() - start > most {
-                // In what order they were found depends on the memory.
-                candidates.truncate(start);
-                let mut latest = families.members(family).iter().rev().copied().filter(|&document| counts(document));
-                candidates.extend(latest.by_ref().take(most));
-                // A document is found under each of its rare elements: there may be fewer documents than were found.
-                is_capped |= latest.next().is_some();
+            if hits <= most {
+                candidates.extend(found);
+                searched.push(family);
+                continue;
+            }
+            // In what order they were found depends on the memory.
+            let mut latest = families.members(family).rev().filter(|&document| counts(document));
+            candidates.extend(latest.by_ref().take(most));
+            // A document is found under each of its rare elements: there may be fewer documents than were found.
+            match latest.next() {
+                None => searched.push(family),
+                Some(_) => is_capped = true,
             }
         }
-        Ok(is_capped)
+        Ok((is_capped, searched))
+    }
+
+    /// Removes the documents of families that were [searched](Self::find) from ascending candidates.
+    pub fn remove_members(&self, searched: &[u32], candidates: &mut Vec<u32>) {
+        if let Some(families) = &self.families {
+            families.remove_members(searched, candidates);
+        }
     }
 
     /// Forgets all, with an empty table for the elements.
@@ -258,7 +271,8 @@ mod tests {
             decisions(&mut index, &pages);
             let asked = index.signer().sign(&format!("{common} asked"));
             let mut candidates = Vec::new();
-            let found = index.tables.hot.find(&asked, most, |_| true, &mut candidates).unwrap();
+            let (found, searched) = index.tables.hot.find(&asked, most, |_| true, &mut candidates).unwrap();
+            assert_eq!(searched.is_empty(), is_capped);
             candidates.sort_unstable();
             candidates.dedup();
             assert_eq!((found, candidates.len()), (is_capped, most));

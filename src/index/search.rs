@@ -206,7 +206,9 @@ impl Search<'_> {
         let Search { tables, remembered, candidates, .. } = self;
         signature.tags.iter().for_each(|&tag| tables.keys.fetch(tag));
         let (most_of_a_key, counted) = (self.bounds.most_of_a_key, |document| remembered.has(document));
-        let mut capped = tables.hot.find(signature, most_of_a_key, counted, candidates).map_err(cannot_read)?;
+        let found = tables.hot.find(signature, most_of_a_key, counted, candidates).map_err(cannot_read)?;
+        let (mut capped, searched) = found;
+        let of_hot = std::mem::take(*candidates);
         for &tag in signature.tags.iter().filter(|&&tag| !tables.hot.is_hot(tag)) {
             let found = tables.keys.find(tag, most_of_a_key, counted, |document| candidates.push(document));
             capped |= found.map_err(cannot_read)?;
@@ -214,6 +216,12 @@ impl Search<'_> {
                 break;
             }
         }
+        if !searched.is_empty() {
+            candidates.sort_unstable();
+            candidates.dedup();
+            tables.hot.remove_members(&searched, candidates);
+        }
+        candidates.extend(of_hot);
         Ok(capped)
     }
 

@@ -1,10 +1,10 @@
 //! Keys that very many documents have, with a prefix filter for the documents of each.
 
-use super::prefixes::Prefixes;
+use super::prefixes::{Asked, Prefixes, first_from};
 use super::repeated::Repeated;
 use super::table::Table;
 use super::words::{Words, put};
-use crate::similarity::bound::Bound;
+use crate::similarity::bound::{Bound, Tail};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -21,7 +21,7 @@ const ASKED: usize = 16;
 const RECOGNISED_BY: usize = 64;
 
 /// The memory of a document of a family: a vector has room for up to twice as many.
-const BYTES_A_MEMBER: u64 = 8;
+const BYTES_A_MEMBER: u64 = 2 * size_of::<Member>() as u64;
 
 /// The documents of hot keys, in families: they are found by the elements that are rare among them.
 ///
@@ -50,9 +50,36 @@ struct Family {
     /// The number of elements by which its documents are recognised.
     frequent: usize,
     /// The documents, ascending.
-    members: Vec<u32>,
+    members: Vec<Member>,
     /// Whether they were entered in this order.
     is_ordered: bool,
+}
+
+/// A document of a family.
+#[derive(Clone, Copy)]
+pub(crate) struct Member {
+    document: u32,
+    tail: [u32; 2],
+}
+
+impl Member {
+    fn new(document: u32, tail: Tail) -> Self {
+        let word = tail.to_word();
+        Member { document, tail: [(word >> 32) as u32, word as u32] }
+    }
+
+    fn word(self) -> u64 {
+        u64::from(self.tail[0]) << 32 | u64::from(self.tail[1])
+    }
+}
+
+/// Whether a document is wanted that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Yes,
+    No,
+    /// No, and neither are those that come after it under the same element.
+    NoMore,
 }
 
 impl Family {
@@ -123,10 +150,11 @@ impl Families {
         mut set: impl FnMut(u32) -> Result<Cow<'s, [u64]>, E>,
     ) -> Result<(), E> {
         let (family, new) = self.family_for(documents, &mut set)?;
-        for &document in &new {
-            self.enter(family, document, &set(document)?);
+        let mut members = Vec::with_capacity(new.len());
+        for document in new {
+            members.push(self.enter(family, document, &set(document)?));
         }
-        self.add_key(key, family, new);
+        self.add_key(key, family, members);
         Ok(())
     }
 
@@ -147,22 +175,23 @@ impl Families {
             None => self.new_family(documents, &mut set)?,
         };
         let Family { members, .. } = &self.families[family as usize];
-        let is_new = |document: &u32| members.binary_search(document).is_err();
+        let is_new = |document: &u32| members.binary_search_by_key(document, |member| member.document).is_err();
         Ok((family, documents.iter().copied().filter(is_new).collect()))
     }
 
-    /// The last step of [`make_hot`](Self::make_hot).
-    pub fn add_key(&mut self, key: u64, family: u32, new: Vec<u32>) {
+    /// The last step of [`make_hot`](Self::make_hot), with what entering returned.
+    pub fn add_key(&mut self, key: u64, family: u32, new: Vec<Member>) {
         let Family { members, is_ordered, .. } = &mut self.families[family as usize];
         self.of.insert(key, family);
         if new.is_empty() {
             return;
         }
-        *is_ordered &= members.last() < new.first();
+        let document = |member: &Member| member.document;
+        *is_ordered &= members.last().map(document) < new.first().map(document);
         self.held += BYTES_A_MEMBER * new.len() as u64;
         members.extend(new);
         // Two ascending parts, which a stable sort merges.
-        members.sort();
+        members.sort_by_key(document);
     }
 
     /// Makes a family for these documents, without adding them. Its order of elements is that of some of them.
@@ -190,7 +219,7 @@ impl Families {
         self.families.len() as u64 + 1
     }
 
-    fn add_family(&mut self, prefixes: Prefixes, members: Vec<u32>) -> u32 {
+    fn add_family(&mut self, prefixes: Prefixes, members: Vec<Member>) -> u32 {
         let number = self.families.len() as u32;
         let frequent = prefixes.most_common(RECOGNISED_BY);
         for &element in &frequent {
@@ -229,18 +258,20 @@ impl Families {
 
     /// Adds a document, later than all others of the family.
     pub fn add(&mut self, family: u32, document: u32, set: &[u64]) {
-        self.enter(family, document, set);
-        self.families[family as usize].members.push(document);
+        let member = self.enter(family, document, set);
+        self.families[family as usize].members.push(member);
         self.held += BYTES_A_MEMBER;
     }
 
     /// Enters a document under the elements by which it is found.
-    pub fn enter(&mut self, family: u32, document: u32, set: &[u64]) {
+    #[must_use = "it is a member once it is added"]
+    pub fn enter(&mut self, family: u32, document: u32, set: &[u64]) -> Member {
         let prefixes = &mut self.families[family as usize].prefixes;
         let before = prefixes.bytes_held();
         let may_be_shared = may_be_shared(&self.repeated);
-        prefixes.enter(set, self.smallest, may_be_shared, |tag| self.postings.insert(tag, document));
+        let tail = prefixes.enter(set, self.smallest, may_be_shared, |tag| self.postings.insert(tag, document));
         self.held += prefixes.bytes_held() - before;
+        Member::new(document, tail)
     }
 
     /// The number of families.
@@ -255,23 +286,62 @@ impl Families {
     }
 
     /// The documents of a family, ascending.
-    pub fn members(&self, family: u32) -> &[u32] {
-        &self.families[family as usize].members
+    pub fn members(&self, family: u32) -> impl DoubleEndedIterator<Item = u32> + ExactSizeIterator {
+        self.families[family as usize].members.iter().map(|member| member.document)
     }
 
-    /// Passes the documents of a family to a function that may be at or above the threshold with this set; some of them
-    /// several times, and by chance a few others. Those under one element come while it returns true, the last that
-    /// was entered first.
+    /// The documents of a family that may be at or above the threshold with this set, ascending, and by chance a few others; of those
+    /// that `wants` says yes to. It is asked about a document for each element that brings it: those under one element come with the last
+    /// that was entered first.
+    ///
+    /// Cost: a step for each document under each element that can be the first of enough common ones, and a sort of those that count.
     ///
     /// # Errors
     /// What is on the disk cannot be read.
-    pub fn find(&self, family: u32, set: &[u64], mut each: impl FnMut(u32) -> bool) -> io::Result<()> {
-        let tags = self.families[family as usize].prefixes.tags(set, self.smallest, may_be_shared(&self.repeated));
-        tags.iter().for_each(|&tag| self.postings.fetch(tag));
-        for tag in tags {
-            self.postings.find_while(tag, &mut each)?;
+    pub fn find(&self, family: u32, set: &[u64], mut wants: impl FnMut(u32) -> Wanted) -> io::Result<Vec<u32>> {
+        let Family { prefixes, members, .. } = &self.families[family as usize];
+        let Asked { tags, tail } = prefixes.ask(set, self.smallest, may_be_shared(&self.repeated));
+        tags.iter().for_each(|&(tag, _)| self.postings.fetch(tag));
+        // Each with what it has in common by this element.
+        let mut hits = Vec::new();
+        for (tag, share) in tags {
+            self.postings.find_while(tag, |document| {
+                let wanted = wants(document);
+                if wanted == Wanted::Yes {
+                    hits.push(u64::from(document) << 32 | u64::from(share));
+                }
+                wanted != Wanted::NoMore
+            })?;
         }
-        Ok(())
+        hits.sort_unstable();
+        let (mut documents, mut rest) = (Vec::new(), &members[..]);
+        for hits in hits.chunk_by(|a, b| a >> 32 == b >> 32) {
+            let document = (hits[0] >> 32) as u32;
+            rest = &rest[first_from(rest, |member| member.document >= document)..];
+            // By chance it can be one of another family.
+            let is_possible = rest.first().is_some_and(|member| {
+                let common = hits.iter().map(|&hit| u64::from(hit as u32)).sum();
+                let own = Tail::from_word(member.word());
+                member.document == document && self.bound.can_reach_with(common, tail, own)
+            });
+            if is_possible {
+                documents.push(document);
+            }
+        }
+        Ok(documents)
+    }
+
+    /// Removes the members of some families from ascending documents: [`find`](Self::find) finds those that are similar.
+    ///
+    /// Cost: some steps for each document and family.
+    pub fn remove_members(&self, families: &[u32], documents: &mut Vec<u32>) {
+        for &family in families {
+            let mut rest = &self.families[family as usize].members[..];
+            documents.retain(|&document| {
+                rest = &rest[first_from(rest, |member| member.document >= document)..];
+                rest.first().is_none_or(|member| member.document != document)
+            });
+        }
     }
 
     /// Bytes of memory.
@@ -309,8 +379,10 @@ impl Families {
         for Family { prefixes, members, .. } in &self.families {
             prefixes.put(out);
             put(out, members.len() as u64);
-            let pair = |pair: &[u32]| u64::from(pair[0]) << 32 | u64::from(*pair.last().expect("it is not empty"));
-            members.chunks(2).for_each(|members| put(out, pair(members)));
+            for &member in members {
+                put(out, member.document.into());
+                put(out, member.word());
+            }
         }
         let mut of: Vec<(u64, u32)> = self.of.iter().map(|(&key, &family)| (key, family)).collect();
         of.sort_unstable();
@@ -325,10 +397,12 @@ impl Families {
         for _ in 0..words.next()? {
             let prefixes = Prefixes::read(bound, families.next_salt(), words)?;
             let count = usize::try_from(words.next()?).ok()?;
-            let pairs = words.take(count.div_ceil(2))?;
-            let mut members: Vec<u32> = pairs.flat_map(|pair| [(pair >> 32) as u32, pair as u32]).collect();
-            members.truncate(count);
-            (members.is_sorted() && members.last().is_none_or(|&last| last < end)).then_some(())?;
+            let mut members = Vec::new();
+            for _ in 0..count {
+                let document = words.next_u32().filter(|&document| document < end)?;
+                members.push(Member::new(document, Tail::from_word(words.next()?)));
+            }
+            members.is_sorted_by_key(|member| member.document).then_some(())?;
             families.add_family(prefixes, members);
         }
         for _ in 0..words.next()? {
@@ -377,15 +451,11 @@ mod tests {
         assert_eq!(families.of([1, 3, 5, 9].into_iter()), [0]);
         assert_eq!(families.of([4, 2, 1].into_iter()), [0, 1]);
         assert!(families.is_hot(5) && !families.is_hot(6));
-        assert_eq!(families.families[0].members, mixed);
-        assert_eq!(families.families[1].members, some(2, 1));
+        assert_eq!(families.members(0).collect::<Vec<u32>>(), mixed);
+        assert_eq!(families.members(1).collect::<Vec<u32>>(), some(2, 1));
         let found = |families: &Families, family: u32, set: &[u64]| {
-            let mut found = BTreeSet::new();
-            let add = |document| {
-                found.insert(document);
-                true
-            };
-            families.find(family, set, add).unwrap();
+            let found = families.find(family, set, |_| Wanted::Yes).unwrap();
+            assert!(found.is_sorted_by(|a, b| a < b));
             found
         };
         // With 3 words of its own it is .81 alike to all pages of its template.
@@ -401,13 +471,21 @@ mod tests {
             assert!(Families::read(families.bound, &mut Words::new(&bytes), Table::default(), 999).is_none());
             assert_eq!(families.of([1, 3, 5, 9].into_iter()), [0]);
         }
+        let mut documents: Vec<u32> = (600..700).collect();
+        families.remove_members(&[], &mut documents);
+        assert_eq!(documents.len(), 100);
+        families.remove_members(&[1], &mut documents);
+        assert_eq!(documents, (600..700).filter(|number| number % 2 == 0).collect::<Vec<u32>>());
+        families.remove_members(&[1, 0], &mut documents);
+        assert!(documents.is_empty());
         // Whether to go on is asked for each element.
         let mut found = Vec::new();
         let latest = |document| {
             found.push(document);
-            document >= 990
+            if document >= 990 { Wanted::Yes } else { Wanted::NoMore }
         };
-        families.find(1, &page(1, 5000, 3), latest).unwrap();
+        let wanted = families.find(1, &page(1, 5000, 3), latest).unwrap();
+        assert_eq!(wanted, [991, 995, 999]);
         // Those of key 4 were entered last, and so were the documents of key 5 that are not even.
         assert!(!families.is_ordered(0) && !families.is_ordered(1));
         assert!(found.len() < 200 && found.starts_with(&[999, 995, 991, 987]), "{found:?}");

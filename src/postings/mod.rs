@@ -27,7 +27,7 @@ mod words;
 mod writer;
 mod young;
 
-pub(crate) use families::Families;
+pub(crate) use families::{Families, Wanted};
 pub(crate) use filter::Filter;
 pub(crate) use prefixes::{ASKED, MOST_ASKED, Prefixes};
 pub(crate) use read_at::read_at;

@@ -2,7 +2,7 @@
 
 use super::words::{Words, put};
 use crate::hash::combine;
-use crate::similarity::bound::{Bound, Shape, Weighed};
+use crate::similarity::bound::{Bound, Shape, Tail, Weighed};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -20,9 +20,11 @@ pub(crate) struct Prefixes {
     bound: Bound,
     /// Distinguishes the tags of one filter from those of others.
     salt: u64,
-    /// Common elements: how many of the first sets have each, and the shapes of all sets that were entered under it,
-    /// ascending.
-    common: HashMap<u64, (u32, Vec<Shape>)>,
+    /// The common elements, ascending, and of each how many of the first sets have it.
+    common: Vec<u64>,
+    counts: Vec<u32>,
+    /// Of each the shapes of all sets that were entered under it, ascending.
+    shapes_of: Vec<Vec<Shape>>,
     /// The number of shapes of all elements together.
     shapes: usize,
 }
@@ -31,8 +33,19 @@ pub(crate) struct Prefixes {
 #[derive(Clone, Copy)]
 struct Placed {
     element: u64,
+    place: usize,
     shape: Shape,
-    is_common: bool,
+    /// Its number among the common elements, if it is one.
+    common: Option<u32>,
+}
+
+/// How similar sets are found.
+pub(crate) struct Asked {
+    /// The tags under which they were entered, each with the [share](Bound::share) of its element; 0 for one that does not count: one that
+    /// many sets have.
+    pub tags: Vec<(u32, u32)>,
+    /// What comes after the elements that count.
+    pub tail: Tail,
 }
 
 /// Of this many of the first sets, one must have an element that is common.
@@ -65,13 +78,15 @@ impl Prefixes {
             *count = count.saturating_add(1);
         }
         let least = (sets.clone().count() / COMMON).max(2);
-        let mut common: HashMap<u64, (u32, Vec<Shape>)> = HashMap::new();
+        let mut common: HashMap<u64, u32> = HashMap::new();
         for &element in sets.flatten().filter(|&&element| usize::from(counts[class(element)]) >= least) {
-            common.entry(element).or_default().0 += 1;
+            *common.entry(element).or_default() += 1;
         }
-        common.retain(|_, (count, _)| *count as usize >= least);
-        common.shrink_to_fit();
-        Prefixes { bound, salt, common, shapes: 0 }
+        let mut common: Vec<(u64, u32)> = common.into_iter().filter(|&(_, count)| count as usize >= least).collect();
+        common.sort_unstable();
+        let shapes_of = vec![Vec::new(); common.len()];
+        let (common, counts) = common.into_iter().unzip();
+        Prefixes { bound, salt, common, counts, shapes_of, shapes: 0 }
     }
 
     /// Whether a filter is worth its cost for these documents, which share a key. For Jaccard similarity it is. Of vectors it must rule
@@ -110,8 +125,9 @@ impl Prefixes {
         // The sets that were entered under each tag, a bit for each.
         let (mut entered, mut found) = (HashMap::<u32, u32>::new(), 0);
         for (number, set) in sets.iter().enumerate() {
-            let tags = prefixes.tags(set, 0, |_| true);
-            let others = tags.iter().filter_map(|tag| entered.get(tag)).fold(0, |others, bits| others | bits);
+            let asked = prefixes.ask(set, 0, |_| true);
+            let others =
+                asked.tags.iter().filter_map(|(tag, _)| entered.get(tag)).fold(0, |others, bits| others | bits);
             found += others.count_ones() as usize;
             prefixes.enter(set, 0, |_| true, |tag| *entered.entry(tag).or_default() |= 1 << number);
         }
@@ -121,65 +137,76 @@ impl Prefixes {
     /// The elements that most of the first sets have, at most `most` of them.
     pub fn most_common(&self, most: usize) -> Vec<u64> {
         let mut elements: Vec<(Reverse<u32>, u64)> =
-            self.common.iter().map(|(&element, (count, _))| (Reverse(*count), element)).collect();
+            self.counts.iter().copied().map(Reverse).zip(self.common.iter().copied()).collect();
         elements.sort_unstable();
         elements.into_iter().take(most).map(|(_, element)| element).collect()
     }
 
-    /// The elements of the prefix of a set from which on enough follow to be similar to a set of at least the size `smallest`.
-    fn prefix(&self, set: &Weighed<'_>, smallest: usize) -> Vec<Placed> {
+    /// The elements of the prefix of a set from which on enough follow to be similar to a set of at least the size `smallest`, and what
+    /// comes after those of them that are not common.
+    fn prefix(&self, set: &Weighed<'_>, smallest: usize) -> (Vec<Placed>, Tail) {
         let length = self.bound.prefix_of(set);
         let (mut rare, mut common) = (Vec::with_capacity(length), Vec::new());
-        for (place, element) in set.elements.iter().enumerate() {
-            match self.common.get(element) {
-                None => rare.push(place),
-                Some(&(count, _)) => common.push((count, *element, place)),
-            }
-            // Rare elements are in the order of the set.
-            if rare.len() == length {
-                break;
+        let (mut places, mut next) = (set.elements.iter().enumerate(), 0);
+        // Rare elements are in the order of the set.
+        while rare.len() < length
+            && let Some((place, element)) = places.next()
+        {
+            next += first_from(&self.common[next..], |common| common >= element);
+            match self.common.get(next) == Some(element) {
+                true => common.push((self.counts[next], next as u32, place)),
+                false => rare.push(place),
             }
         }
+        let has_all = places.len() == 0;
         let wanted = length - rare.len();
         if wanted > 0 && wanted < common.len() {
             common.select_nth_unstable(wanted);
         }
         common.truncate(wanted);
         common.sort_unstable();
-        let rare = rare.into_iter().map(|place| (place, false));
-        let order = rare.chain(common.into_iter().map(|(_, _, place)| (place, true)));
+        let count_of_rare = rare.len();
+        let rare = rare.into_iter().map(|place| (place, None));
+        let order = rare.chain(common.into_iter().map(|(_, number, place)| (place, Some(number))));
         let mut rest = set.total;
-        let placed = order.map(|(place, is_common)| {
+        let placed = order.map(|(place, common)| {
             let shape = self.bound.shape(set.total, rest);
             rest -= set.weight(place);
-            Placed { element: set.elements[place], shape, is_common }
+            Placed { element: set.elements[place], place, shape, common }
         });
-        placed.take_while(|placed| self.bound.can_reach_any(placed.shape, smallest)).collect()
+        let prefix: Vec<Placed> =
+            placed.take_while(|placed| self.bound.can_reach_any(placed.shape, smallest)).collect();
+        let rare = &prefix[..count_of_rare.min(prefix.len())];
+        let is_complete = has_all && rare.len() == count_of_rare;
+        let tail = self.bound.tail(set, rare.iter().map(|placed| placed.place), is_complete);
+        (prefix, tail)
     }
 
     /// The elements of the prefix of an ascending multiset.
     #[cfg(feature = "arrow")]
     pub fn elements(&self, multiset: &[u64]) -> impl Iterator<Item = u64> {
-        self.prefix(&self.bound.weighed(multiset), 0).into_iter().map(|placed| placed.element)
+        self.prefix(&self.bound.weighed(multiset), 0).0.into_iter().map(|placed| placed.element)
     }
 
     /// Passes the tags of an ascending multiset to a function, under which it has to be entered: those of elements that other
-    /// sets may have, none of which is smaller than `smallest`.
+    /// sets may have, none of which is smaller than `smallest`. Returns what comes after the elements that count when sets are
+    /// [asked for](Self::ask).
     pub fn enter(
         &mut self,
         set: &[u64],
         smallest: usize,
         may_be_shared: impl Fn(u64) -> bool,
         mut each: impl FnMut(u32),
-    ) {
-        for Placed { element, shape, is_common } in self.prefix(&self.bound.weighed(set), smallest) {
-            if !is_common {
+    ) -> Tail {
+        let (prefix, tail) = self.prefix(&self.bound.weighed(set), smallest);
+        for Placed { element, shape, common, .. } in prefix {
+            let Some(common) = common else {
                 if may_be_shared(element) {
                     each(self.tag(element, None));
                 }
                 continue;
-            }
-            let (_, shapes) = self.common.get_mut(&element).expect("it is common");
+            };
+            let shapes = &mut self.shapes_of[common as usize];
             let own = match shapes.binary_search(&shape) {
                 Ok(_) => Some(shape),
                 Err(at) if shapes.len() < MOST_SHAPES => {
@@ -191,30 +218,35 @@ impl Prefixes {
             };
             each(self.tag(element, own));
         }
+        tail
     }
 
     /// The tags under which all sets were entered that may be at or above the threshold with this one, none of which is smaller
     /// than `smallest`.
-    pub fn tags(&self, set: &[u64], smallest: usize, may_be_shared: impl Fn(u64) -> bool) -> Vec<u32> {
-        let mut tags = Vec::new();
-        for Placed { element, shape, is_common } in self.prefix(&self.bound.weighed(set), smallest) {
-            if !is_common {
+    ///
+    /// A set that was entered under some of them, whose shares are `common` together, can be at or above it only if it [can reach it
+    /// with](Bound::can_reach_with) these.
+    pub fn ask(&self, set: &[u64], smallest: usize, may_be_shared: impl Fn(u64) -> bool) -> Asked {
+        let (set, mut tags) = (self.bound.weighed(set), Vec::new());
+        let (prefix, tail) = self.prefix(&set, smallest);
+        for Placed { element, place, shape, common } in prefix {
+            let Some(common) = common else {
                 if may_be_shared(element) {
-                    tags.push(self.tag(element, None));
+                    tags.push((self.tag(element, None), self.bound.share(&set, place)));
                 }
                 continue;
-            }
-            let shapes = &self.common[&element].1;
+            };
+            let shapes = &self.shapes_of[common as usize];
             if shapes.len() == MOST_SHAPES {
-                tags.push(self.tag(element, None));
+                tags.push((self.tag(element, None), 0));
             }
             for sizes in shapes.chunk_by(|a, b| a.0 == b.0) {
                 // With a larger rest, all the more.
                 let enough = sizes.partition_point(|&other| !self.bound.can_reach(shape, other));
-                tags.extend(sizes[enough..].iter().map(|&shape| self.tag(element, Some(shape))));
+                tags.extend(sizes[enough..].iter().map(|&shape| (self.tag(element, Some(shape)), 0)));
             }
         }
-        tags
+        Asked { tags, tail }
     }
 
     fn tag(&self, element: u64, shape: Option<Shape>) -> u32 {
@@ -224,12 +256,10 @@ impl Prefixes {
 
     /// Appends the elements and their shapes, for [`read`](Self::read).
     pub fn put(&self, out: &mut Vec<u8>) {
-        let mut elements: Vec<_> = self.common.iter().collect();
-        elements.sort_unstable();
-        put(out, elements.len() as u64);
-        for (&element, (count, shapes)) in elements {
+        put(out, self.common.len() as u64);
+        for ((&element, &count), shapes) in self.common.iter().zip(&self.counts).zip(&self.shapes_of) {
             put(out, element);
-            put(out, u64::from(*count));
+            put(out, u64::from(count));
             put(out, shapes.len() as u64);
             shapes.iter().for_each(|&(size, rest)| put(out, u64::from(size) << 32 | u64::from(rest)));
         }
@@ -237,23 +267,36 @@ impl Prefixes {
 
     /// Reads what [`put`](Self::put) wrote; `None` if that is not a filter.
     pub fn read(bound: Bound, salt: u64, words: &mut Words) -> Option<Self> {
-        let (mut common, mut held) = (HashMap::<u64, (u32, Vec<Shape>)>::new(), 0);
+        let mut prefixes =
+            Prefixes { bound, salt, common: Vec::new(), counts: Vec::new(), shapes_of: Vec::new(), shapes: 0 };
         for _ in 0..words.next()? {
             let (element, count) = (words.next()?, words.next_u32()?);
             let shapes: Vec<Shape> = words.list()?.map(|shape| ((shape >> 32) as u32, shape as u32)).collect();
             (shapes.is_sorted() && shapes.len() <= MOST_SHAPES).then_some(())?;
-            held += shapes.len();
-            let replaced = common.insert(element, (count, shapes));
-            replaced.is_none().then_some(())?;
+            prefixes.common.last().is_none_or(|&last| last < element).then_some(())?;
+            prefixes.shapes += shapes.len();
+            prefixes.common.push(element);
+            prefixes.counts.push(count);
+            prefixes.shapes_of.push(shapes);
         }
-        Some(Prefixes { bound, salt, common, shapes: held })
+        Some(prefixes)
     }
 
-    /// Bytes of memory, which depend only on what was entered: a map or a vector has room for up to twice as many.
+    /// Bytes of memory, which depend only on what was entered: a vector has room for up to twice as many.
     pub fn bytes_held(&self) -> u64 {
-        let elements = self.common.len() * (size_of::<(u64, u32, Vec<Shape>)>() + 1);
+        let elements = self.common.len() * (size_of::<u64>() + size_of::<u32>() + size_of::<Vec<Shape>>());
         2 * (elements + self.shapes * size_of::<Shape>()) as u64
     }
+}
+
+/// The number of items before the first one that is there or after: of ascending ones, where it is mostly one of the first.
+pub(super) fn first_from<T>(ascending: &[T], is_there: impl Fn(&T) -> bool) -> usize {
+    let mut end = 1;
+    while ascending.get(end - 1).is_some_and(|item| !is_there(item)) {
+        end *= 2;
+    }
+    let (start, end) = (end / 2, end.min(ascending.len()));
+    start + ascending[start..end].partition_point(|item| !is_there(item))
 }
 
 #[cfg(test)]
@@ -299,23 +342,26 @@ mod tests {
             let sets: Vec<Vec<u64>> = sets.into_iter().zip(0..).map(multiset).collect();
             let elements: Vec<Vec<u64>> = sets.iter().map(|set| bound.weighed(set).elements.into_owned()).collect();
             let mut prefixes = Prefixes::new(bound, 7, elements.iter().take(first).map(Vec::as_slice));
-            let shapes = |prefixes: &Prefixes| prefixes.common.values().map(|(_, shapes)| shapes.len()).sum::<usize>();
-            let mut entered: Vec<BTreeSet<u32>> = Vec::new();
+            let shapes = |prefixes: &Prefixes| prefixes.shapes_of.iter().map(Vec::len).sum::<usize>();
+            let mut entered: Vec<(BTreeSet<u32>, Tail)> = Vec::new();
             let repeated = Repeated::new(100, classes);
             let smallest = elements.iter().map(Vec::len).min().unwrap_or(0);
             elements.iter().for_each(|set| repeated.add(set));
             for set in &sets {
                 let mut tags = BTreeSet::new();
-                prefixes.enter(set, smallest, |element| repeated.has(element), |tag| _ = tags.insert(tag));
-                entered.push(tags);
+                let tail = prefixes.enter(set, smallest, |element| repeated.has(element), |tag| _ = tags.insert(tag));
+                entered.push((tags, tail));
                 prop_assert_eq!(prefixes.shapes, shapes(&prefixes));
             }
             for (at, a) in sets.iter().enumerate() {
-                let (all, tags) =
-                    (prefixes.tags(a, 0, |_| true), prefixes.tags(a, smallest, |element| repeated.has(element)));
-                prop_assert!(tags.iter().all(|tag| all.contains(tag)));
-                for (other, (b, own)) in sets.iter().zip(&entered).enumerate() {
-                    let is_found = at == other || tags.iter().any(|tag| own.contains(tag));
+                let (all, asked) =
+                    (prefixes.ask(a, 0, |_| true), prefixes.ask(a, smallest, |element| repeated.has(element)));
+                prop_assert!(asked.tags.iter().all(|tag| all.tags.contains(tag)));
+                for (other, (b, (own, tail))) in sets.iter().zip(&entered).enumerate() {
+                    let hits = || asked.tags.iter().filter(|(tag, _)| own.contains(tag));
+                    let common = hits().map(|&(_, share)| u64::from(share)).sum();
+                    let can_reach = hits().count() > 0 && bound.can_reach_with(common, asked.tail, *tail);
+                    let is_found = at == other || can_reach;
                     let similarity =
                         if by_cosine { cosine_at_least(a, b, threshold) } else { jaccard_at_least(a, b, threshold) };
                     prop_assert!(is_found || similarity.is_none(), "{a:?} {b:?}");
@@ -349,6 +395,17 @@ mod tests {
         assert!(!is_worth(&page(1000, 9000)));
     }
 
+    #[test]
+    fn what_is_before_an_item_is_skipped() {
+        let items: Vec<u32> = (0..40).map(|item| 2 * item).collect();
+        for length in 0..40 {
+            for sought in 0..82 {
+                let plain = items[..length].iter().filter(|&&item| item < sought).count();
+                assert_eq!(first_from(&items[..length], |&item| item >= sought), plain);
+            }
+        }
+    }
+
     /// Sets of more sizes than an element has shapes, each the beginning of the next, with an element that is first in the
     /// order because few of the first sets have it.
     #[test]
@@ -368,16 +425,42 @@ mod tests {
             prefixes.enter(set, 0, |_| true, |tag| _ = tags.insert(tag));
             entered.push(tags);
         }
-        let most = prefixes.common.values().map(|(_, shapes)| shapes.len()).max();
+        let most = prefixes.shapes_of.iter().map(Vec::len).max();
         assert_eq!(most, Some(MOST_SHAPES));
         for at in [0, 100, 700, 1100, 1399] {
-            let tags = prefixes.tags(&sets[at], 0, |_| true);
+            let tags = prefixes.ask(&sets[at], 0, |_| true).tags;
             // The sizes of both allow a similarity of nine tenths.
             for other in (0..sets.len()).filter(|&other| {
                 let (a, b) = (1001 + at, 1001 + other);
                 10 * a.min(b) >= 9 * a.max(b)
             }) {
-                assert!(tags.iter().any(|tag| entered[other].contains(tag)), "{at} and {other}");
+                assert!(tags.iter().any(|(tag, _)| entered[other].contains(tag)), "{at} and {other}");
+            }
+        }
+    }
+
+    /// Pages of a frame that have some of their own elements in common: too few of them, or enough.
+    #[test]
+    fn few_common_elements_that_are_rare_do_not_suffice() {
+        // 70 of their own, of which each page shares some with every other one.
+        let page = |number: u64, shared: u64| {
+            let own = (0..70 - shared).map(|word| mix(number << 32 | word | 1 << 31));
+            let shared = (0..shared).map(|word| mix(1 << 62 | word));
+            (0..550).map(mix).chain(shared).chain(own).collect::<BTreeSet<u64>>().into_iter().collect::<Vec<u64>>()
+        };
+        // Of 620 elements, 552 must be common for .8, and 558 for a cosine of .9.
+        let threshold = |percent| Threshold::new(percent, 100).unwrap();
+        for (bound, least) in [(Bound::Jaccard(threshold(80)), 2), (Bound::cosine(threshold(90)), 8)] {
+            for shared in [1, least - 1, least, 20] {
+                let frame: Vec<Vec<u64>> = (0..100).map(|number| page(number, 0)).collect();
+                let mut prefixes = Prefixes::new(bound, 0, frame.iter().map(Vec::as_slice));
+                let mut tags = BTreeSet::new();
+                let tail = prefixes.enter(&page(1000, shared), 0, |_| true, |tag| _ = tags.insert(tag));
+                let asked = prefixes.ask(&page(2000, shared), 0, |_| true);
+                let hits: Vec<u32> = asked.tags.iter().filter(|(tag, _)| tags.contains(tag)).map(|hit| hit.1).collect();
+                assert!(hits.len() >= shared as usize);
+                let common = hits.into_iter().map(u64::from).sum();
+                assert_eq!(bound.can_reach_with(common, asked.tail, tail), shared >= least, "{bound:?} {shared}");
             }
         }
     }
@@ -399,9 +482,9 @@ mod tests {
         ] {
             let mut prefixes = Prefixes::new(bound, 0, pages.iter().take(100).map(Vec::as_slice));
             let mut entered = BTreeSet::new();
-            pages[..150].iter().for_each(|page| prefixes.enter(page, 0, |_| true, |tag| _ = entered.insert(tag)));
+            pages[..150].iter().for_each(|page| _ = prefixes.enter(page, 0, |_| true, |tag| _ = entered.insert(tag)));
             for page in &pages[150..] {
-                assert_eq!(prefixes.tags(page, 0, |_| true).iter().any(|tag| entered.contains(tag)), shares);
+                assert_eq!(prefixes.ask(page, 0, |_| true).tags.iter().any(|(tag, _)| entered.contains(tag)), shares);
             }
             assert!(prefixes.bytes_held() < 1 << 20);
             // As all have the same size, nothing in common is in the prefix that could suffice.

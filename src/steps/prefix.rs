@@ -6,7 +6,7 @@ use super::spec::Spec;
 use super::step::{Entry, Rows};
 use crate::error::Error;
 use crate::hash::combine;
-use crate::postings::{Families, Prefixes};
+use crate::postings::{Families, Prefixes, Wanted};
 use crate::run::sign::Scratch;
 use crate::similarity::Threshold;
 use crate::similarity::bound::Bound;
@@ -85,7 +85,7 @@ enum Work {
     /// They are collected.
     Collecting,
     /// All are there, and each is compared with those before it: its number is `next`.
-    Joining { families: Box<Families>, family: u32, marks: Vec<u32>, next: usize },
+    Joining { families: Box<Families>, family: u32, next: usize },
     /// Not all fit the memory. Those that are there become keys, from this number on, and so do those that follow.
     Splitting { prefixes: Box<Prefixes>, next: usize },
 }
@@ -111,25 +111,18 @@ impl Prefix {
         let numbers: Vec<u32> = (0..held.members.len() as u32).collect();
         let set = |number: u32| Ok::<_, Infallible>(Cow::Borrowed(held.get(number as usize)));
         let Ok((family, _)) = families.family_for(&numbers, set);
-        self.work = Work::Joining { families, family, marks: vec![u32::MAX; numbers.len()], next: 0 };
+        self.work = Work::Joining { families, family, next: 0 };
     }
 
     /// Compares the next document with those before it. Returns whether there are no more.
     fn join_next(&mut self, out: &mut Out) -> Result<bool, Error> {
-        let Prefix { spec, held, work: Work::Joining { families, family, marks, next }, .. } = self else {
+        let Prefix { spec, held, work: Work::Joining { families, family, next }, .. } = self else {
             return Ok(true);
         };
         let Some(&b) = held.members.get(*next) else { return Ok(true) };
         let (number, set, against) = (*next, held.get(*next), spec.options().against);
-        let mut met = Vec::new();
-        let found = families.find(*family, set, |other| {
-            if std::mem::replace(&mut marks[other as usize], number as u32) != number as u32 {
-                met.push(other);
-            }
-            true
-        });
-        found.map_err(|error| Error::io("cannot search the documents of a hot key", error))?;
-        for other in met {
+        let found = families.find(*family, set, |_| Wanted::Yes);
+        for other in found.map_err(|error| Error::io("cannot search the documents of a hot key", error))? {
             let a = held.members[other as usize];
             if !a.may_pair(b, against) {
                 continue;
@@ -140,7 +133,7 @@ impl Prefix {
                 out.push([none, nothing, missing, lacking, pair.0, pair.1, pair.2]);
             }
         }
-        families.enter(*family, number as u32, set);
+        families.add(*family, number as u32, set);
         *next += 1;
         Ok(*next >= held.members.len())
     }
