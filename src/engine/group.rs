@@ -252,17 +252,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// The key of a run, with the table where all of its members have it: `key` if keys are free, and then the same for all
-    /// tables.
-    pub fn of_run(&self, table: usize, key: u64, member: u32) -> (usize, u64) {
-        match self {
-            Keys::Computed { algorithm, fingerprints, .. } => (table, algorithm.key(fingerprints.get(member), table)),
-            Keys::Aligned { rows, .. } => (table, rows.get(member)[table]),
-            Keys::Free { .. } => (0, key),
-        }
-    }
-
-    /// The first key that two groups share, as [the key of a run](Self::of_run).
+    /// The first key that two groups share, with its table: 0 if keys are free, and then the same for all tables.
     #[inline]
     pub fn first_shared(&self, a: u32, b: u32) -> Option<(usize, u64)> {
         match self {

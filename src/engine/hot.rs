@@ -1,6 +1,5 @@
 //! Hot runs in families: the pages of one template share many keys, and the runs of these have mostly the same members.
 
-use super::group::Keys;
 use super::table::Table;
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -8,22 +7,16 @@ use std::cmp::Reverse;
 /// The families of hot runs, each searched once.
 #[derive(Default)]
 pub(super) struct HotFamilies {
-    /// The key of each run with its table, ascending, and its family.
-    of: Vec<((usize, u64), u32)>,
     /// The members of all runs of each family, ascending.
     pub members: Vec<Vec<u32>>,
-    /// Whether each group is in one of the runs; empty without any.
-    is_in: Vec<bool>,
+    /// The families of each group, ascending: `in_families[ends[g − 1]..ends[g]]`; empty without any.
+    in_families: Vec<u32>,
+    ends: Vec<u32>,
 }
 
 impl HotFamilies {
     /// Takes the hot runs out of tables: those of at least this many members that a function accepts. All members are below `groups`.
-    pub fn take(
-        tables: &mut [Table],
-        (least, is_hot): (usize, impl Fn(&[u32]) -> bool + Sync),
-        keys: &Keys<'_>,
-        groups: usize,
-    ) -> Self {
+    pub fn take(tables: &mut [Table], (least, is_hot): (usize, impl Fn(&[u32]) -> bool + Sync), groups: usize) -> Self {
         let tables_of = tables.iter().enumerate();
         let runs = tables_of.flat_map(|(number, table)| (0..table.runs()).map(move |run| (number, table, run)));
         let long: Vec<(usize, &Table, usize)> = runs.filter(|&(_, table, run)| table.run(run).len() >= least).collect();
@@ -33,44 +26,61 @@ impl HotFamilies {
             return HotFamilies::default();
         }
         let lists: Vec<&[u32]> = hot.iter().map(|&(_, table, run)| table.run(run)).collect();
-        let (families, members) = families(&lists, groups);
-        let key =
-            |&(number, table, run): &(usize, &Table, usize)| keys.of_run(number, table.key(run), table.run(run)[0]);
-        let mut of: Vec<((usize, u64), u32)> = hot.iter().map(key).zip(families).collect();
-        of.sort_unstable();
-        let mut is_in = vec![false; groups];
-        members.iter().flatten().for_each(|&group| is_in[group as usize] = true);
+        let members = families(&lists, groups);
+        let (in_families, ends) = families_of(&members, groups);
         let hot: Vec<(usize, usize)> = hot.into_iter().map(|(number, _, run)| (number, run)).collect();
         for (number, table) in tables.iter_mut().enumerate() {
             table.remove_runs(|_, run| hot.binary_search(&(number, run)).is_ok());
         }
-        HotFamilies { of, members, is_in }
+        HotFamilies { members, in_families, ends }
     }
 
-    /// Whether a group is in a hot run.
+    /// The families that a group is in.
     #[inline]
-    pub fn has(&self, group: u32) -> bool {
-        self.is_in.get(group as usize).is_some_and(|&is_in| is_in)
+    fn of(&self, group: u32) -> &[u32] {
+        let Some(&end) = self.ends.get(group as usize) else { return &[] };
+        let start = group.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+        &self.in_families[start as usize..end as usize]
     }
 
-    /// The family of the run of a key, if that is hot.
+    /// The first family that both groups are in.
     #[inline]
-    pub fn of_key(&self, key: (usize, u64)) -> Option<u32> {
-        let at = self.of.binary_search_by_key(&key, |&(key, _)| key).ok()?;
-        Some(self.of[at].1)
+    pub fn of_both(&self, a: u32, b: u32) -> Option<u32> {
+        let others = self.of(b);
+        self.of(a).iter().copied().find(|family| others.contains(family))
     }
+}
+
+/// The families of all groups one after the other, and the end of each group's.
+fn families_of(members: &[Vec<u32>], groups: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut ends = vec![0u32; groups];
+    members.iter().flatten().for_each(|&group| ends[group as usize] += 1);
+    let mut sum = 0;
+    for end in &mut ends {
+        // At first the start of each group; filling moves each to its end.
+        sum += std::mem::replace(end, sum);
+    }
+    let mut families = vec![0; sum as usize];
+    for (family, members) in (0..).zip(members) {
+        for &group in members {
+            let end = &mut ends[group as usize];
+            families[*end as usize] = family;
+            *end += 1;
+        }
+    }
+    (families, ends)
 }
 
 const NONE: u32 = u32::MAX;
 
-/// Puts each run into the family of a larger one that has at least half of its members, or into a new one. Returns the family
-/// of each run, and the members of each family, ascending: at most twice as many as its largest run has.
+/// Puts each run into the family of a larger one that has at least half of its members, or into a new one. Returns the
+/// members of each family, ascending: at most twice as many as its largest run has.
 ///
 /// Cost: a step for each member of each run, and a sort. Memory: 8 bytes for each group.
-fn families(runs: &[&[u32]], groups: usize) -> (Vec<u32>, Vec<Vec<u32>>) {
+fn families(runs: &[&[u32]], groups: usize) -> Vec<Vec<u32>> {
     let mut order: Vec<usize> = (0..runs.len()).collect();
     order.sort_by_key(|&run| Reverse(runs[run].len()));
-    let (mut of, mut members, mut largest) = (vec![NONE; runs.len()], Vec::<Vec<u32>>::new(), Vec::new());
+    let (mut members, mut largest) = (Vec::<Vec<u32>>::new(), Vec::new());
     // The latest family whose largest run has a group, and the latest that another run brought it to.
     let (mut core, mut added) = (vec![NONE; groups], vec![NONE; groups]);
     let mut shared = Vec::<usize>::new();
@@ -91,7 +101,6 @@ fn families(runs: &[&[u32]], groups: usize) -> (Vec<u32>, Vec<Vec<u32>>) {
         if let Some((family, new)) = joined.filter(|(family, new)| fits(*family, new)) {
             new.iter().for_each(|&member| added[member as usize] = family);
             members[family as usize].extend(new);
-            of[run] = family;
             continue;
         }
         let family = members.len() as u32;
@@ -99,13 +108,12 @@ fn families(runs: &[&[u32]], groups: usize) -> (Vec<u32>, Vec<Vec<u32>>) {
         members.push(list.to_vec());
         largest.push(list.len());
         shared.push(0);
-        of[run] = family;
     }
     for members in &mut members {
         members.sort_unstable();
         members.dedup();
     }
-    (of, members)
+    members
 }
 
 #[cfg(test)]
@@ -122,9 +130,18 @@ mod tests {
             (590..1100).collect(),
         ];
         let runs: Vec<&[u32]> = lists.iter().map(Vec::as_slice).collect();
-        let (of, members) = families(&runs, 1100);
-        assert_eq!(of, [0, 0, 0, 0, 1]);
+        let members = families(&runs, 1100);
         assert_eq!(members, [(0..700).collect::<Vec<_>>(), (590..1100).collect()]);
+        let (in_families, ends) = families_of(&members, 1101);
+        let hot = HotFamilies { members, in_families, ends };
+        assert_eq!(
+            [hot.of(0), hot.of(589), hot.of(590), hot.of(699), hot.of(700)],
+            [&[0][..], &[0], &[0, 1], &[0, 1], &[1]]
+        );
+        assert_eq!([hot.of(1099), hot.of(1100), hot.of(1101)], [&[1][..], &[], &[]]);
+        let of_both = [(0, 600), (600, 699), (600, 700), (0, 700), (0, 1100)].map(|(a, b)| hot.of_both(a, b));
+        assert_eq!(of_both, [Some(0), Some(0), Some(1), None, None]);
+        assert_eq!(HotFamilies::default().of_both(0, 1), None);
     }
 
     /// A chain of runs of which each has half of the one before.
@@ -132,11 +149,11 @@ mod tests {
     fn a_family_is_not_much_larger_than_its_largest_run() {
         let lists: Vec<Vec<u32>> = (0..100).map(|run| (run * 300..run * 300 + 600).collect()).collect();
         let runs: Vec<&[u32]> = lists.iter().map(Vec::as_slice).collect();
-        let (of, members) = families(&runs, 31_000);
+        let members = families(&runs, 31_000);
         assert!(members.iter().all(|members| members.len() <= 1200 && members.is_sorted()));
-        for (run, family) in runs.iter().zip(of) {
-            let members = &members[family as usize];
-            assert!(run.iter().all(|member| members.binary_search(member).is_ok()));
+        for run in runs {
+            let has_all = |members: &Vec<u32>| run.iter().all(|member| members.binary_search(member).is_ok());
+            assert!(members.iter().any(has_all));
         }
     }
 }

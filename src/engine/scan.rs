@@ -401,7 +401,7 @@ impl<'a> Run<'a> {
                     let bound = algorithm.profile().bound();
                     let is_hot = |members: &[u32]| bound.is_some_and(|bound| verify::is_hot(bound, evidence, members));
                     let hot = (hot_run(bound), is_hot);
-                    self.pool.install(|| HotFamilies::take(tables, hot, keys, corpus.distinct()))
+                    self.pool.install(|| HotFamilies::take(tables, hot, corpus.distinct()))
                 }
                 Goal::Keep(_) | Goal::KeepAmongAll(_) => HotFamilies::default(),
             };

@@ -788,13 +788,10 @@ impl<'a> Search<'a> {
     #[inline]
     fn is_compared_at(&self, meeting: Meeting, hot: &HotFamilies, a: u32, b: u32) -> bool {
         match meeting {
-            Meeting::Here(table, key) => self.keys.meet_first(table, key, a, b),
-            Meeting::Once => {
-                // If the smallest key that they share is of a hot run, they are compared there.
-                let shared_in_hot = || self.keys.first_shared(a, b).and_then(|key| hot.of_key(key)).is_some();
-                !(hot.has(a) && hot.has(b) && shared_in_hot())
-            }
-            Meeting::Family(family) => self.keys.first_shared(a, b).and_then(|key| hot.of_key(key)) == Some(family),
+            // Members of a family are compared there, even if they meet elsewhere.
+            Meeting::Here(table, key) => hot.of_both(a, b).is_none() && self.keys.meet_first(table, key, a, b),
+            Meeting::Once => hot.of_both(a, b).is_none(),
+            Meeting::Family(family) => hot.of_both(a, b) == Some(family) && self.keys.first_shared(a, b).is_some(),
         }
     }
 

@@ -408,8 +408,10 @@ fn pages_of_templates_that_are_partly_similar() {
             let pages = if name == "spotsigs" { with_articles(pages.clone()) } else { pages.clone() };
             let what = format!("{own:?} {name} {settings:?}");
             let (all, kept) = check(&[], &pages, &factory, &ScanOptions::default(), &what);
-            // Some are compared twice: with those kept before, and with those decided on at the same time.
-            assert!(0 < kept && kept < 2 * all, "{what}: {kept} comparisons instead of {all}");
+            // Some are compared twice: with those kept before, and with those decided on at the same time. Of vectors, all pairs take
+            // fewer comparisons than that: families are known before it, and not only once several of their pages are kept.
+            let most = if name == "projection" { 1800 * 1799 / 2 / 4 } else { 2 * all };
+            assert!(0 < kept && kept < most, "{what}: {kept} comparisons instead of {all}");
             let (reference, pages) = pages.split_at(700);
             check(reference, pages, &factory, &ScanOptions::default(), &format!("{what} against a reference"));
         }
