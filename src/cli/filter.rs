@@ -10,7 +10,7 @@ use super::spelling::{self, spell_all};
 use super::standard_output::refuse_closed_output;
 use super::stats::{Failure, with_stats, write_stats};
 use super::status::{Status, usage_error};
-use super::stream::{self, Duplicate, Verdict, ended, opened, stop_on_signals};
+use super::stream::{self, Duplicate, Stop, Verdict, ended, opened};
 use super::terminal::{Terminal, bytes, count, counted};
 use super::verdict_file::{VerdictFile, has_no_id};
 use super::{input, mark};
@@ -120,6 +120,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
 }
 
 fn filter_input(request: &Request, stats: &mut Option<OutFile>, started: Instant) -> Result<Status, Error> {
+    let stop = Stop::on_signals(stats.as_ref())?;
     let rejects = request.rejects.as_deref().map(Rejects::append).transpose()?;
     let terminal = Terminal::new(request.quiet, None).with_rejects(rejects);
     let mut warnings = request.plan.warnings().to_vec();
@@ -128,11 +129,10 @@ fn filter_input(request: &Request, stats: &mut Option<OutFile>, started: Instant
     let mut index = open_index(request, &terminal)?;
     let open = |path: &Option<PathBuf>| path.as_deref().map(VerdictFile::open).transpose();
     let files = VerdictFiles { duplicates: open(&request.duplicates)?, all: open(&request.verdicts)? };
-    let stop = stop_on_signals();
     let remembered = index.len();
     let mut sink = Output::new(request, files, index.was_interrupted(), &terminal, started);
     let live = Live::new(io::stdin(), "-", &request.source);
-    let filter = Filter::new(&mut index).threads(request.threads).stop(&stop).observer(&terminal);
+    let filter = Filter::new(&mut index).threads(request.threads).stop(stop.begin()).observer(&terminal);
     let result = filter.run(live, &mut sink);
     terminal.done();
     let result = result.and_then(|counts| sink.finish().map(|()| counts));

@@ -8,7 +8,7 @@ use super::spelling::{self, spelled};
 use super::spread::Spread;
 use super::standard_output::refuse_closed_output;
 use super::status::Status;
-use super::stream::{self, Verdict, ended, opened, stop_on_signals};
+use super::stream::{self, Stop, Verdict, ended, opened};
 use super::terminal::{Terminal, bytes, count, counted, escaped};
 use neardups::filter::{Counts, Filter, Sink};
 use neardups::index::{
@@ -187,9 +187,9 @@ fn stream(
     }
     plan.warnings().iter().for_each(|warning| terminal.warning(&spelled(warning)));
     let options = index::IndexOptions { temp_dir: signing.run.temp_dir.clone(), ..options };
+    let stop = Stop::on_signals(None)?;
     let mut index = opened(path, &plan, &options, terminal)?;
-    let stop = stop_on_signals();
-    let filter = Filter::new(&mut index).threads(signing.run.threads).stop(&stop).observer(terminal);
+    let filter = Filter::new(&mut index).threads(signing.run.threads).stop(stop.begin()).observer(terminal);
     let result = filter.run(live, sink);
     terminal.done();
     let counts = result?;

@@ -74,22 +74,25 @@ pub const INCOMPLETE: &str = "stopped by a signal: results are missing or incomp
 pub fn end_on_signals(stats: Option<&OutFile>, message: impl Into<String>) -> Result<(), Error> {
     let (stats, message) = (stats.map(OutFile::try_clone).transpose()?, message.into());
     // Without the handler a signal ends the program as well.
-    _ = ctrlc::set_handler(move || {
-        // From here on threads that read through programs stand still, so that the run cannot go on without these files.
-        source::end_programs();
-        terminal::stopped(&message);
-        let error = Failure { kind: "signal", message: message.clone() };
-        let stopped = Failed { r#type: "stats", version: env!("CARGO_PKG_VERSION"), error };
-        if let Some(stats) = &stats
-            && !ARE_WRITTEN.load(Ordering::Relaxed)
-            && let Err(error) = stats.write(&json_line(&stopped))
-        {
-            terminal::error(&error);
-        }
-        finish_line();
-        std::process::exit(130);
-    });
+    _ = ctrlc::set_handler(move || end_by_signal(stats.as_ref(), &message));
     Ok(())
+}
+
+/// Ends the process because of a signal; see [`end_on_signals`].
+pub fn end_by_signal(stats: Option<&OutFile>, message: &str) -> ! {
+    // From here on threads that read through programs stand still, so that the run cannot go on without these files.
+    source::end_programs();
+    terminal::stopped(message);
+    let error = Failure { kind: "signal", message: message.into() };
+    let stopped = Failed { r#type: "stats", version: env!("CARGO_PKG_VERSION"), error };
+    if let Some(stats) = stats
+        && !ARE_WRITTEN.load(Ordering::Relaxed)
+        && let Err(error) = stats.write(&json_line(&stopped))
+    {
+        terminal::error(&error);
+    }
+    finish_line();
+    std::process::exit(130);
 }
 
 /// Writes the reason of a failure that the parser of the command line found. A file that is not one line of statistics stays as it

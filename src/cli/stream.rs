@@ -3,9 +3,11 @@
 
 use super::arguments::Signing;
 use super::arguments::signing::OF_STREAMS;
+use super::files::OutFile;
 use super::input;
 use super::method::Method;
 use super::spelling::spell_all;
+use super::stats::end_by_signal;
 use super::status::{Status, usage_error};
 use super::terminal::{Terminal, count, counted};
 use neardups::filter::Counts;
@@ -132,18 +134,41 @@ pub fn warn_of_torn(path: &Path, torn: Repair, terminal: &Terminal) {
     ));
 }
 
-/// A flag that is set on a signal to end, so that the process can finish its current step.
-pub fn stop_on_signals() -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let on_signal = Arc::clone(&stop);
-    // Without the handler a signal ends the program at once, which the index survives. So does a second signal: the current step may be
-    // blocked forever by the reader of the output.
-    _ = ctrlc::set_handler(move || {
-        if on_signal.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    });
-    stop
+/// What signals to end do to a stream.
+#[derive(Default)]
+pub struct Stop {
+    has_begun: AtomicBool,
+    is_stopped: AtomicBool,
+}
+
+impl Stop {
+    /// Ends the process on a signal before the stream [begins](Self::begin), with the reason in the file of `--stats`: the index is as it
+    /// was. From then on the process can finish its current step. A second signal ends it at once: the current step may be blocked
+    /// forever by the reader of the output.
+    ///
+    /// # Errors
+    /// The file of `--stats` cannot be opened again.
+    pub fn on_signals(stats: Option<&OutFile>) -> Result<Arc<Stop>, Error> {
+        let stats = stats.map(OutFile::try_clone).transpose()?;
+        let stop = Arc::new(Stop::default());
+        let on_signal = Arc::clone(&stop);
+        // Without the handler a signal ends the program at once, which the index survives.
+        _ = ctrlc::set_handler(move || {
+            if !on_signal.has_begun.load(Ordering::Relaxed) {
+                end_by_signal(stats.as_ref(), "stopped by a signal before the input was read");
+            }
+            if on_signal.is_stopped.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+        });
+        Ok(stop)
+    }
+
+    /// The stream begins. The flag is set by a signal.
+    pub fn begin(&self) -> &AtomicBool {
+        self.has_begun.store(true, Ordering::Relaxed);
+        &self.is_stopped
+    }
 }
 
 /// A line about documents of which not all with the same keys were compared, if there were any.
@@ -171,8 +196,8 @@ pub fn warn_at_end(index: &Index, terminal: &Terminal) -> Vec<String> {
 }
 
 /// The status of a stream.
-pub fn ended(counts: &Counts, stop: &AtomicBool, terminal: &Terminal) -> Status {
-    if stop.load(Ordering::Relaxed) {
+pub fn ended(counts: &Counts, stop: &Stop, terminal: &Terminal) -> Status {
+    if stop.is_stopped.load(Ordering::Relaxed) {
         terminal.line("stopped by a signal before the end of the input");
         return Status::Stopped;
     }

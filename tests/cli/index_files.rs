@@ -260,6 +260,21 @@ fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap().success());
 }
 
+/// Waits until a child would catch SIGTERM. Where the system does not say, one second must be enough.
+fn catches_signals(child: &Child) {
+    let status = format!("/proc/{}/status", child.id());
+    for _ in 0..if cfg!(target_os = "linux") { 3_000 } else { 50 } {
+        let caught = fs::read_to_string(&status).ok().and_then(|status| {
+            let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
+            u64::from_str_radix(mask.trim(), 16).ok()
+        });
+        if caught.is_some_and(|mask| mask & 1 << (15 - 1) != 0) {
+            return;
+        }
+        sleep(Duration::from_millis(20));
+    }
+}
+
 #[track_caller]
 fn ends(child: &mut Child) -> Option<i32> {
     let started = Instant::now();
@@ -295,6 +310,22 @@ fn the_second_signal_ends_a_run_that_waits_for_its_reader() {
     assert_eq!(child.try_wait().unwrap(), None, "it has something to hand over");
     signal(&child, "TERM");
     assert_eq!(ends(&mut child), Some(130));
+}
+
+/// Nobody reads the duplicates, so that the run waits before it reads its input.
+#[test]
+fn a_signal_ends_a_run_that_has_not_begun() {
+    let shell = Shell::new();
+    shell.sh("mkfifo dropped.jsonl").done();
+    an_index(&shell, "seen.idx");
+    let before = fs::read(shell.folder().join("seen.idx")).unwrap();
+    let mut child = started(shell.command("filter -q --index seen.idx --duplicates dropped.jsonl --stats stats.json"));
+    catches_signals(&child);
+    signal(&child, "TERM");
+    assert_eq!(ends(&mut child), Some(130));
+    assert_eq!(fs::read(shell.folder().join("seen.idx")).unwrap(), before);
+    let stats = fs::read_to_string(shell.folder().join("stats.json")).unwrap();
+    assert!(stats.contains("\"error\":{\"kind\":\"signal\""), "{stats}");
 }
 
 /// A second writer finds no lock at the old place. The first one does not go on: what it decides would be remembered elsewhere.
