@@ -132,8 +132,10 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
     }
     // Checked now rather than when standard input has filled its share of memory.
     if let Some(folder) = temp_dir {
-        tempfile::tempfile_in(folder)
-            .map_err(|e| Error::io(format!("cannot write temporary files in {}", folder.display()), e.kind().into()))?;
+        let failed = |error| Error::io(format!("cannot write temporary files in {}", folder.display()), error);
+        folder.metadata().map_err(failed)?;
+        // The error of the file has its name, which is of no use.
+        tempfile::tempfile_in(folder).map_err(|error| failed(error.kind().into()))?;
     }
     let options = source::ReadOptions {
         format: Format::by_name(&typed.format)?,

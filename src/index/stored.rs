@@ -1,7 +1,7 @@
 //! Reading an index: every frame from start to end. Damage is found in linear time.
 
 use super::entry::{Entry, Reads, SYNCED};
-use super::file::{FORMAT_VERSION, MAGIC, MAX_HEADER, ROOM, damaged, fault};
+use super::file::{FORMAT_VERSION, MAGIC, MAX_HEADER, ROOM, damaged, fault, is_unfinished};
 use super::frame::{FRAME_OVERHEAD, MAX_RECORD, PIECE, checked, digest_after, length_of};
 use super::repeat::are_before;
 use super::shape::{Shape, chooses_tables};
@@ -140,7 +140,17 @@ impl Stored {
         let mut head = [0; 20];
         let read = |reader: &mut BufReader<File>, buffer: &mut [u8]| match reader.read_exact(buffer) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                Err(damaged(path, "not a dedup index: it ends within the header"))
+                let is_unfinished = is_unfinished(reader.get_ref()).unwrap_or(false);
+                Err(damaged(
+                    path,
+                    match is_unfinished {
+                        true => {
+                            "it ends within the header, as if the run that made it was interrupted: it remembers nothing, and dedup \
+                             filter makes it anew"
+                        }
+                        false => "not a dedup index: it ends within the header",
+                    },
+                ))
             }
             result => result.map_err(failed),
         };
