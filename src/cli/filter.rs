@@ -10,7 +10,7 @@ use super::spelling::{self, spell_all};
 use super::standard_output::refuse_closed_output;
 use super::stats::{Failure, with_stats, write_stats};
 use super::status::{Status, usage_error};
-use super::stream::{self, Duplicate, Stop, Verdict, ended, opened};
+use super::stream::{self, Duplicate, STOPPED, Stop, Verdict, ended, opened};
 use super::terminal::{Terminal, bytes, count, counted};
 use super::verdict_file::{VerdictFile, has_no_id};
 use super::{input, mark};
@@ -147,7 +147,11 @@ fn filter_input(request: &Request, stats: &mut Option<OutFile>, started: Instant
         Err(error) if error.is_closed_pipe() => None,
         Err(error) => Some(error),
     };
-    write_stats(stats.take(), &Stats::new(&counts, &index, &sink, warnings, failure.as_ref()), failure.as_ref())?;
+    let mut of_run = Stats::new(&counts, &index, &sink, warnings, failure.as_ref());
+    if failure.is_none() && stop.is_stopped() {
+        of_run.error = Some(Failure::by_signal(STOPPED));
+    }
+    write_stats(stats.take(), &of_run, failure.as_ref())?;
     failure.map_or_else(|| Ok(ended(&counts, &stop, &terminal)), Err)
 }
 

@@ -349,7 +349,8 @@ fn forget(path: &Path, ids: &[String], ids_from: Option<&Path>, terminal: &Termi
 fn rewrite(path: &Path, outdated: Outdated, terminal: &Terminal) -> Result<Status, Error> {
     let Compacted { documents, dropped, bytes: (before, after), damaged, torn } = compact(path, outdated)?;
     let torn = torn.map_or(0, |torn| torn.bytes);
-    for (lost, what) in [(damaged, "damaged"), (torn, "left by an interrupted write")] {
+    let forgotten = "damaged: the documents in them are forgotten, and may be passed again";
+    for (lost, what) in [(damaged, forgotten), (torn, "left by an interrupted write")] {
         if lost > 0 {
             terminal.warning(&format!("{}: dropped {} {what}", path.display(), counted(lost, "byte")));
         }

@@ -21,6 +21,13 @@ pub struct Failure {
     message: String,
 }
 
+impl Failure {
+    /// A signal ended the run.
+    pub fn by_signal(message: impl Into<String>) -> Self {
+        Failure { kind: "signal", message: message.into() }
+    }
+}
+
 impl From<&Error> for Failure {
     fn from(error: &Error) -> Self {
         Failure { kind: error.kind().name(), message: spelling::of_error(error) }
@@ -83,7 +90,7 @@ pub fn end_by_signal(stats: Option<&OutFile>, message: &str) -> ! {
     // From here on threads that read through programs stand still, so that the run cannot go on without these files.
     source::end_programs();
     terminal::stopped(message);
-    let error = Failure { kind: "signal", message: message.into() };
+    let error = Failure::by_signal(message);
     let stopped = Failed { r#type: "stats", version: env!("CARGO_PKG_VERSION"), error };
     if let Some(stats) = stats
         && !ARE_WRITTEN.load(Ordering::Relaxed)

@@ -134,6 +134,9 @@ pub fn warn_of_torn(path: &Path, torn: Repair, terminal: &Terminal) {
     ));
 }
 
+/// Why a stream that a signal stopped is not complete.
+pub const STOPPED: &str = "stopped by a signal before the end of the input";
+
 /// What signals to end do to a stream.
 #[derive(Default)]
 pub struct Stop {
@@ -169,6 +172,11 @@ impl Stop {
         self.has_begun.store(true, Ordering::Relaxed);
         &self.is_stopped
     }
+
+    /// Whether a signal came.
+    pub fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
 }
 
 /// A line about documents of which not all with the same keys were compared, if there were any.
@@ -197,8 +205,8 @@ pub fn warn_at_end(index: &Index, terminal: &Terminal) -> Vec<String> {
 
 /// The status of a stream.
 pub fn ended(counts: &Counts, stop: &Stop, terminal: &Terminal) -> Status {
-    if stop.is_stopped.load(Ordering::Relaxed) {
-        terminal.line("stopped by a signal before the end of the input");
+    if stop.is_stopped() {
+        terminal.line(STOPPED);
         return Status::Stopped;
     }
     Status::of_input(counts.failed)

@@ -3,7 +3,7 @@
 use super::shell::{Run, Shell};
 use neardups::index::FORMAT_VERSION;
 use std::fs::{self, File, Permissions};
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -326,6 +326,21 @@ fn a_signal_ends_a_run_that_has_not_begun() {
     assert_eq!(fs::read(shell.folder().join("seen.idx")).unwrap(), before);
     let stats = fs::read_to_string(shell.folder().join("stats.json")).unwrap();
     assert!(stats.contains("\"error\":{\"kind\":\"signal\""), "{stats}");
+}
+
+/// It answers one document, and is stopped while it waits for the next.
+#[test]
+fn a_signal_within_a_stream_is_in_the_statistics() {
+    let shell = Shell::new();
+    let mut child = started(shell.command("filter -q --stats stats.json"));
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"{\"id\":\"a\",\"text\":\"a first document of eight words is passed\"}\n").unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    signal(&child, "TERM");
+    assert_eq!(ends(&mut child), Some(130));
+    let stats = fs::read_to_string(shell.folder().join("stats.json")).unwrap();
+    assert!(stats.contains("\"documents\":1,") && stats.contains("\"error\":{\"kind\":\"signal\""), "{stats}");
 }
 
 /// A second writer finds no lock at the old place. The first one does not go on: what it decides would be remembered elsewhere.
