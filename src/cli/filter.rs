@@ -113,14 +113,19 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     }
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {
+        let stop = Stop::on_signals(stats.as_ref())?;
         refuse_closed_output()?;
         let started = Instant::now();
-        filter_input(&Request::resolve(arguments)?, stats, started)
+        filter_input(&Request::resolve(arguments)?, &stop, stats, started)
     })
 }
 
-fn filter_input(request: &Request, stats: &mut Option<OutFile>, started: Instant) -> Result<Status, Error> {
-    let stop = Stop::on_signals(stats.as_ref())?;
+fn filter_input(
+    request: &Request,
+    stop: &Stop,
+    stats: &mut Option<OutFile>,
+    started: Instant,
+) -> Result<Status, Error> {
     let rejects = request.rejects.as_deref().map(Rejects::append).transpose()?;
     let terminal = Terminal::new(request.quiet, None).with_rejects(rejects);
     let mut warnings = request.plan.warnings().to_vec();
@@ -152,7 +157,7 @@ fn filter_input(request: &Request, stats: &mut Option<OutFile>, started: Instant
         of_run.error = Some(Failure::by_signal(STOPPED));
     }
     write_stats(stats.take(), &of_run, failure.as_ref())?;
-    failure.map_or_else(|| Ok(ended(&counts, &stop, &terminal)), Err)
+    failure.map_or_else(|| Ok(ended(&counts, stop, &terminal)), Err)
 }
 
 /// The index of `--index`, or one in memory.

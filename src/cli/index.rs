@@ -178,6 +178,7 @@ fn stream(
     sink: &mut dyn Sink,
     terminal: &Terminal,
 ) -> Result<(Counts, Index, Status), Error> {
+    let stop = Stop::on_signals(None)?;
     let source = stream::source_options(signing)?;
     let live = Live::new(io::stdin(), "-", &source);
     let only_reads = options.mode.only_reads();
@@ -187,7 +188,6 @@ fn stream(
     }
     plan.warnings().iter().for_each(|warning| terminal.warning(&spelled(warning)));
     let options = index::IndexOptions { temp_dir: signing.run.temp_dir.clone(), ..options };
-    let stop = Stop::on_signals(None)?;
     let mut index = opened(path, &plan, &options, terminal)?;
     let filter = Filter::new(&mut index).threads(signing.run.threads).stop(stop.begin()).observer(terminal);
     let result = filter.run(live, sink);

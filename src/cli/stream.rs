@@ -17,7 +17,8 @@ use neardups::{Error, IndexFault};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::thread;
 
 /// How the documents of a stream are read.
 pub fn source_options(typed: &Signing) -> Result<source::ReadOptions, Error> {
@@ -140,9 +141,14 @@ pub const STOPPED: &str = "stopped by a signal before the end of the input";
 /// What signals to end do to a stream.
 #[derive(Default)]
 pub struct Stop {
-    has_begun: AtomicBool,
+    stage: AtomicU8,
     is_stopped: AtomicBool,
 }
+
+/// The stages of a run, in this order: what it needs is opened; the stream; a signal came.
+const OPENING: u8 = 0;
+const STREAMING: u8 = 1;
+const ENDING: u8 = 2;
 
 impl Stop {
     /// Ends the process on a signal before the stream [begins](Self::begin), with the reason in the file of `--stats`: the index is as it
@@ -152,24 +158,28 @@ impl Stop {
     /// # Errors
     /// The file of `--stats` cannot be opened again.
     pub fn on_signals(stats: Option<&OutFile>) -> Result<Arc<Stop>, Error> {
-        let stats = stats.map(OutFile::try_clone).transpose()?;
+        let mut stats = stats.map(OutFile::try_clone).transpose()?;
         let stop = Arc::new(Stop::default());
         let on_signal = Arc::clone(&stop);
         // Without the handler a signal ends the program at once, which the index survives.
-        _ = ctrlc::set_handler(move || {
-            if !on_signal.has_begun.load(Ordering::Relaxed) {
-                end_by_signal(stats.as_ref(), "stopped by a signal before the input was read");
+        _ = ctrlc::set_handler(move || match on_signal.stage.swap(ENDING, Ordering::SeqCst) {
+            OPENING => {
+                // In a thread of its own, because nobody may read what it reports, and a second signal must be heard.
+                let stats = stats.take();
+                thread::spawn(move || end_by_signal(stats.as_ref(), "stopped by a signal before the input was read"));
             }
-            if on_signal.is_stopped.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
+            STREAMING => on_signal.is_stopped.store(true, Ordering::Relaxed),
+            _ => std::process::exit(130),
         });
         Ok(stop)
     }
 
-    /// The stream begins. The flag is set by a signal.
+    /// The stream begins. The flag is set by a signal. If one came before, this does not return: the process is ending.
     pub fn begin(&self) -> &AtomicBool {
-        self.has_begun.store(true, Ordering::Relaxed);
+        let began = self.stage.compare_exchange(OPENING, STREAMING, Ordering::SeqCst, Ordering::SeqCst);
+        while began.is_err_and(|stage| stage == ENDING) {
+            thread::park();
+        }
         &self.is_stopped
     }
 

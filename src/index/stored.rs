@@ -145,8 +145,8 @@ impl Stored {
                     path,
                     match is_unfinished {
                         true => {
-                            "it ends within the header, as if the run that made it was interrupted: it remembers nothing, and dedup \
-                             filter makes it anew"
+                            "it is empty or ends within the header, as if the run that made it was interrupted: it remembers nothing, \
+                             and the next run that writes to it creates it again"
                         }
                         false => "not a dedup index: it ends within the header",
                     },

@@ -328,6 +328,19 @@ fn a_signal_ends_a_run_that_has_not_begun() {
     assert!(stats.contains("\"error\":{\"kind\":\"signal\""), "{stats}");
 }
 
+/// What it needs is read from a pipe that nobody writes to.
+#[test]
+fn a_signal_ends_a_run_that_reads_its_settings() {
+    let shell = Shell::new();
+    shell.sh("mkfifo words.txt").done();
+    let mut child = started(shell.command("filter -q --algo spotsigs --antecedents words.txt --stats stats.json"));
+    catches_signals(&child);
+    signal(&child, "TERM");
+    assert_eq!(ends(&mut child), Some(130));
+    let stats = fs::read_to_string(shell.folder().join("stats.json")).unwrap();
+    assert!(stats.contains("\"error\":{\"kind\":\"signal\""), "{stats}");
+}
+
 /// It answers one document, and is stopped while it waits for the next.
 #[test]
 fn a_signal_within_a_stream_is_in_the_statistics() {
