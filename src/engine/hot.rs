@@ -2,7 +2,7 @@
 
 use super::table::Table;
 use rayon::prelude::*;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
 /// The families of hot runs, each searched once.
 #[derive(Default)]
@@ -11,7 +11,7 @@ pub(super) struct HotFamilies {
     pub members: Vec<Vec<u32>>,
     /// The families of each group, ascending: `in_families[ends[g − 1]..ends[g]]`; empty without any.
     in_families: Vec<u32>,
-    ends: Vec<u32>,
+    ends: Vec<usize>,
 }
 
 impl HotFamilies {
@@ -40,31 +40,38 @@ impl HotFamilies {
     fn of(&self, group: u32) -> &[u32] {
         let Some(&end) = self.ends.get(group as usize) else { return &[] };
         let start = group.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
-        &self.in_families[start as usize..end as usize]
+        &self.in_families[start..end]
     }
 
     /// The first family that both groups are in.
     #[inline]
     pub fn of_both(&self, a: u32, b: u32) -> Option<u32> {
-        let others = self.of(b);
-        self.of(a).iter().copied().find(|family| others.contains(family))
+        let (mut own, mut others) = (self.of(a), self.of(b));
+        while let (Some(&family), Some(&other)) = (own.first(), others.first()) {
+            match family.cmp(&other) {
+                Ordering::Less => own = &own[1..],
+                Ordering::Greater => others = &others[1..],
+                Ordering::Equal => return Some(family),
+            }
+        }
+        None
     }
 }
 
 /// The families of all groups one after the other, and the end of each group's.
-fn families_of(members: &[Vec<u32>], groups: usize) -> (Vec<u32>, Vec<u32>) {
-    let mut ends = vec![0u32; groups];
+fn families_of(members: &[Vec<u32>], groups: usize) -> (Vec<u32>, Vec<usize>) {
+    let mut ends = vec![0; groups];
     members.iter().flatten().for_each(|&group| ends[group as usize] += 1);
     let mut sum = 0;
     for end in &mut ends {
         // At first the start of each group; filling moves each to its end.
         sum += std::mem::replace(end, sum);
     }
-    let mut families = vec![0; sum as usize];
+    let mut families = vec![0; sum];
     for (family, members) in (0..).zip(members) {
         for &group in members {
             let end = &mut ends[group as usize];
-            families[*end as usize] = family;
+            families[*end] = family;
             *end += 1;
         }
     }

@@ -7,6 +7,9 @@ use crate::similarity::bound::Bound;
 use std::io;
 use std::sync::Arc;
 
+/// How often the documents of a family may be found, for each that may be compared.
+const HITS: usize = 4;
+
 /// A key of this many documents is hot: of its documents, only those are compared that the prefix filter does not rule
 /// out.
 pub(super) const HOT: usize = 256;
@@ -76,8 +79,9 @@ impl HotKeys {
     }
 
     /// Adds the documents that count, have a hot key of this document and may be similar to it; and by chance a few that
-    /// have none of its keys. Where more than `most` of a family are found, each under several elements, the latest of its
-    /// documents come instead. Returns whether that happened, and the other families: no further document of them can be similar.
+    /// have none of its keys. Where more than `most` of a family may be, the latest `most` of these come. Where they are found more than
+    /// [`HITS`] times `most` times, each under several elements, the latest documents of the family come instead. Returns whether any were
+    /// left out, and the other families: no further document of them can be similar.
     pub fn find(
         &self,
         signature: &Signature,
@@ -94,11 +98,15 @@ impl HotKeys {
                     return Wanted::No;
                 }
                 hits += 1;
-                if hits > most { Wanted::NoMore } else { Wanted::Yes }
+                if hits > most.saturating_mul(HITS) { Wanted::NoMore } else { Wanted::Yes }
             })?;
-            if hits <= most {
-                candidates.extend(found);
-                searched.push(family);
+            if hits <= most.saturating_mul(HITS) {
+                let left_out = found.len().saturating_sub(most);
+                candidates.extend(&found[left_out..]);
+                match left_out {
+                    0 => searched.push(family),
+                    _ => is_capped = true,
+                }
                 continue;
             }
             // In what order they were found depends on the memory.

@@ -208,7 +208,7 @@ impl Search<'_> {
         let (most_of_a_key, counted) = (self.bounds.most_of_a_key, |document| remembered.has(document));
         let found = tables.hot.find(signature, most_of_a_key, counted, candidates).map_err(cannot_read)?;
         let (mut capped, searched) = found;
-        let of_hot = std::mem::take(*candidates);
+        let of_hot = if searched.is_empty() { Vec::new() } else { std::mem::take(*candidates) };
         for &tag in signature.tags.iter().filter(|&&tag| !tables.hot.is_hot(tag)) {
             let found = tables.keys.find(tag, most_of_a_key, counted, |document| candidates.push(document));
             capped |= found.map_err(cannot_read)?;

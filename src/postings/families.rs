@@ -20,6 +20,9 @@ const ASKED: usize = 16;
 /// The maximum number of elements by which the documents of a family are recognised: they have half of them.
 const RECOGNISED_BY: usize = 64;
 
+/// The number of documents that are found before those of the same document are added up.
+const HITS_AT_ONCE: usize = 1 << 16;
+
 /// The memory of a document of a family: a vector has room for up to twice as many.
 const BYTES_A_MEMBER: u64 = 2 * size_of::<Member>() as u64;
 
@@ -70,6 +73,49 @@ impl Member {
 
     fn word(self) -> u64 {
         u64::from(self.tail[0]) << 32 | u64::from(self.tail[1])
+    }
+}
+
+/// Documents under the elements that were asked for, each with what it has in common by this element.
+///
+/// Memory: 8 bytes for each of up to [`HITS_AT_ONCE`] hits, and 16 for each document.
+#[derive(Default)]
+struct Hits {
+    /// The document above the share.
+    hits: Vec<u64>,
+    /// Of each document the sum of its earlier hits, ascending.
+    sums: Vec<(u32, u64)>,
+}
+
+impl Hits {
+    fn add(&mut self, document: u32, share: u32) {
+        if self.hits.len() == HITS_AT_ONCE {
+            self.add_up();
+        }
+        self.hits.push(u64::from(document) << 32 | u64::from(share));
+    }
+
+    fn add_up(&mut self) {
+        self.hits.sort_unstable();
+        let by_document = self.hits.chunk_by(|a, b| a >> 32 == b >> 32);
+        let sum = |hits: &[u64]| hits.iter().map(|&hit| u64::from(hit as u32)).sum::<u64>();
+        self.sums.extend(by_document.map(|hits| ((hits[0] >> 32) as u32, sum(hits))));
+        self.hits.clear();
+        // Two ascending parts, which a stable sort merges.
+        self.sums.sort_by_key(|&(document, _)| document);
+        self.sums.dedup_by(|next, first| {
+            let is_same = next.0 == first.0;
+            if is_same {
+                first.1 += next.1;
+            }
+            is_same
+        });
+    }
+
+    /// The sum of each document, ascending.
+    fn sums(mut self) -> Vec<(u32, u64)> {
+        self.add_up();
+        self.sums
     }
 }
 
@@ -302,25 +348,21 @@ impl Families {
         let Family { prefixes, members, .. } = &self.families[family as usize];
         let Asked { tags, tail } = prefixes.ask(set, self.smallest, may_be_shared(&self.repeated));
         tags.iter().for_each(|&(tag, _)| self.postings.fetch(tag));
-        // Each with what it has in common by this element.
-        let mut hits = Vec::new();
+        let mut hits = Hits::default();
         for (tag, share) in tags {
             self.postings.find_while(tag, |document| {
                 let wanted = wants(document);
                 if wanted == Wanted::Yes {
-                    hits.push(u64::from(document) << 32 | u64::from(share));
+                    hits.add(document, share);
                 }
                 wanted != Wanted::NoMore
             })?;
         }
-        hits.sort_unstable();
         let (mut documents, mut rest) = (Vec::new(), &members[..]);
-        for hits in hits.chunk_by(|a, b| a >> 32 == b >> 32) {
-            let document = (hits[0] >> 32) as u32;
+        for (document, common) in hits.sums() {
             rest = &rest[first_from(rest, |member| member.document >= document)..];
             // By chance it can be one of another family.
             let is_possible = rest.first().is_some_and(|member| {
-                let common = hits.iter().map(|&hit| u64::from(hit as u32)).sum();
                 let own = Tail::from_word(member.word());
                 member.document == document && self.bound.can_reach_with(common, tail, own)
             });
@@ -402,7 +444,7 @@ impl Families {
                 let document = words.next_u32().filter(|&document| document < end)?;
                 members.push(Member::new(document, Tail::from_word(words.next()?)));
             }
-            members.is_sorted_by_key(|member| member.document).then_some(())?;
+            members.is_sorted_by(|a, b| a.document < b.document).then_some(())?;
             families.add_family(prefixes, members);
         }
         for _ in 0..words.next()? {
@@ -431,6 +473,18 @@ mod tests {
         let own = (0..own).map(|word| mix(1 << 63 | template << 50 | number << 20 | word));
         let frame = (0..100).map(|word| mix(template << 50 | word));
         frame.chain(own).collect::<BTreeSet<u64>>().into_iter().collect()
+    }
+
+    #[test]
+    fn hits_of_a_document_are_added_up() {
+        let (mut hits, mut plain) = (Hits::default(), std::collections::BTreeMap::<u32, u64>::new());
+        for number in 0..3 * HITS_AT_ONCE as u64 + 5 {
+            let (document, share) = (mix(number) as u32 % 1000 + (number / 90_000) as u32 * 500, mix(!number) as u32);
+            hits.add(document, share);
+            *plain.entry(document).or_default() += u64::from(share);
+        }
+        assert!(hits.hits.len() <= HITS_AT_ONCE && hits.sums.len() >= 1000);
+        assert_eq!(hits.sums(), plain.into_iter().collect::<Vec<(u32, u64)>>());
     }
 
     #[test]

@@ -142,8 +142,8 @@ impl Prefixes {
         elements.into_iter().take(most).map(|(_, element)| element).collect()
     }
 
-    /// The elements of the prefix of a set from which on enough follow to be similar to a set of at least the size `smallest`, and what
-    /// comes after those of them that are not common.
+    /// The elements of the prefix of a set from which on enough follow to be similar to a set of at least the size `smallest`, or all rare
+    /// ones if the prefix for sets of any size has them; and what comes after those of them that are not common.
     fn prefix(&self, set: &Weighed<'_>, smallest: usize) -> (Vec<Placed>, Tail) {
         let length = self.bound.prefix_of(set);
         let (mut rare, mut common) = (Vec::with_capacity(length), Vec::new());
@@ -174,8 +174,10 @@ impl Prefixes {
             rest -= set.weight(place);
             Placed { element: set.elements[place], place, shape, common }
         });
-        let prefix: Vec<Placed> =
-            placed.take_while(|placed| self.bound.can_reach_any(placed.shape, smallest)).collect();
+        let mut prefix: Vec<Placed> = placed.collect();
+        let needed = prefix.iter().take_while(|placed| self.bound.can_reach_any(placed.shape, smallest)).count();
+        // All rare elements say more than some: then nothing of what remains is rare, and only what is common can be shared.
+        prefix.truncate(if has_all { needed.max(count_of_rare) } else { needed });
         let rare = &prefix[..count_of_rare.min(prefix.len())];
         let is_complete = has_all && rare.len() == count_of_rare;
         let tail = self.bound.tail(set, rare.iter().map(|placed| placed.place), is_complete);
@@ -289,7 +291,8 @@ impl Prefixes {
     }
 }
 
-/// The number of items before the first one that is there or after: of ascending ones, where it is mostly one of the first.
+/// The index of the first item that is as sought, or the number of items, if all that follow such an item are as sought too. Galloping:
+/// it is mostly near the start.
 pub(super) fn first_from<T>(ascending: &[T], is_there: impl Fn(&T) -> bool) -> usize {
     let mut end = 1;
     while ascending.get(end - 1).is_some_and(|item| !is_there(item)) {
