@@ -56,6 +56,7 @@ chapters! {
     limits: "What is slow, approximate or missing",
     library: "The Rust library and its features",
     python: "The Python package: tables, frames and lists in and out",
+    spark: "Near-duplicates of a Spark data frame, and what it costs",
 }
 
 /// The examples of README.md compile too.

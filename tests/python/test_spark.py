@@ -112,7 +112,7 @@ def flags(options):
 
 def check(spark, corpus, frame, work, *, keep="first", order=None, against=None, **options):
     """Compares everything that a run finds with what the command finds."""
-    own = ("hot", "partitions", "edges", "block", "memory", "sorts", "crowd")
+    own = ("hot", "partitions", "edges", "block", "memory", "sorts", "crowd", "broadcast")
     of_scan = flags({name: value for name, value in options.items() if name not in own})
     of_scan += ["--against", str(against.lines)] if against else []
     of_keep = [] if against or keep == "first" else ["--keep", keep]
@@ -161,7 +161,8 @@ def test_everything_is_what_the_command_finds(spark, corpus, tmp_path, number):
     frame = spark.read.parquet(str(corpus.folder))
     variants = [
         {"hot": 4, "partitions": 2},
-        {"hot": 8, "partitions": 7, "memory": 40_000, "block": 2},
+        # Nothing is small enough to go to all tasks.
+        {"hot": 8, "partitions": 7, "memory": 40_000, "block": 2, "broadcast": 0},
         {"hot": 4, "edges": 3, "partitions": 3},
     ]
     options = {**METHODS[number], **variants[number % 3]}
@@ -171,6 +172,46 @@ def test_everything_is_what_the_command_finds(spark, corpus, tmp_path, number):
     found, pairs = check(spark, corpus, frame, tmp_path / "work", order=order, **options)
     assert len(pairs) > 30 and any(similarity < 1 for similarity in pairs.values())
     assert found.report["documents"] == len(corpus.rows) and found.report["featureless"] >= 1
+
+
+@pytest.mark.skipif("REMOTE" in os.environ or ORDER is not None, reason="what moves is counted by the driver")
+def test_keys_and_texts_move_once(spark, corpus, tmp_path, monkeypatch):
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benches"))
+    from spark import Meter
+
+    meter, moved, frame_of = Meter(spark), {}, _Stages.frame
+
+    def frame(self, name, make):
+        before = meter.sums()
+        came = frame_of(self, name, make)
+        # Those of stages within a stage count for both.
+        moved[name] = {key: count - before[key] for key, count in meter.sums().items()}
+        return came
+
+    monkeypatch.setattr(_Stages, "frame", frame)
+    thresholds = ("spark.sql.autoBroadcastJoinThreshold", "spark.sql.adaptive.autoBroadcastJoinThreshold")
+    before = {name: spark.conf.get(name, "10485760") for name in thresholds}
+    for name in thresholds:
+        spark.conf.set(name, "-1")
+    try:
+        frame = spark.read.parquet(str(corpus.folder))
+        found = dedup(frame, id="id", work=str(tmp_path / "work"), hot=0, threshold=0.6, shingle=3, partitions=3)
+        report = found.report
+    finally:
+        for name in thresholds:
+            spark.conf.set(name, before[name])
+    read = lambda name: spark.read.parquet(str(tmp_path / "work" / name))
+    firsts = read("signs").join(read("copies").select("doc"), "doc", "left_semi")
+    keys = firsts.selectExpr("sum(size(keys))").collect()[0][0]
+    assert moved["met"]["rows"] == keys > 0 and moved["met"]["shuffle"] <= 350 * report["distinct"]
+    # The members of blocks are found in the stage before.
+    members, pairs = read("verified-members").count(), read("blocks").count()
+    assert moved["verified-members"]["rows"] <= 2 * pairs
+    rows = moved["verified"]["rows"] - moved["verified-members"]["rows"]
+    # And what tasks count.
+    assert members > 100 and members + pairs <= rows < members + pairs + 50
+    assert 0 < pairs == report["candidates"] and members < 2 * pairs, "a text moves once for its block, not for each pair"
+    assert read("signs").count() == len(corpus.rows)
 
 
 def test_a_reference(spark, tmp_path):
@@ -240,6 +281,11 @@ def test_a_source_that_changes_between_passes_is_reported(spark, tmp_path):
     write()
     os.utime(file, ns=(listed.st_atime_ns, listed.st_mtime_ns))
     assert file.stat().st_size == listed.st_size
+    if ORDER:
+        # A digest of the texts tells.
+        with pytest.raises(ValueError, match="`work` has another run, with `documents` "):
+            dedup(spark.read.parquet(str(own.folder)), id="id", order=ORDER, work=str(work), shingle=3, threshold=0.6)
+        return
     after = dedup(spark.read.parquet(str(own.folder)), id="id", order=ORDER, work=str(work), shingle=3, threshold=0.6)
     number = next(row["n"] for row in own.rows if row["id"] == changed)
     assert after.report["changed"] == [number]

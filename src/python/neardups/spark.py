@@ -31,12 +31,20 @@ __all__ = ["Dedup", "dedup"]
 
 #: The column with the number of a document, beside those of the input.
 _DOC = "__neardups_doc"
+#: The column that says whether a document is one of a set.
+_IS = "__neardups_is"
 #: Documents are numbered by their file and row: this many bits for the row.
 _ROW_BITS = 40
 #: What is added to the numbers of documents of a reference, which become negative.
 _REFERENCE = -(1 << 62)
 #: A block of verification is cut if it has more documents.
 _BLOCK = 50_000
+#: The most documents that are sent to all tasks as a list, of some 100 bytes for each. A set of documents is sent as bits, of which a row has
+#: those of 4,096 documents in 600 bytes; so many rows are as large as so long a list.
+_BROADCAST = 2_000_000
+_CHUNKS_OF_A_LIST = 6
+#: An outline of so many numbers moves as so many columns.
+_WIDTH = 16
 #: The number of edges that one task decides on, which takes some 100 bytes of memory for each.
 _EDGES_OF_A_TASK = 50_000_000
 #: The number of documents under one key from which on they are thinned, where pairs are not wanted; and the most rounds of it.
@@ -290,19 +298,66 @@ class _Run:
         plan, report = _native.plan_steps(self.keywords, (median, guess), (hot, against, memory), self.counts)
         return plan, json.loads(report)
 
-    def step(self, name: str, rows: DataFrame, plan: Optional[str] = None, one_task: bool = False) -> DataFrame:
-        """A step over rows, which it gets in its order."""
+    def step(
+        self,
+        name: str,
+        rows: DataFrame,
+        plan: Optional[str] = None,
+        one_task: bool = False,
+        derived: Optional[Dict[str, Any]] = None,
+    ) -> DataFrame:
+        """A step over rows, which it gets in its order. Columns that are derived from others are so after rows have moved."""
         takes, order, gives = _STEPS[name]
-        rows = rows.select(*[column for column, _ in takes])
+        derived = derived or {}
+        if not derived:
+            rows = rows.select(*[column for column, _ in takes])
         if one_task:
             rows = rows.coalesce(1)
         elif order:
             count = self.settings["partitions"]
             rows = rows.repartition(count, order[0]) if count else rows.repartition(order[0])
+        if derived:
+            rows = rows.select(*[derived[column].alias(column) if column in derived else column for column, _ in takes])
         if order and self.sorts:
             rows = rows.sortWithinPartitions(*order)
         worker = _worker(name, self.keywords, plan or self.plan, list(self.counts), () if self.sorts else order)
         return rows.mapInArrow(worker, ", ".join(f"{column} {kind}" for column, kind in gives))
+
+    # Sets of documents
+
+    def marked(self, rows: DataFrame, column: str, name: str, docs: DataFrame) -> DataFrame:
+        """The rows with the column `_IS`: whether the document in this column is one of these, which are distinct. They are sent to all
+        tasks as bits, so that no row moves, unless their numbers are too many or too far apart for that."""
+        chunks = self.stages.value(
+            f"{name}-chunks", lambda: docs.agg(F.approx_count_distinct(F.expr("shiftright(doc, 12)"))).collect()[0][0]
+        )
+        if chunks * _CHUNKS_OF_A_LIST > self.settings["broadcast"]:
+            own = docs.select(F.col("doc").alias(column), F.lit(True).alias(_IS))
+            return rows.join(own, column, "left").withColumn(_IS, F.coalesce(_IS, F.lit(False)))
+        bits = F.broadcast(self.stages.frame(f"{name}-bits", lambda: self.bits(docs)))
+        rows = rows.join(bits, F.expr(f"shiftright(`{column}`, 12)") == F.col("__neardups_chunk"), "left")
+        word = f"element_at(__neardups_words, cast(shiftright(`{column}`, 6) & 63 as int) + 1)"
+        bit = F.expr(f"shiftright({word}, cast(`{column}` & 63 as int)) & 1")
+        rows = rows.withColumn(_IS, F.coalesce(bit == 1, F.lit(False)))
+        return rows.drop("__neardups_chunk", "__neardups_words")
+
+    def bits(self, docs: DataFrame) -> DataFrame:
+        """A set of documents, with those of 4,096 numbers in a row."""
+        word = F.expr("shiftright(doc, 6)").alias("word")
+        bits = F.expr("bit_or(shiftleft(cast(1 as bigint), cast(doc & 63 as int)))").alias("bits")
+        words = docs.groupBy(word).agg(bits)
+        nothing = F.lit(0).cast("long")
+        each = [F.coalesce(F.max(F.expr(f"case when word & 63 = {at} then bits end")), nothing) for at in range(64)]
+        chunk = F.expr("shiftright(word, 6)").alias("__neardups_chunk")
+        return words.groupBy(chunk).agg(F.array(*each).alias("__neardups_words"))
+
+    def among(self, rows: DataFrame, column: str, name: str, docs: DataFrame) -> DataFrame:
+        """The rows of these documents."""
+        return self.marked(rows, column, name, docs).where(F.col(_IS)).drop(_IS)
+
+    def without(self, rows: DataFrame, column: str, name: str, docs: DataFrame) -> DataFrame:
+        """The rows of other documents than these."""
+        return self.marked(rows, column, name, docs).where(~F.col(_IS)).drop(_IS)
 
     # Documents
 
@@ -387,11 +442,11 @@ class _Run:
     def counted(self, signs: DataFrame, distinct: bool, least: Optional[int]) -> _Counts:
         """What the algorithm learns next: what is in at least so many documents, if there is a bound."""
         number = len(self.counts) + 1
-        own = signs.where("tokens is not null")
+        own, docs = signs.where("tokens is not null"), self.docs.where("text is not null")
         if distinct:
             own = own.groupBy("seq_hi", "seq_lo").agg(F.min("doc").alias("doc"))
+            docs = self.among(docs, "doc", f"counted-{number}", own.select("doc"))
         documents = self.stages.value(f"counted-{number}", own.count)
-        docs = self.docs.join(own.select("doc"), "doc", "left_semi")
         sums = self.stages.frame(
             f"counts-{number}",
             lambda: self.step("count", docs).groupBy("what").agg(F.sum("documents").alias("documents")),
@@ -423,16 +478,16 @@ class _Run:
         self.keys = frame("keys", self.keyed) if self.thins else self.keyed()
         self.thinned = self.thin() if self.thins else []
         keys = self.keys
-        for edges, *_ in self.thinned:
-            keys = keys.join(edges.select(F.col("b").alias("doc")).distinct(), "doc", "left_anti")
+        for number, (edges, *_) in enumerate(self.thinned, 1):
+            keys = self.without(keys, "doc", self.of_keep(f"thinned-{number}"), edges.select(F.col("b").alias("doc")).distinct())
         search = self.of_search
-        self.met = frame(search("met"), lambda: self.step("pairs", keys))
-        self.hot = frame(search("hot"), self.of_hot_keys)
+        self.met = frame(search("met"), lambda: self.paired(keys))
+        self.hot = frame(search("hot"), lambda: self.of_hot_keys(search("hot")))
         again, _ = self.planned(self.resolved["median_tokens"], hot=0)
         cold = frame(search("split"), lambda: self.step("pairs", self.hot.where("key is not null"), again))
         self.open = frame(search("candidates"), lambda: self.candidates(cold))
         self.blocks = frame(search("blocks"), lambda: self.blocked(self.open))
-        self.verified = frame(search("verified"), lambda: self.verify(self.blocks))
+        self.verified = self.verify(self.blocks, search("verified"))
         self.edges = frame(search("edges"), lambda: self.all_edges(cold))
         self.dropped = frame(self.of_keep("dropped"), self.drop)
 
@@ -448,19 +503,47 @@ class _Run:
         )
 
     def keyed(self) -> DataFrame:
-        firsts = self.copies.select("doc", "last")
-        signs = self.signs.where("outline is not null").select("doc", "keys", "outline")
-        return firsts.join(signs, "doc").select(F.explode("keys").alias("key"), "doc", "last", "outline")
+        """The keys of the documents that stand for their copies."""
+        signs = self.signs.where("outline is not null")
+        width = self.stages.value("width", lambda: self.width(signs))
+        # Lists take more room than columns.
+        outline = [F.col("outline")[at].alias(f"outline_{at}") for at in range(width)] or ["outline"]
+        signs = self.among(signs.select("doc", "keys", *outline), "doc", "firsts", self.copies.select("doc"))
+        outline = [column for column in signs.columns if column.startswith("outline")]
+        if self.reference is None:
+            return signs.select(F.explode("keys").alias("key"), "doc", *outline)
+        # Of the last of the copies, its side.
+        across = self.copies.where("doc < 0 and last >= 0").select("doc")
+        last = F.when(F.col(_IS), F.lit(0).cast("long")).otherwise(F.col("doc"))
+        signs = self.marked(signs, "doc", "across", across).withColumn("last", last)
+        return signs.select(F.explode("keys").alias("key"), "doc", "last", *outline)
 
-    def texts_of(self, rows: DataFrame, column: str) -> DataFrame:
-        """The rows with the texts of the documents in this column, and what is known of them from their signatures."""
+    def width(self, signs: DataFrame) -> int:
+        """The numbers in an outline, if all have the same, and few; else 0."""
+        least, most = signs.agg(F.min(F.size("outline")), F.max(F.size("outline"))).collect()[0]
+        return most if most is not None and least == most <= _WIDTH else 0
+
+    def paired(self, keys: DataFrame) -> DataFrame:
+        columns = [column for column in keys.columns if column.startswith("outline_")]
+        derived = {"outline": F.array(*columns)} if columns else {}
+        # With a reference, it matters which documents have copies on its other side.
+        if self.reference is None:
+            derived["last"] = F.col("doc")
+        return self.step("pairs", keys, derived=derived)
+
+    def texts_of(self, rows: DataFrame, column: str, name: str) -> DataFrame:
+        """The rows with the texts of the documents in this column, and what is known of them from their signatures. Texts move to no other
+        task on the way, unless there are too many rows to send them to all tasks; then only the texts of these documents do."""
         copies = self.copies.select(F.col("doc").alias(column), "seq_hi", "seq_lo")
         docs = self.docs.select(F.col("doc").alias(column), "text")
-        return rows.join(copies, column).join(docs, column)
+        if self.stages.value(f"{name}-rows", rows.count) <= self.settings["broadcast"]:
+            return docs.join(F.broadcast(copies.join(F.broadcast(rows), column)), column)
+        members = rows.select(F.col(column).alias("doc")).distinct()
+        return self.among(docs, column, name, members).join(rows.join(copies, column), column)
 
-    def of_hot_keys(self) -> DataFrame:
+    def of_hot_keys(self, name: str) -> DataFrame:
         members = self.met.where("hot is not null").select("hot", F.col("a").alias("doc"), "last")
-        return self.step("prefix", self.texts_of(members, "doc"))
+        return self.step("prefix", self.texts_of(members, "doc", name))
 
     def candidates(self, cold: DataFrame) -> DataFrame:
         is_open = "b is not null and similarity is null"
@@ -483,22 +566,33 @@ class _Run:
         cut = F.xxhash64("block", F.pmod(F.xxhash64("a"), "cuts"), F.pmod(F.xxhash64("b"), "cuts"))
         return rows.select(F.coalesce(F.when(F.col("cuts") > 1, cut), "block").alias("block"), "a", "b")
 
-    def verify(self, blocks: DataFrame) -> DataFrame:
-        members = blocks.select("block", F.explode(F.array("a", "b")).alias("a")).distinct()
+    def members_of(self, blocks: DataFrame, name: str) -> DataFrame:
+        """The documents of pairs, once for each block."""
+        of_pairs = blocks.select("block", F.explode(F.array("a", "b")).alias("a"))
+        return self.stages.frame(f"{name}-members", lambda: of_pairs.distinct())
+
+    def kind(self) -> Any:
+        """The documents of a block come before its pairs."""
+        return F.when(F.col("b").isNull(), F.lit(0)).otherwise(F.lit(1)).cast("long")
+
+    def verify(self, blocks: DataFrame, name: str) -> DataFrame:
+        return self.stages.frame(name, lambda: self.verify_by_texts(blocks, name))
+
+    def verify_by_texts(self, blocks: DataFrame, name: str) -> DataFrame:
+        members = self.members_of(blocks, name)
         none = F.lit(None)
-        documents = self.texts_of(members, "a").select(
-            "block", F.lit(0).cast("long").alias("kind"), "a", none.cast("long").alias("b"), "seq_hi", "seq_lo", "text"
+        documents = self.texts_of(members, "a", name).select(
+            "block", "a", none.cast("long").alias("b"), "seq_hi", "seq_lo", "text"
         )
         pairs = blocks.select(
             "block",
-            F.lit(1).cast("long").alias("kind"),
             "a",
             "b",
             none.cast("long").alias("seq_hi"),
             none.cast("long").alias("seq_lo"),
             none.cast("string").alias("text"),
         )
-        return self.step("verify", documents.unionByName(pairs))
+        return self.step("verify", documents.unionByName(pairs), derived={"kind": self.kind()})
 
     def all_edges(self, cold: DataFrame) -> DataFrame:
         """Each pair of distinct documents once."""
@@ -544,7 +638,7 @@ class _Run:
             firsts = self.stages.frame(f"{name}-firsts", lambda firsts=firsts: firsts.select("first.doc", "first.rank").distinct())
             met = self.stages.frame(f"{name}-met", lambda keys=keys, firsts=firsts: self.met_by(firsts, keys))
             blocks = self.stages.frame(f"{name}-blocks", lambda met=met: self.blocked(met))
-            verified = self.stages.frame(f"{name}-verified", lambda blocks=blocks: self.verify(blocks))
+            verified = self.verify(blocks, f"{name}-verified")
             edges = self.stages.frame(name, lambda firsts=firsts, verified=verified: self.decided(firsts, verified, ranks))
             count = self.stages.value(f"{name}-count", lambda edges=edges: edges.select("b").distinct().count())
             rounds.append((edges, met, verified))
@@ -552,7 +646,7 @@ class _Run:
             # A round that drops little would be followed by others like it.
             if count < self.settings["crowd"]:
                 break
-            keys = keys.join(edges.select(F.col("b").alias("doc")).distinct(), "doc", "left_anti")
+            keys = self.without(keys, "doc", f"{name}-gone", edges.select(F.col("b").alias("doc")).distinct())
             keys = self.stages.frame(f"{name}-keys", lambda keys=keys: keys)
         return rounds
 
@@ -681,8 +775,7 @@ class _Run:
         return of_copies.unionByName(explained)
 
     def kept(self) -> DataFrame:
-        rows = self.numbered_input.join(self.removed().select(F.col("doc").alias(_DOC)), _DOC, "left_anti")
-        return rows.drop(_DOC)
+        return self.without(self.numbered_input, _DOC, self.of_keep("removed"), self.removed().select("doc")).drop(_DOC)
 
     # Results
 
@@ -830,6 +923,7 @@ def dedup(
     edges: int = _EDGES_OF_A_TASK,
     block: int = _BLOCK,
     crowd: int = _CROWD,
+    broadcast: int = _BROADCAST,
     **options: Union[str, int, float, bool, None, Sequence[str]],
 ) -> Dedup:
     """Finds the near-duplicates among the rows of a data frame: the pairs, similarities and kept documents of `dedup scan`.
@@ -858,7 +952,9 @@ def dedup(
     from which on they are searched by rare features (0: never); `partitions`, that of a shuffle; `memory`, the bytes for one document and
     for those under one hot key; `sorts` says whether the engine sorts rows before they reach a worker, which is found out by default;
     `edges` is the most that one task decides on; `block`, the most documents of a cluster that are verified together; `crowd`, the number of
-    documents under one key from which on they are very many with `pairs=False`. A folder goes with one `hot`, `memory` and `crowd`.
+    documents under one key from which on they are very many with `pairs=False`; `broadcast`, the most documents that are sent to all tasks
+    as a list, which takes some 100 bytes of memory for each in the driver and in each executor, so that texts move once. A folder goes with
+    one `hot`, `memory` and `crowd`.
 
     Raises `ValueError` for arguments that are refused, before anything is written where possible.
     """
@@ -870,6 +966,6 @@ def dedup(
         if column is not None and "." not in column and column not in df.columns:
             raise ValueError(f"`{name}`: no column '{column}' (columns here: {', '.join(df.columns)})")
     settings = {"hot": hot, "partitions": partitions, "memory": memory, "sorts": sorts, "edges": edges, "block": block}
-    settings.update(pairs=pairs, crowd=crowd)
+    settings.update(pairs=pairs, crowd=crowd, broadcast=broadcast)
     spark = df.sparkSession
     return Dedup(_Run(spark, df, against, (text, id, order), work, keep, settings, options))
