@@ -145,6 +145,7 @@ RUNS = {
     "eval": "eval --truth {truth} {file}",
     "plan": "plan {file}",
     "passages": "passages {file} --exact",
+    "passages, edits": "passages {file}",
     "contain": "contain {file}",
     "lexicon build": "lexicon build {file}",
 }

@@ -16,8 +16,11 @@
 //! runs can be the square of its length. Therefore, if a k-gram is selected more than [`FREQUENT`] times in a document,
 //! only a few pairs of its places are compared, and [`CommonRuns::frequent`] counts it.
 
+pub(crate) mod align;
+mod classes;
 mod contained;
 mod corpus;
+mod covered;
 mod cuts;
 mod cutting;
 mod later;
@@ -26,21 +29,26 @@ mod locate;
 mod matched;
 mod minima;
 mod modular;
+mod near;
 mod order;
 mod paired;
 mod pieces;
 mod presets;
+mod reading;
 mod repeats;
+mod seeds;
 mod shared;
+mod stretches;
 mod text;
 mod units;
 
 pub use contained::{ContainOptions, Contained, Containment, SharedPassage, find_contained};
-pub use corpus::{DocumentSpans, Passage, PassageCounts, PassagePlace, Passages, Spans, find_passages, find_spans};
+pub use corpus::{DocumentSpans, Passage, PassagePlace, Passages, Spans, find_passages, find_spans};
 pub use cuts::{Cut, CutCounts, CutOptions, Cuts, DocumentCuts, FirstPlace, KeptPlaces, find_cuts};
 pub use cutting::PassageOptions;
 pub use paired::{DocumentPair, DocumentPairs, PairedPassage};
 pub use presets::{CONTAIN_PRESETS, ContainPreset};
+pub use reading::PassageCounts;
 pub use repeats::{Place, Repeat, repeats};
 pub use units::CutUnit;
 

@@ -213,7 +213,7 @@ fn program(commands: &[(&str, MakeCommand)]) -> Command {
              crawler | dedup filter --index seen.idx    new documents of a stream\n  \
              dedup clean shards/ --output clean/        a corpus without near-duplicates\n  \
              dedup check docs/                          copied pages and passages in documentation\n  \
-             dedup passages ./corpus --exact            passages that repeat in a corpus\n  \
+             dedup passages ./corpus                    passages that repeat in a corpus\n  \
              dedup contain test.jsonl --against train/  test questions that stand in training data\n  \
              dedup plan --threshold 0.9                 what the options find and cost",
         )

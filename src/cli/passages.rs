@@ -16,6 +16,7 @@ use neardups::clean::{Cleaned, CutReport};
 use neardups::hash;
 use neardups::passages::{self, CutCounts, DocumentPairs, PassageCounts, PassageOptions};
 use neardups::report::PassageLines;
+use neardups::similarity::Threshold;
 use neardups::source::{self, Input, ReadOptions, Source};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -38,8 +39,13 @@ struct Request {
 impl Request {
     fn resolve(arguments: &Arguments) -> Result<Self, Error> {
         let Arguments { input, run, .. } = arguments;
-        if !arguments.exact {
-            return Err(usage_error("passages with edits are not found yet: add --exact for runs of the same words"));
+        let cuts = arguments.output.is_some() || arguments.emit == Emit::Kept;
+        if cuts && !arguments.exact {
+            let why = "only runs of the same words can be cut, of which each word stays at another place: add --exact";
+            return Err(usage_error(why));
+        }
+        if arguments.exact && arguments.similarity.is_typed {
+            return Err(usage_error("--similarity has no effect with --exact, which finds runs of the same words"));
         }
         let tokens = Tokenization::resolve(&arguments.tokens, None)?;
         tokens.refuse_by_length("passages")?;
@@ -47,6 +53,7 @@ impl Request {
         let options = PassageOptions {
             tokenizer: tokens.measure(),
             seed: run.seed.map_or(defaults.seed, |seed| seed.value),
+            similarity: (!arguments.exact).then_some(arguments.similarity.value),
             min_words: arguments.min_words as usize,
             max_places: arguments.max_places.value as usize,
             threads: run.threads,
@@ -295,6 +302,8 @@ struct Stats<'a> {
     hash_version: u32,
     tokenizer: &'a str,
     seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    similarity: Option<f64>,
     min_words: usize,
     max_places: usize,
     counts: &'a PassageCounts,
@@ -322,6 +331,7 @@ fn stats_of<'a>(request: &'a Request, written: &'a Written, error: Option<&Error
         hash_version: hash::HASH_VERSION,
         tokenizer: &request.tokens.name,
         seed: request.options.seed,
+        similarity: request.options.similarity.map(Threshold::as_f64),
         min_words: request.options.min_words,
         max_places: request.options.max_places,
         counts: &written.counts,

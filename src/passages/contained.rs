@@ -7,10 +7,10 @@
 //! match    the passages that both have                                                         (matched.rs)
 //! ```
 
-use super::corpus::{PassageCounts, check_stopped};
 use super::cutting::{Cutting, WordOptions, memory_of_reading, sequence_of};
 use super::locate::{Again, AgainDocument, Documents, RUN_AGAIN};
 use super::matched::{Kept, KeptPart, PassagesOfPairs};
+use super::reading::{PassageCounts, check_stopped};
 use super::shared::{Answer, Shared};
 use crate::error::Error;
 use crate::hash::shingle_hashes_in_place;

@@ -1,72 +1,34 @@
 //! The passages that repeat in the documents of a source.
 //!
 //! ```text
-//! read     batches → tokens, anchors                             on all threads       (here, text.rs)
+//! read     batches → tokens, anchors                             on all threads       (reading.rs, text.rs)
 //! order    the places of each k-gram, by what is around them                          (order.rs)
 //! search   repeats, or the ranges of tokens that are in one                           (repeats.rs)
+//!          and with a similarity what is near                                         (near.rs)
 //! locate   tokens → bytes and lines of the texts, read again     in portions          (locate.rs)
 //! ```
 
-use super::cutting::{Cutting, PassageOptions, memory_of_reading, sequence_of};
-use super::locate::{Documents, Located, Locator, Places, Sought};
-use super::order;
-use super::repeats::{self, FindOptions, Found};
-use super::text::{Builder, Selector, Text};
+use super::cutting::PassageOptions;
+use super::locate::{Documents, Located, Locator, Sought};
+use super::near::Near;
+use super::reading::{PassageCounts, Search};
+use super::repeats::{self, Found, FoundPlace};
 use crate::error::Error;
 use crate::postings::{Buffer, Stored};
-use crate::run::batches::{Numbered, Side, in_parallel};
-use crate::run::observer::{Observer, Stage};
-use crate::run::ordered::thread_pool;
-use crate::source::{Problem, Severity, Source};
-use crate::tokenizer::TokenDetail;
-use rayon::ThreadPool;
+use crate::run::batches::Side;
+use crate::run::observer::Observer;
+use crate::similarity::Similarity;
+use crate::source::Source;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// What was read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "report", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct PassageCounts {
-    /// Documents read, references not included.
-    pub documents: u64,
-    /// Documents of the reference, if there is one.
-    pub references: u64,
-    /// Tokens, those of references included.
-    pub tokens: u64,
-    /// Bytes of input as read; compressed input counts compressed.
-    pub bytes: u64,
-    /// Records or files whose text was not valid in its encoding and was read with replacements.
-    pub repaired: u64,
-    /// Files left out by rule.
-    pub skipped: u64,
-    /// Records or files that could not be read.
-    pub failed: u64,
-    /// Pages whose whole text was read because no main text was found.
-    pub fell_back: u64,
-    /// Bytes that went to temporary files.
-    pub spilled: u64,
-}
-
-impl PassageCounts {
-    pub(super) fn problem(&mut self, problem: &Problem) {
-        match problem.severity {
-            Severity::Deferred => {}
-            Severity::FellBack => self.fell_back += 1,
-            Severity::Repaired => self.repaired += 1,
-            Severity::Skipped => self.skipped += 1,
-            Severity::Failed => self.failed += problem.records,
-        }
-    }
-}
-
 /// A passage that stands at several places.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Passage<'a> {
     /// Its number, from 1.
     pub id: u64,
-    /// Its length in words; a Han or Kana character counts as half a word.
+    /// Its length at the first place, in words; a Han or Kana character counts as half a word.
     pub words: u64,
     /// The number of its places.
     pub count: u64,
@@ -77,7 +39,7 @@ pub struct Passage<'a> {
 }
 
 /// Where a passage stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PassagePlace<'a> {
     /// The id of the document.
@@ -90,6 +52,8 @@ pub struct PassagePlace<'a> {
     pub end: usize,
     /// The line in the text that it begins on, from 1.
     pub line: usize,
+    /// The similarity to the first place: twice the matching tokens, by the tokens of both. 1 for equal words.
+    pub similarity: Similarity,
 }
 
 /// A document with what is repeated in it.
@@ -112,6 +76,12 @@ pub struct DocumentSpans<'a> {
 /// such that its places overlap, is reported with at most 10 lengths for one first place, the longest ones:
 /// [`Passages::left_out`] counts the others.
 ///
+/// **With a [similarity](PassageOptions::similarity)**, a passage is a stretch of text, its first place, with the later places that are similar to
+/// it; the longer of two has at least the minimum length, where words without a match count twice. Their words are aligned from runs of the same words on, across edits: what matches is
+/// at least what the alignment keeps. What stands in passages of the same words is in these passages, too. Each place is compared
+/// with few others, the first one and the last one before it that have the same run of words, so a place may be missing of which
+/// all that is left unchanged stands in many other places. A passage across 131,072 words of one document may be reported in parts.
+///
 /// # Errors
 /// The tokenizer is refused, documents do not fit the memory, a temporary file cannot be written, or threads cannot be started. Problems
 /// with single documents are not errors: they go to the observer and the counts.
@@ -128,6 +98,10 @@ pub fn find_passages(
     observer: &dyn Observer,
 ) -> Result<Passages, Error> {
     let mut search = Search::read(source, reference, options, false, observer)?;
+    if let Some(similarity) = options.similarity {
+        let (found, documents, counts) = Near::find(search, options, similarity, observer)?.passages(options)?;
+        return Ok(Passages { found, documents, options: options.clone(), counts, changed: BTreeSet::new() });
+    }
     let find = &search.options;
     let text = &search.text;
     let (memory, folder) = (options.memory, options.temp_dir.as_deref());
@@ -152,161 +126,16 @@ pub fn find_spans(
     observer: &dyn Observer,
 ) -> Result<Spans, Error> {
     let search = Search::read(source, reference, options, false, observer)?;
+    if let Some(similarity) = options.similarity {
+        let Near { documents, counts, covered, .. } = Near::find(search, options, similarity, observer)?;
+        let mut ranges = Vec::new();
+        covered.ranges(&documents.starts[documents.end_of_references() as usize..], |range| ranges.push(range));
+        return Ok(Spans { ranges, documents, options: options.clone(), counts });
+    }
     let ranges = search.pool.install(|| repeats::covered(&search.text, &search.options))?;
     let Search { mut documents, text, counts, .. } = search;
     documents.starts = text.starts;
     Ok(Spans { ranges, documents, options: options.clone(), counts })
-}
-
-/// The maximum number of passages with the same first place that overlap themselves.
-const MOST_OVERLAPPING: usize = 10;
-
-/// Documents that were read, and whose groups are sorted.
-pub(super) struct Search {
-    pub documents: Documents,
-    pub text: Text,
-    pub options: FindOptions,
-    pub counts: PassageCounts,
-    pub pool: ThreadPool,
-}
-
-impl Search {
-    /// Reads everything, and where documents are too if `with_places`.
-    pub fn read(
-        source: &mut dyn Source,
-        reference: Option<&mut dyn Source>,
-        options: &PassageOptions,
-        with_places: bool,
-        observer: &dyn Observer,
-    ) -> Result<Self, Error> {
-        options.words().check("passages")?;
-        options.check()?;
-        let pool = thread_pool(options.threads)?;
-        let against = reference.is_some();
-        let mut sources = Side::both(source, reference);
-        sources.iter_mut().for_each(|side| side.source.keep_for_second_read());
-        observer.stage(Stage::Reading);
-        let (documents, builder, mut counts) = read(&mut sources, options, with_places, observer)?;
-        observer.stage(Stage::Grouping);
-        let text = pool.install(|| {
-            let mut text = builder.finish()?;
-            order::sort(&mut text, options.memory)?;
-            Ok::<Text, Error>(text)
-        })?;
-        check_stopped(observer)?;
-        observer.stage(Stage::Verifying);
-        counts.spilled = text.bytes_spilled();
-        let references =
-            against.then(|| text.anchors.partition_point(|a| a.document < documents.end_of_references()) as u32);
-        let find = FindOptions {
-            min_size: options.min_words as u64,
-            most_places: options.max_places,
-            references,
-            most_overlapping: MOST_OVERLAPPING,
-        };
-        Ok(Search { documents, text, options: find, counts, pool })
-    }
-}
-
-pub(super) fn check_stopped(observer: &dyn Observer) -> Result<(), Error> {
-    if observer.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
-}
-
-/// What is made of a batch: arrays with an entry for each document, and their tokens and anchors.
-#[derive(Default)]
-struct Part {
-    reference: bool,
-    bytes: u64,
-    unpacked: u64,
-    lengths: Vec<u64>,
-    sequences: Vec<u64>,
-    ids: String,
-    id_ends: Vec<usize>,
-    places: Places,
-    tokens: Vec<u64>,
-    selected: Vec<u64>,
-    has_halves: bool,
-    problems: Vec<Problem>,
-    /// A document that is too large, which ends the run.
-    refused: Option<Error>,
-}
-
-/// Reads everything: the reference first.
-fn read(
-    sources: &mut [Side<'_>],
-    options: &PassageOptions,
-    with_places: bool,
-    observer: &dyn Observer,
-) -> Result<(Documents, Builder, PassageCounts), Error> {
-    let selector = Selector::new(options.min_words, true);
-    let mut builder = Builder::new(selector.clone(), options.memory, options.temp_dir.as_deref());
-    let (mut documents, mut counts) = (Documents::default(), PassageCounts::default());
-    let words = options.words();
-    let (signing, threads, room) = memory_of_reading(&words);
-    in_parallel(
-        (threads, room),
-        sources,
-        |_| Ok(()),
-        || (Cutting::new(words, &signing), Vec::new()),
-        |(), numbered, (cutting, grams)| part(numbered, cutting, &selector, (options.seed, with_places), grams),
-        |mut part: Part| {
-            if let Some(refused) = part.refused {
-                return Err(refused);
-            }
-            for problem in &part.problems {
-                counts.problem(problem);
-                observer.problem(problem);
-            }
-            counts.bytes += part.bytes;
-            counts.tokens += part.tokens.len() as u64;
-            let read = part.lengths.len() as u64;
-            *(if part.reference { &mut counts.references } else { &mut counts.documents }) += read;
-            observer.unpacked(part.unpacked);
-            observer.progress(part.bytes, read);
-            check_stopped(observer)?;
-            builder.add(&part.lengths, &part.tokens, &mut part.selected, part.has_halves)?;
-            documents.add(part.reference, &part.sequences, (&part.ids, &part.id_ends));
-            documents.add_places(&part.places);
-            Ok(())
-        },
-    )?;
-    Ok((documents, builder, counts))
-}
-
-/// Turns a batch into a part.
-fn part(
-    numbered: Numbered,
-    cutting: &mut Cutting<'_>,
-    selector: &Selector,
-    (seed, with_places): (u64, bool),
-    grams: &mut Vec<u64>,
-) -> Part {
-    let Numbered { reference, batch, .. } = numbered;
-    let mut part = Part { reference, bytes: batch.bytes_read(), unpacked: batch.bytes_unpacked(), ..Part::default() };
-    batch.documents(&mut |document| match document {
-        Ok(document) => {
-            let Part { lengths, sequences, tokens, selected, has_halves, .. } = &mut part;
-            let (number, first) = (lengths.len() as u32, tokens.len() as u64);
-            let cut = cutting.cut(&document, TokenDetail::Hashes, tokens, |_, words, halves| {
-                lengths.push(words.len() as u64);
-                sequences.push(sequence_of(words, seed));
-                selector.select(number, first, words, grams, selected);
-                *has_halves |= halves;
-            });
-            match cut {
-                Ok(()) => {
-                    part.ids.push_str(&document.id);
-                    part.id_ends.push(part.ids.len());
-                    if with_places {
-                        part.places.push(&document.place);
-                    }
-                }
-                Err(error) => part.refused = part.refused.take().or(Some(error)),
-            }
-        }
-        Err(problem) => part.problems.push(problem),
-    });
-    part
 }
 
 /// The passages of a source.
@@ -387,8 +216,7 @@ impl Passages {
         let (mut sought, mut firsts) = (Vec::new(), Vec::new());
         self.found.for_each(range.clone(), |repeat| {
             firsts.push(sought.len() as u32);
-            let tokens = repeat.tokens as u32;
-            for &at in repeat.places {
+            for FoundPlace { at, tokens, .. } in repeat.places() {
                 sought.push(Sought { at, tokens, target: sought.len() as u32 });
             }
             Ok(())
@@ -417,7 +245,7 @@ impl Passages {
         let (mut number, mut next, mut buffer, mut bytes) = (0, 0, Buffer::default(), Vec::new());
         let (documents, id) = (&self.documents, range.start as u64 + 1);
         self.found.for_each(range, |repeat| {
-            let kept = repeat.places.len();
+            let kept = repeat.kept();
             let located = &located[next..next + kept];
             (number, next) = (number + 1, next + kept);
             // Without its text the passage is not reported: the document has changed.
@@ -427,12 +255,13 @@ impl Passages {
             bytes.clear();
             bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
             let text = std::str::from_utf8(&bytes[..length]).expect("it was text");
-            let places = repeat.places.iter().zip(located).filter(|(_, located)| located.line > 0);
-            let places = places.map(|(&at, &Located { start, end, line })| {
+            let places = repeat.places().zip(located).filter(|(_, located)| located.line > 0);
+            let places = places.map(|(FoundPlace { at, tokens, matched }, &Located { start, end, line })| {
+                let similarity = Similarity::ratio(2 * u64::from(matched), repeat.tokens + u64::from(tokens));
                 let document = documents.number_at(at);
                 let id = documents.id(document);
                 let (start, end, line) = (start as usize, end as usize, line as usize);
-                PassagePlace { id, document: document as usize, start, end, line }
+                PassagePlace { id, document: document as usize, start, end, line, similarity }
             });
             let (words, count) = (repeat.size, repeat.count);
             each(&Passage { id: id + number as u64 - 1, words, count, places: places.collect(), text })
@@ -575,6 +404,7 @@ pub(super) mod oracle {
 mod tests {
     use super::oracle::{json_lines, texts, words};
     use super::*;
+    use crate::passages::reading::MOST_OVERLAPPING;
     use crate::passages::repeats::oracle::by_definition;
     use crate::source::{Documents as Listed, Input, ReadOptions};
     use proptest::prelude::*;

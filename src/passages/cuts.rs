@@ -7,11 +7,11 @@
 //! locate   tokens → bytes of the texts, read again                                     (here)
 //! ```
 
-use super::corpus::{PassageCounts, Search, check_stopped};
 use super::cutting::PassageOptions;
-use super::later::{Later, later};
+use super::later::{Later, Which, later};
 use super::locate::{Again, AgainDocument, Documents};
 use super::pieces::{Pieces, cover, holding};
+use super::reading::{PassageCounts, Search, check_stopped};
 use super::text::BYTES_BESIDE;
 use super::units::{CutUnit, Unit, units};
 use crate::error::Error;
@@ -131,7 +131,8 @@ impl CutCounts {
 /// [`CutUnit::Paragraph`] or [`CutUnit::Line`], only paragraphs or lines are cut of which all words are in one place of one passage.
 ///
 /// # Errors
-/// As for [`find_passages`](super::find_passages).
+/// As for [`find_passages`](super::find_passages), or a [similarity](PassageOptions::similarity) is given: of passages with edits, not each
+/// word stays at another place.
 ///
 /// # Cost
 /// As for [`find_spans`](super::find_spans); for units, one more reading. Memory: that of the search, 8 bytes for each document, and
@@ -144,11 +145,16 @@ pub fn find_cuts(
     observer: &dyn Observer,
 ) -> Result<Cuts, Error> {
     let but_first = cut.keep == KeptPlaces::First;
+    if options.similarity.is_some() {
+        let message = "only runs of the same words can be cut: find passages without a `similarity`";
+        return Err(Error::Usage(message.into()));
+    }
     let (documents, later, counts) = {
         let reference = reference.as_mut().map(|reference| &mut **reference as &mut dyn Source);
         let search = Search::read(source, reference, options, true, observer)?;
-        let Search { mut documents, text, options: find, counts, pool } = search;
-        let later = pool.install(|| later(&text, &find, but_first, options.memory))?;
+        let Search { mut documents, text, options: find, counts, pool, .. } = search;
+        let which = if but_first { Which::NotInFirst } else { Which::All };
+        let later = pool.install(|| later(&text, &find, which, options.memory))?;
         documents.starts = text.starts;
         (documents, later, counts)
     };

@@ -5,18 +5,23 @@ use crate::hash::sequence_hash;
 use crate::run::batches::{ALONE_BYTES, SIGNING_BYTES, room};
 use crate::run::ordered::{Room, workers};
 use crate::run::sign::{Budget, Scratch, SigningMemory, bytes_a_byte};
+use crate::similarity::Threshold;
 use crate::source::Document;
 use crate::tokenizer::{TokenDetail, Tokenizer, Tokens, Word, is_overlapping, stands_alone};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Options of the search for passages. Only the tokenizer, the seed and the two bounds can change what is found.
+/// Options of the search for passages. Only the tokenizer, the similarity, the seed and the two bounds can change what is found; without a
+/// similarity, the seed does not.
 #[derive(Clone)]
 pub struct PassageOptions {
     /// What texts are cut with. It must not make tokens that overlap.
     pub tokenizer: Arc<dyn Tokenizer>,
     /// Seeds every hash.
     pub seed: u64,
+    /// The minimum similarity of each place to the first one: `2·m / (a + b)` for places of `a` and `b` words of which `m` match. `None`
+    /// finds only runs of the same words.
+    pub similarity: Option<Threshold>,
     /// Minimum length of a passage, in words, from 1 to 10,000; a Han or Kana character counts as half a word.
     pub min_words: usize,
     /// The maximum number of places of each passage that are reported, at least 1.
@@ -48,12 +53,13 @@ impl PassageOptions {
     }
 }
 
-/// 50 words, 100 places, 1 GiB.
+/// Runs of the same words, 50 words, 100 places, 1 GiB.
 impl Default for PassageOptions {
     fn default() -> Self {
         PassageOptions {
             tokenizer: Arc::new(Word),
             seed: 0,
+            similarity: None,
             min_words: 50,
             max_places: 100,
             threads: 0,

@@ -43,11 +43,21 @@ pub(super) struct Places {
     others: BinaryHeap<u32>,
 }
 
+/// Which places of repeats are collected.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    /// All, first places too.
+    All,
+    /// All but what is in the first place.
+    NotInFirst,
+    /// All but first places; also what is both in the first place and in another one, if it overlaps itself.
+    NotFirst,
+}
+
 /// Collects ranges, each as long as possible.
 struct Collecting {
     references: u32,
-    /// Whether first places are left out.
-    but_first: bool,
+    which: Which,
     found: Vec<Later>,
 }
 
@@ -74,15 +84,17 @@ impl Collect for Collecting {
         let mut add = |start: u64, tokens: u64, first: u64| {
             self.found.push(Later { start, first, tokens: tokens as u32 });
         };
-        if !self.but_first && *first_anchor >= self.references {
+        if self.which == Which::All && *first_anchor >= self.references {
             add(first, tokens, first);
         }
         while let Some(&last) = others.peek() {
             let start = repeat.start(text, last);
-            if self.but_first && start < end {
+            if self.which != Which::All && start < end {
                 // Of several places that overlap the first one, the last one has all that the others have.
-                if last >= self.references {
-                    add(end, start - first, end - (start - first));
+                match self.which {
+                    _ if last < self.references => {}
+                    Which::NotFirst => add(start, tokens, first),
+                    _ => add(end, start - first, end - (start - first)),
                 }
                 return;
             }
@@ -94,17 +106,17 @@ impl Collect for Collecting {
     }
 }
 
-/// The ranges that stand in repeats but not in their first places, or with `!but_first` in any place, without those within others: in
-/// the order of their starts, which is that of their ends. Those of a [reference](FindOptions::references) are left out.
+/// The ranges that stand in these places of repeats, without those within others: in the order of their starts, which is that of their
+/// ends. Those of a [reference](FindOptions::references) are left out.
 ///
 /// # Errors
 /// A temporary file cannot be read, or there are too many for this memory.
-pub(super) fn later(text: &Text, options: &FindOptions, but_first: bool, memory: u64) -> Result<Vec<Later>, Error> {
+pub(super) fn later(text: &Text, options: &FindOptions, which: Which, memory: u64) -> Result<Vec<Later>, Error> {
     let found = Mutex::new(Vec::new());
     let most = (memory / 4).saturating_add(BYTES_BESIDE) / size_of::<Later>() as u64;
     groups(text).try_for_each(|slots| {
         let references = options.references.unwrap_or(0);
-        let mut collect = Collecting { references, but_first, found: Vec::new() };
+        let mut collect = Collecting { references, which, found: Vec::new() };
         Search { text, options, collect: &mut collect, buffer: &mut Buffer::default() }.group(slots)?;
         let mut own = collect.found;
         own.sort_unstable_by_key(order);
@@ -199,7 +211,8 @@ mod tests {
             let of_references = text.anchors.partition_point(|anchor| anchor.at < end) as u32;
             let options =
                 FindOptions { references: (references > 0).then_some(of_references), ..FindOptions::default() };
-            let found = later(&text, &options, but_first, u64::MAX / 2).unwrap();
+            let which = if but_first { Which::NotInFirst } else { Which::All };
+            let found = later(&text, &options, which, u64::MAX / 2).unwrap();
             let all = documents.concat();
             let mut is_later = vec![false; all.len()];
             for later in &found {
@@ -219,7 +232,7 @@ mod tests {
     fn periods() {
         for period in [1u64, 3] {
             let text = prepared(&[(0..300_000).map(|at| at % period).collect()], 50, u64::MAX);
-            let found = later(&text, &FindOptions::default(), true, u64::MAX / 2).unwrap();
+            let found = later(&text, &FindOptions::default(), Which::NotInFirst, u64::MAX / 2).unwrap();
             let (first, last) = (found[0], found[found.len() - 1]);
             let kept = first.start;
             assert!((50..50 + period).contains(&kept), "{kept}");

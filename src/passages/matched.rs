@@ -2,8 +2,8 @@
 //!
 //! Documents are kept as words and places, in memory or in a file. Of each document that contains others, the words are loaded once.
 
-use super::corpus::check_stopped;
 use super::locate::AgainDocument;
+use super::reading::check_stopped;
 use super::shared::Answer;
 use crate::error::Error;
 use crate::hash::shingle_hashes_in_place;

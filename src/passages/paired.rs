@@ -2,10 +2,11 @@
 
 use super::corpus::{Passage, PassagePlace};
 use crate::error::Error;
+use crate::similarity::Similarity;
 use std::ops::Range;
 
 /// Two documents and the passages that they share.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DocumentPair<'a> {
     /// The id of the document that has the first places.
@@ -21,7 +22,7 @@ pub struct DocumentPair<'a> {
 }
 
 /// A passage at two places.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PairedPassage {
     /// Its bytes in the text of `b`.
@@ -32,8 +33,10 @@ pub struct PairedPassage {
     pub a_range: (usize, usize),
     /// The line in that text.
     pub a_line: usize,
-    /// Its length in words.
+    /// Its length in `a`, in words.
     pub words: u64,
+    /// The [similarity](PassagePlace::similarity) of both.
+    pub similarity: Similarity,
 }
 
 /// Turns passages into pairs of documents: the one that has the first place of a passage with each other one that has a place of
@@ -84,6 +87,7 @@ impl DocumentPairs {
                 a_range: range(first),
                 a_line: first.line,
                 words: passage.words,
+                similarity: other.similarity,
             };
             self.others.push((other.document, passage));
         }
@@ -97,7 +101,9 @@ impl DocumentPairs {
     pub fn finish(&mut self, mut each: impl FnMut(&DocumentPair<'_>) -> Result<(), Error>) -> Result<(), Error> {
         let DocumentPairs { a, mut others, mut ids, .. } = std::mem::replace(self, DocumentPairs::new(self.references));
         let Some((a_document, a)) = a else { return Ok(()) };
-        others.sort_unstable();
+        others.sort_by_key(|&(b, PairedPassage { b_range, b_line, a_range, a_line, words, .. })| {
+            (b, b_range, b_line, a_range, a_line, words)
+        });
         ids.sort_unstable();
         ids.dedup();
         others.chunk_by(|x, y| x.0 == y.0).zip(&ids).try_for_each(|(of_one, (b_document, b))| {
@@ -129,8 +135,14 @@ mod tests {
             Ok(())
         };
         for (id, places) in (1..).zip(passages) {
-            let place =
-                |&(document, start)| PassagePlace { id: ids[document], document, start, end: start + 9, line: 1 };
+            let place = |&(document, start)| PassagePlace {
+                id: ids[document],
+                document,
+                start,
+                end: start + 9,
+                line: 1,
+                similarity: Similarity::ONE,
+            };
             let places: Vec<PassagePlace<'_>> = places.iter().map(place).collect();
             let passage = Passage { id, words: 2, count: places.len() as u64, places, text: "x" };
             all.add(&passage, &mut each).unwrap();

@@ -9,15 +9,22 @@ use std::ops::Range;
 
 /// Covers ranges by parts of as few of the others as possible, in order. Ranges that touch are separate parts.
 pub(super) fn cover(later: &[Later], mut each: impl FnMut(Later)) {
+    fewest(later.len(), |n| later[n].start..later[n].end(), |n, uncovered| each(part(&later[n], uncovered)));
+}
+
+/// Calls `each` with the numbers of as few ranges as possible that cover what all do, and with what those before do not cover. Ranges
+/// are in the order of their starts and of their ends.
+pub(super) fn fewest(count: usize, range: impl Fn(usize) -> Range<u64>, mut each: impl FnMut(usize, Range<u64>)) {
     let (mut at, mut next) = (0, 0);
-    while next < later.len() {
-        at = at.max(later[next].start);
+    while next < count {
+        at = at.max(range(next).start);
         // The last one that begins here reaches furthest.
-        while later.get(next + 1).is_some_and(|other| other.start <= at) {
+        while next + 1 < count && range(next + 1).start <= at {
             next += 1;
         }
-        each(part(&later[next], at..later[next].end()));
-        at = later[next].end();
+        let end = range(next).end;
+        each(next, at..end);
+        at = end;
         next += 1;
     }
 }

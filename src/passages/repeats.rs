@@ -94,11 +94,11 @@ fn repeats_by(documents: &[&[u64]], selector: Selector, most_places: usize, memo
     let found = find(&text, &options, memory, None)?;
     let mut repeats = Vec::new();
     found.for_each(0..found.len(), |repeat| {
-        let place = |&at: &u64| {
+        let place = |FoundPlace { at, .. }| {
             let document = text.number_at(at);
             Place { document, token: (at - text.starts[document]) as usize }
         };
-        let places = repeat.places.iter().map(place).collect();
+        let places = repeat.places().map(place).collect();
         repeats.push(Repeat { tokens: repeat.tokens as usize, count: repeat.count as usize, places });
         Ok(())
     })?;
@@ -128,6 +128,8 @@ pub(super) struct Found {
     words: Stored,
     /// In their order.
     index: Vec<Entry>,
+    /// Whether each place has its own length, and a number of words that are those of the first one.
+    is_near: bool,
     /// The number of repeats that were left out, because there are too many with their first place.
     pub left_out: u64,
     /// The maximum number of repeats.
@@ -156,14 +158,71 @@ pub(super) struct FoundRepeat<'a> {
     pub size: u64,
     /// The number of its places.
     pub count: u64,
-    /// The first tokens of the first of them, in all documents together.
-    pub places: &'a [u64],
+    /// The first of them.
+    places: &'a [u64],
+    is_near: bool,
+}
+
+/// A place of a repeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FoundPlace {
+    /// Its first token, in all documents together.
+    pub at: u64,
+    pub tokens: u32,
+    /// The tokens that are those of the first place.
+    pub matched: u32,
+}
+
+impl FoundRepeat<'_> {
+    /// The number of places that are kept.
+    pub fn kept(&self) -> usize {
+        self.places.len() / words_a_place(self.is_near)
+    }
+
+    /// The first of them.
+    pub fn places(&self) -> impl Iterator<Item = FoundPlace> {
+        let all = self.tokens as u32;
+        self.places.chunks(words_a_place(self.is_near)).map(move |place| match *place {
+            [at, lengths] => FoundPlace { at, tokens: (lengths >> 32) as u32, matched: lengths as u32 },
+            _ => FoundPlace { at: place[0], tokens: all, matched: all },
+        })
+    }
 }
 
 /// The words of a repeat before its places: its size, and its count.
 const HEAD: usize = 2;
 
+/// The words of a place: its first token, and its two lengths if they differ from that of the repeat.
+fn words_a_place(is_near: bool) -> usize {
+    1 + usize::from(is_near)
+}
+
 impl Found {
+    /// None yet. What does not fit a part of this memory goes to a file.
+    pub fn new(is_near: bool, memory: u64, folder: Option<&Path>) -> Self {
+        let words = Stored::new("passages", memory / 4, folder);
+        let most = (memory / 4).saturating_add(BYTES_BESIDE) / size_of::<Entry>() as u64;
+        Found { words, index: Vec::new(), is_near, left_out: 0, most, error: None }
+    }
+
+    /// Adds one that is near: its size, the number of its places, and the first of them, of which the first one is the first.
+    ///
+    /// # Errors
+    /// The file cannot be written, or there are too many for the memory.
+    pub fn push_near(&mut self, size: u64, count: u64, places: &[FoundPlace]) -> Result<(), Error> {
+        let FoundPlace { at: first, tokens, .. } = places[0];
+        let mut words = vec![size, count];
+        words.extend(
+            places.iter().flat_map(|place| [place.at, u64::from(place.tokens) << 32 | u64::from(place.matched)]),
+        );
+        self.add(&words, &[Entry { first, at: 0, tokens, places: places.len() as u32 }], 0)
+    }
+
+    /// Puts them in order. A place has one repeat of each length.
+    pub fn sort(&mut self) {
+        self.index.par_sort_unstable_by_key(|entry| (entry.first, std::cmp::Reverse(entry.tokens), entry.at));
+    }
+
     /// Their number.
     pub fn len(&self) -> usize {
         self.index.len()
@@ -190,9 +249,11 @@ impl Found {
     ) -> Result<(), Error> {
         let mut buffer = Buffer::default();
         for &Entry { at, tokens, places, .. } in &self.index[range] {
-            let words = self.words.read(at..at + HEAD as u64 + u64::from(places), &mut buffer)?;
+            let length = HEAD + places as usize * words_a_place(self.is_near);
+            let words = self.words.read(at..at + length as u64, &mut buffer)?;
             let (head, places) = words.split_at(HEAD);
-            each(FoundRepeat { tokens: u64::from(tokens), size: head[0], count: head[1], places })?;
+            let (tokens, is_near) = (u64::from(tokens), self.is_near);
+            each(FoundRepeat { tokens, size: head[0], count: head[1], places, is_near })?;
         }
         Ok(())
     }
@@ -329,9 +390,7 @@ impl Drop for Outbox<'_> {
 /// # Errors
 /// A temporary file cannot be read or written, or there are too many repeats for the memory.
 pub(super) fn find(text: &Text, options: &FindOptions, memory: u64, folder: Option<&Path>) -> Result<Found, Error> {
-    let words = Stored::new("passages", memory / 4, folder);
-    let most = (memory / 4).saturating_add(BYTES_BESIDE) / size_of::<Entry>() as u64;
-    let found = Mutex::new(Found { words, index: Vec::new(), left_out: 0, most, error: None });
+    let found = Mutex::new(Found::new(false, memory, folder));
     let outbox = || Outbox {
         options,
         found: &found,
@@ -353,8 +412,7 @@ pub(super) fn find(text: &Text, options: &FindOptions, memory: u64, folder: Opti
     if let Some(error) = found.error.take() {
         return Err(error);
     }
-    // A place has one repeat of each length.
-    found.index.par_sort_unstable_by_key(|entry| (entry.first, std::cmp::Reverse(entry.tokens)));
+    found.sort();
     Ok(found)
 }
 

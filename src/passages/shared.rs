@@ -16,7 +16,7 @@
 //! classes, only the first is searched for. (After Zhu, Deng, Nargesian &
 //! Miller, *JOSIE: Overlap Set Similarity Search for Finding Joinable Tables in Data Lakes*, SIGMOD 2019.)
 
-use super::corpus::check_stopped;
+use super::reading::check_stopped;
 use crate::error::Error;
 use crate::hash::sequence_hash;
 use crate::postings::{Buffer, Sorter, Stored};

@@ -291,6 +291,11 @@ pub(super) struct Text {
 }
 
 impl Text {
+    /// The tokens, where each document begins and the last one ends, and whether there are tokens that count half.
+    pub fn into_tokens(self) -> (Stored, Vec<u64>, bool) {
+        (self.tokens, self.starts, self.has_halves)
+    }
+
     /// The number of k-grams in a window.
     pub fn window(&self) -> usize {
         self.selector.window

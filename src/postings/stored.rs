@@ -71,6 +71,11 @@ impl Stored {
         }
     }
 
+    /// All of them, if they are in memory.
+    pub fn in_memory(&self) -> Option<&[u64]> {
+        self.file.is_none().then_some(&self.words)
+    }
+
     /// Some rows of `N` words, if it has rows of so many words.
     ///
     /// # Errors

@@ -66,13 +66,14 @@ struct Paired {
     b_start: usize,
     b_end: usize,
     b_line: usize,
+    similarity: f64,
 }
 
 impl From<&PairedPassage> for Paired {
     fn from(passage: &PairedPassage) -> Self {
-        let &PairedPassage { words, a_range: (a_start, a_end), a_line, b_range: (b_start, b_end), b_line, .. } =
-            passage;
-        Paired { words, a_start, a_end, a_line, b_start, b_end, b_line }
+        let &PairedPassage { words, a_range, a_line, b_range, b_line, similarity } = passage;
+        let [(a_start, a_end), (b_start, b_end)] = [a_range, b_range];
+        Paired { words, a_start, a_end, a_line, b_start, b_end, b_line, similarity: similarity.value() }
     }
 }
 
@@ -83,11 +84,13 @@ struct Place<'a> {
     start: usize,
     end: usize,
     line: usize,
+    similarity: f64,
 }
 
 impl<'a> From<&PassagePlace<'a>> for Place<'a> {
     fn from(place: &PassagePlace<'a>) -> Self {
-        Place { id: place.id, start: place.start, end: place.end, line: place.line }
+        let &PassagePlace { id, start, end, line, similarity, .. } = place;
+        Place { id, start, end, line, similarity: similarity.value() }
     }
 }
 

@@ -80,11 +80,14 @@ pub struct RepeatedAt {
     pub start: usize,
     pub end: usize,
     line: usize,
+    pub similarity: f64,
 }
 
 impl Repeated {
     fn check(&self) -> bool {
-        let are_places = self.places.iter().all(|place| place.start < place.end && place.line > 0);
+        let is_place =
+            |at: &RepeatedAt| at.start < at.end && at.line > 0 && at.similarity > 0.0 && at.similarity <= 1.0;
+        let are_places = self.places[0].similarity == 1.0 && self.places.iter().all(is_place);
         self.id > 0 && self.words > 0 && self.count > 1 && are_places && self.places.len() as u64 <= self.count
     }
 }
@@ -323,11 +326,18 @@ pub struct SharedAt {
     pub b_start: usize,
     pub b_end: usize,
     pub b_line: usize,
+    pub similarity: f64,
 }
 
 impl Shared {
     fn check(&self) -> bool {
-        let is_passage = |at: &SharedAt| at.words > 0 && at.a_start < at.a_end && at.b_start < at.b_end;
+        let is_passage = |at: &SharedAt| {
+            at.words > 0
+                && at.a_start < at.a_end
+                && at.b_start < at.b_end
+                && at.similarity > 0.0
+                && at.similarity <= 1.0
+        };
         !self.passages.is_empty()
             && self.passages.iter().all(is_passage)
             && self.passages.is_sorted_by_key(|at| (at.b_start, at.b_end))

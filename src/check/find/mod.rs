@@ -41,7 +41,6 @@
 //! [`Found::frequent`] counts the runs of four words that occur more often. The comparison is cut short for texts that repeat
 //! themselves very often, and for paragraphs with the same words as many others; [`Found::cut_short`] counts those documents.
 
-mod align;
 mod finding;
 mod grams;
 mod paragraphs;
@@ -52,6 +51,7 @@ pub use finding::{Document, FindOptions, Finding, Judgement, Kind, Place, size, 
 
 use crate::hash::sequence_hash;
 use crate::passages::Run;
+use crate::passages::align::Aligner;
 use crate::passages::lcs::Lcs;
 use finding::has_letter;
 use grams::{Grams, Text};
@@ -201,13 +201,14 @@ impl<'a, Judge: Fn(&Finding) -> Option<Judgement>> Search<'a, Judge> {
     /// The candidates of a document with earlier ones and with itself, and whether the comparison was cut short.
     fn before(&self, grams: &Grams, own: usize) -> (Vec<Judged>, bool) {
         let (runs, cut_short) = grams.runs(&self.text, own);
-        let (mut lcs, mut found) = (Lcs::default(), Vec::new());
+        let (words, similarity) = (&self.text.words[..], self.options.passage_similarity);
+        let (mut aligner, mut found) = (Aligner { words, lcs: Lcs::default(), similarity }, Vec::new());
         let mut compared = self.paragraphs[own].compared();
         for common in runs.chunk_by(|x, y| x.0 == y.0) {
             let (documents, runs) = ([common[0].0, own], common.iter().map(|(_, run)| *run).collect::<Vec<Run>>());
             match self.equal(documents) {
                 Some(file) => found.extend(self.judged(file)),
-                None => found.extend(self.parts(grams, documents, &runs, &mut compared, &mut lcs)),
+                None => found.extend(self.parts(grams, documents, &runs, &mut compared, &mut aligner)),
             }
         }
         (found, cut_short || compared.cut_short)
@@ -233,15 +234,17 @@ impl<'a, Judge: Fn(&Finding) -> Option<Judgement>> Search<'a, Judge> {
         [a, b]: [usize; 2],
         runs: &[Run],
         compared: &mut Compared,
-        lcs: &mut Lcs,
+        aligner: &mut Aligner<&[u64]>,
     ) -> Vec<Judged> {
         let Search { text, options, .. } = self;
         let blocks = [a, b].map(|document| self.documents[document].blocks);
-        let starts = [a, b].map(|document| text.range(document).start);
+        let ranges = [a, b].map(|document| text.range(document));
+        let starts = [&ranges[0], &ranges[1]].map(|range| range.start);
         // More than half of a passage at the minimum similarity is usually in common runs, but sometimes far less.
         let least = options.min_words.div_ceil(3);
         let mut found = Vec::new();
-        for mut runs in align::passages(text, runs, a == b, least, options.passage_similarity, lcs) {
+        let Ok(passages) = aligner.passages(&ranges, runs, least);
+        for mut runs in passages {
             trim::trim(&mut runs, blocks, starts);
             let enough = has_content(&text.words, &runs, options.min_words);
             found.extend(
@@ -249,7 +252,7 @@ impl<'a, Judge: Fn(&Finding) -> Option<Judgement>> Search<'a, Judge> {
             );
         }
         let paragraphs = [&self.paragraphs[a], &self.paragraphs[b]];
-        for (places, runs) in paragraphs::similar(text, runs, a == b, paragraphs, options, compared, lcs) {
+        for (places, runs) in paragraphs::similar(text, runs, a == b, paragraphs, options, compared, &mut aligner.lcs) {
             let paragraph = Candidate::new(Kind::Paragraph, places, runs);
             if has_content(&text.words, &paragraph.runs, options.paragraph_words) && !self.is_phrase(grams, &paragraph)
             {

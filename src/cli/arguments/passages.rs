@@ -17,6 +17,8 @@ pub struct Arguments {
     pub against: Vec<PathBuf>,
     /// `--exact`.
     pub exact: bool,
+    /// `--similarity`.
+    pub similarity: Defaulted<Threshold>,
     /// `--min-words`.
     pub min_words: u64,
     /// `--emit`.
@@ -53,6 +55,10 @@ impl Arguments {
             paths: input::paths(given),
             against: values(given, "against"),
             exact: switch(given, "exact"),
+            similarity: Defaulted {
+                value: *value(given, "similarity").expect("has a default"),
+                is_typed: is_typed(given, "similarity"),
+            },
             min_words: number("min-words"),
             emit: chosen(given, "emit", EMITS).expect("has a default"),
             is_emit_typed: is_typed(given, "emit"),
@@ -108,14 +114,14 @@ pub fn command() -> Command {
         .about("Finds the passages that repeat in a corpus, between documents and within one")
         .long_about(
             "Finds the passages that repeat in a corpus, between documents and within one, and prints them as JSON lines.\n\n\
-             With --exact, a passage is a run of words that stands at two or more places, and that can be extended at neither end at \
-             all of them: none is missed. Punctuation and case do not count (see 'dedup help tokens'). Passages with small edits are not found \
-             yet: without --exact the command ends with an error.\n\n\
-             With --output DIR, or --emit kept for standard output, the corpus is written again with every place of each passage cut but \
+             A passage is a stretch of text with later ones that are similar to it: the same words, but for small edits. Punctuation and case \
+             do not count (see 'dedup help tokens'). With --exact, it is a run of the same words that stands at two or more places, and \
+             that can be extended at neither end at all of them: none is missed.\n\n\
+             With --exact and --output DIR, or --emit kept for standard output, the corpus is written again with every place of each passage cut but \
              for the first one. DIR/_dedup/removed.jsonl has a line for each cut, with the place where the same words stay.",
         )
         .after_help(
-            "Examples:\n  dedup passages ./corpus --exact\n  dedup passages crawl.jsonl.gz --exact --min-words 100 --text-field body\n  \
+            "Examples:\n  dedup passages ./corpus\n  dedup passages crawl.jsonl.gz --exact --min-words 100 --text-field body\n  \
              dedup passages train.jsonl --against test.jsonl --exact --min-words 13 --emit spans\n  \
              dedup passages shards/ --exact --output cut/\n  \
              dedup passages pages.jsonl --exact --min-words 5 --unit paragraph --emit kept > unique.jsonl",
@@ -125,7 +131,15 @@ pub fn command() -> Command {
             Arg::new("exact")
                 .long("exact")
                 .action(ArgAction::SetTrue)
-                .help("Find runs of the same words; required, because passages with edits are not found yet"),
+                .help("Find runs of the same words, all of them; required for what is cut"),
+        )
+        .arg(
+            Arg::new("similarity")
+                .long("similarity")
+                .value_name("S")
+                .value_parser(parse_share)
+                .default_value("0.8")
+                .help("Minimum similarity of each place of a passage to the first one: the share of their words that match"),
         )
         .arg(
             Arg::new("min-words")

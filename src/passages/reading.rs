@@ -1,0 +1,234 @@
+//! The reading of documents, as words and as the k-grams at which they are compared.
+
+use super::cutting::{Cutting, PassageOptions, memory_of_reading, sequence_of};
+use super::locate::{Documents, Places};
+use super::order;
+use super::repeats::FindOptions;
+use super::seeds::{Seeding, Seeds};
+use super::text::{Builder, Selector, Text};
+use crate::error::Error;
+use crate::postings::Sorter;
+use crate::run::batches::{Numbered, Side, in_parallel};
+use crate::run::observer::{Observer, Stage};
+use crate::run::ordered::thread_pool;
+use crate::source::{Problem, Severity, Source};
+use crate::tokenizer::TokenDetail;
+use rayon::ThreadPool;
+
+/// What was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "report", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct PassageCounts {
+    /// Documents read, references not included.
+    pub documents: u64,
+    /// Documents of the reference, if there is one.
+    pub references: u64,
+    /// Tokens, those of references included.
+    pub tokens: u64,
+    /// Bytes of input as read; compressed input counts compressed.
+    pub bytes: u64,
+    /// Records or files whose text was not valid in its encoding and was read with replacements.
+    pub repaired: u64,
+    /// Files left out by rule.
+    pub skipped: u64,
+    /// Records or files that could not be read.
+    pub failed: u64,
+    /// Pages whose whole text was read because no main text was found.
+    pub fell_back: u64,
+    /// Bytes that went to temporary files.
+    pub spilled: u64,
+}
+
+impl PassageCounts {
+    pub(super) fn problem(&mut self, problem: &Problem) {
+        match problem.severity {
+            Severity::Deferred => {}
+            Severity::FellBack => self.fell_back += 1,
+            Severity::Repaired => self.repaired += 1,
+            Severity::Skipped => self.skipped += 1,
+            Severity::Failed => self.failed += problem.records,
+        }
+    }
+}
+
+/// The maximum number of passages with the same first place that overlap themselves.
+pub(super) const MOST_OVERLAPPING: usize = 10;
+
+/// Documents that were read, and whose groups are sorted.
+pub(super) struct Search {
+    pub documents: Documents,
+    pub text: Text,
+    pub options: FindOptions,
+    /// With a similarity, the k-grams by which places are compared.
+    pub seeds: Option<Seeds>,
+    pub counts: PassageCounts,
+    pub pool: ThreadPool,
+}
+
+impl Search {
+    /// Reads everything, and where documents are too if `with_places`.
+    pub fn read(
+        source: &mut dyn Source,
+        reference: Option<&mut dyn Source>,
+        options: &PassageOptions,
+        with_places: bool,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
+        options.words().check("passages")?;
+        options.check()?;
+        let pool = thread_pool(options.threads)?;
+        let against = reference.is_some();
+        let mut sources = Side::both(source, reference);
+        sources.iter_mut().for_each(|side| side.source.keep_for_second_read());
+        observer.stage(Stage::Reading);
+        let Reading { documents, builder, mut counts, seeds } = read(&mut sources, options, with_places, observer)?;
+        observer.stage(Stage::Grouping);
+        let text = pool.install(|| {
+            let mut text = builder.finish()?;
+            order::sort(&mut text, options.memory)?;
+            Ok::<Text, Error>(text)
+        })?;
+        check_stopped(observer)?;
+        observer.stage(Stage::Verifying);
+        counts.spilled = text.bytes_spilled();
+        let references =
+            against.then(|| text.anchors.partition_point(|a| a.document < documents.end_of_references()) as u32);
+        let find = FindOptions {
+            min_size: options.min_words as u64,
+            most_places: options.max_places,
+            references,
+            most_overlapping: MOST_OVERLAPPING,
+        };
+        Ok(Search { documents, text, options: find, seeds, counts, pool })
+    }
+}
+
+pub(super) fn check_stopped(observer: &dyn Observer) -> Result<(), Error> {
+    if observer.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
+}
+
+/// What is made of a batch: arrays with an entry for each document, and their tokens and anchors.
+#[derive(Default)]
+struct Part {
+    reference: bool,
+    bytes: u64,
+    unpacked: u64,
+    lengths: Vec<u64>,
+    sequences: Vec<u64>,
+    ids: String,
+    id_ends: Vec<usize>,
+    places: Places,
+    tokens: Vec<u64>,
+    selected: Vec<u64>,
+    /// K-grams and their places.
+    seeds: Vec<u64>,
+    has_halves: bool,
+    problems: Vec<Problem>,
+    /// A document that is too large, which ends the run.
+    refused: Option<Error>,
+}
+
+/// What was read.
+struct Reading {
+    documents: Documents,
+    builder: Builder,
+    counts: PassageCounts,
+    seeds: Option<Seeds>,
+}
+
+/// How documents are turned into words and anchors.
+#[derive(Clone)]
+struct Selecting {
+    anchors: Selector,
+    seeds: Option<Seeding>,
+    seed: u64,
+    with_places: bool,
+}
+
+/// Reads everything: the reference first.
+fn read(
+    sources: &mut [Side<'_>],
+    options: &PassageOptions,
+    with_places: bool,
+    observer: &dyn Observer,
+) -> Result<Reading, Error> {
+    let anchors = Selector::new(options.min_words, true);
+    let (memory, folder) = (options.memory, options.temp_dir.as_deref());
+    let seeding = options.similarity.map(|_| Seeding::new(options.min_words));
+    let mut reading = Reading {
+        documents: Documents::default(),
+        builder: Builder::new(anchors.clone(), memory, folder),
+        counts: PassageCounts::default(),
+        seeds: seeding.map(|_| Sorter::new("k-grams", memory / 8, folder)),
+    };
+    let selecting = Selecting { anchors, seeds: seeding, seed: options.seed, with_places };
+    let words = options.words();
+    let (signing, threads, room) = memory_of_reading(&words);
+    in_parallel(
+        (threads, room),
+        sources,
+        |_| Ok(()),
+        || (Cutting::new(words, &signing), Vec::new()),
+        |(), numbered, (cutting, grams)| part(numbered, cutting, &selecting, grams),
+        |mut part: Part| {
+            if let Some(refused) = part.refused {
+                return Err(refused);
+            }
+            let Reading { documents, builder, counts, seeds } = &mut reading;
+            for problem in &part.problems {
+                counts.problem(problem);
+                observer.problem(problem);
+            }
+            let first = counts.tokens;
+            if let Some(seeds) = seeds {
+                part.seeds.as_chunks().0.iter().try_for_each(|&[gram, place]| seeds.push([gram, first + place]))?;
+            }
+            counts.bytes += part.bytes;
+            counts.tokens += part.tokens.len() as u64;
+            let read = part.lengths.len() as u64;
+            *(if part.reference { &mut counts.references } else { &mut counts.documents }) += read;
+            observer.unpacked(part.unpacked);
+            observer.progress(part.bytes, read);
+            check_stopped(observer)?;
+            builder.add(&part.lengths, &part.tokens, &mut part.selected, part.has_halves)?;
+            documents.add(part.reference, &part.sequences, (&part.ids, &part.id_ends));
+            documents.add_places(&part.places);
+            Ok(())
+        },
+    )?;
+    Ok(reading)
+}
+
+/// Turns a batch into a part.
+fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selecting: &Selecting, grams: &mut Vec<u64>) -> Part {
+    let Numbered { reference, batch, .. } = numbered;
+    let mut part = Part { reference, bytes: batch.bytes_read(), unpacked: batch.bytes_unpacked(), ..Part::default() };
+    batch.documents(&mut |document| match document {
+        Ok(document) => {
+            let Part { lengths, sequences, tokens, selected, seeds, has_halves, .. } = &mut part;
+            let (number, first) = (lengths.len() as u32, tokens.len() as u64);
+            let cut = cutting.cut(&document, TokenDetail::Hashes, tokens, |_, words, halves| {
+                lengths.push(words.len() as u64);
+                sequences.push(sequence_of(words, selecting.seed));
+                selecting.anchors.select(number, first, words, grams, selected);
+                if let Some(seeding) = selecting.seeds {
+                    seeding.select(first, words, grams, seeds);
+                }
+                *has_halves |= halves;
+            });
+            match cut {
+                Ok(()) => {
+                    part.ids.push_str(&document.id);
+                    part.id_ends.push(part.ids.len());
+                    if selecting.with_places {
+                        part.places.push(&document.place);
+                    }
+                }
+                Err(error) => part.refused = part.refused.take().or(Some(error)),
+            }
+        }
+        Err(problem) => part.problems.push(problem),
+    });
+    part
+}

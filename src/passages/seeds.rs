@@ -1,0 +1,85 @@
+//! Where places are compared that may be similar: at k-grams that they have in common.
+//!
+//! ```text
+//! tokens → [`Seeding`] on any thread → rows (k-gram, place), sorted → [`pairs`]: rows (place, earlier place), sorted
+//! ```
+//!
+//! A place is paired with the first one that has its k-gram, and with the one before it: so a paragraph that a hundred thousand documents
+//! have is found in all of them by two comparisons for each of its k-grams.
+
+use super::covered::Covered;
+use super::selected_by_windows;
+use crate::error::Error;
+use crate::hash::shingle_hashes;
+use crate::postings::Sorter;
+
+/// Selects the k-grams of a document: the least one of each window, by its hash.
+#[derive(Clone, Copy)]
+pub(super) struct Seeding {
+    gram: usize,
+    window: usize,
+}
+
+/// The range of the length of a k-gram, and of that of a window. Of a passage of which one word in five is changed, evenly, no more than 4
+/// words in a row are not; but nobody edits evenly, and the shorter a k-gram is, the more places have it by chance.
+const LEAST: usize = 4;
+const MOST: usize = 5;
+
+impl Seeding {
+    /// For passages of at least so many words.
+    pub fn new(min_words: usize) -> Self {
+        let length = (min_words / 6).clamp(LEAST, MOST);
+        Seeding { gram: length.min(min_words), window: length }
+    }
+
+    /// The number of equal tokens in a row of which one k-gram is selected for sure.
+    #[cfg(all(test, feature = "files"))]
+    pub fn reach(self) -> usize {
+        self.gram + self.window - 1
+    }
+
+    /// Appends the k-grams of a document, each with its place: that of the first token is `first`.
+    pub fn select(self, first: u64, tokens: &[u64], grams: &mut Vec<u64>, seeds: &mut Vec<u64>) {
+        if tokens.len() < self.gram {
+            return;
+        }
+        grams.clear();
+        shingle_hashes(tokens, self.gram, grams);
+        selected_by_windows(grams, self.window, |at, _| seeds.extend([grams[at], first + at as u64]));
+    }
+}
+
+/// Rows of a k-gram and its place, for all documents.
+pub(super) type Seeds = Sorter<2>;
+
+/// The places of equal k-grams, each with an earlier one: the first one and the last one before it. With a reference, of so many tokens, only
+/// places after it, with places in it. A place in a passage that is `known` is paired with the first one only.
+///
+/// # Errors
+/// A temporary file cannot be read, or that of the pairs cannot be written.
+pub(super) fn pairs(
+    seeds: Seeds,
+    known: &Covered,
+    reference: Option<u64>,
+    mut pairs: Sorter<2>,
+) -> Result<Sorter<2>, Error> {
+    let (mut gram, mut first, mut last) = (None, 0, 0);
+    seeds.for_each(|&[own, place]| {
+        if gram != Some(own) {
+            (gram, first, last) = (Some(own), place, place);
+            return Ok(());
+        }
+        let is_paired = reference.is_none_or(|end| first < end && end <= place);
+        if is_paired {
+            pairs.push([place, first])?;
+            if last != first && !known.has(place) {
+                pairs.push([place, last])?;
+            }
+        }
+        if reference.is_none_or(|end| place < end) {
+            last = place;
+        }
+        Ok(())
+    })?;
+    Ok(pairs)
+}

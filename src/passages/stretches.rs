@@ -1,0 +1,253 @@
+//! The similar stretches of a part of a document: seeds are extended to runs, runs are chained, chains are aligned.
+
+use super::Run;
+use super::align::{Aligner, Words, chains, similar_parts, words_of};
+use super::classes::Similar;
+use super::later::Later;
+use super::lcs::Lcs;
+use super::locate::Documents;
+use crate::error::Error;
+use crate::postings::{Buffer, Stored};
+use crate::similarity::Threshold;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// The tokens of a document that are looked at together. Alignments reach as far beyond them.
+pub(super) const WINDOW: usize = 1 << 17;
+
+/// The tokens that are read beyond those asked for, before and after them, if they are in a file.
+const BEFORE: usize = 1 << 6;
+const AFTER: usize = 1 << 9;
+
+/// What is aligned in a window, as a multiple of its tokens, at most; for a window of few tokens, of so many.
+const MAX_RATIO: usize = 64;
+const LEAST_TOKENS: usize = 1 << 10;
+
+/// The alignments with a document that are remembered, so that their seeds are not aligned again.
+const REMEMBERED: usize = 8;
+
+/// A part of a document, with the numbers of its seeds and of its exact ranges.
+pub(super) struct Window {
+    pub document: u32,
+    pub range: Range<u64>,
+    pub seeds: Range<usize>,
+    pub exact: Range<usize>,
+}
+
+/// Tokens, in memory or in a file, of which two ranges are read at a time.
+pub(super) struct StoredWords<'t> {
+    tokens: &'t Stored,
+    buffer: Buffer,
+    /// What was read last on each side.
+    read: [(usize, Vec<u64>); 2],
+}
+
+impl<'t> StoredWords<'t> {
+    pub fn new(tokens: &'t Stored) -> Self {
+        StoredWords { tokens, buffer: Buffer::default(), read: Default::default() }
+    }
+
+    fn read(&mut self, side: usize, range: &Range<usize>) -> Result<(), Error> {
+        let (first, words) = &mut self.read[side];
+        if *first <= range.start && range.end <= *first + words.len() {
+            return Ok(());
+        }
+        *first = range.start.saturating_sub(BEFORE);
+        let end = (self.tokens.len() as usize).min(range.end + AFTER);
+        words.clear();
+        words.extend_from_slice(self.tokens.read(*first as u64..end as u64, &mut self.buffer)?);
+        Ok(())
+    }
+
+    /// The number of tokens in a range, where those that count half do.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn size(&mut self, range: Range<u64>) -> Result<u64, Error> {
+        let mut halves = 0;
+        for start in range.clone().step_by(AFTER) {
+            let part = start as usize..(start as usize + AFTER).min(range.end as usize);
+            let [tokens, _] = self.pair(part, 0..0)?;
+            halves += tokens.iter().map(|token| token & 1).sum::<u64>();
+        }
+        Ok(range.end - range.start - halves / 2)
+    }
+}
+
+impl Words for StoredWords<'_> {
+    type Error = Error;
+
+    fn pair(&mut self, a: Range<usize>, b: Range<usize>) -> Result<[&[u64]; 2], Error> {
+        if let Some(tokens) = self.tokens.in_memory() {
+            return Ok([&tokens[a], &tokens[b]]);
+        }
+        self.read(0, &a)?;
+        self.read(1, &b)?;
+        let of = |side: usize, range: Range<usize>| {
+            let (first, words) = &self.read[side];
+            if range.is_empty() { &[][..] } else { &words[range.start - first..range.end - first] }
+        };
+        Ok([of(0, a), of(1, b)])
+    }
+}
+
+/// Finds similar stretches.
+pub(super) struct Stretches<'t> {
+    aligner: Aligner<StoredWords<'t>>,
+    documents: &'t Documents,
+    min_words: u64,
+    has_halves: bool,
+    /// The ranges of the document before, and of this one around the window.
+    ranges: [Range<usize>; 2],
+    /// The tokens that may still be aligned in a window.
+    left: usize,
+}
+
+impl<'t> Stretches<'t> {
+    pub fn new(
+        words: StoredWords<'t>,
+        documents: &'t Documents,
+        similarity: Threshold,
+        (min_words, has_halves): (usize, bool),
+    ) -> Self {
+        let aligner = Aligner { words, lcs: Lcs::default(), similarity };
+        let min_words = min_words as u64;
+        Stretches { aligner, documents, min_words, has_halves, ranges: Default::default(), left: 0 }
+    }
+
+    /// The pairs of similar places of which the later one has a seed in a window, or an exact range: those of which the longer place has the
+    /// minimum length, as they are found.
+    ///
+    /// # Errors
+    /// Tokens cannot be read.
+    pub fn of_window(&mut self, window: &Window, seeds: &[[u64; 2]], exact: &[Later]) -> Result<Vec<Similar>, Error> {
+        let own = self.document(window.document);
+        let (start, end) = (window.range.start as usize, window.range.end as usize);
+        self.ranges[1] = own.start.max(start.saturating_sub(WINDOW))..own.end.min(end + WINDOW);
+        self.left = MAX_RATIO * (end - start).max(LEAST_TOKENS);
+        let exact = exact.iter().filter(|range| range.first + u64::from(range.tokens) <= range.start);
+        let mut equal: Vec<(usize, usize, usize)> = seeds
+            .iter()
+            .map(|&[b, a]| ((b - a) as usize, b as usize, 0))
+            .chain(
+                exact.map(|range| ((range.start - range.first) as usize, range.start as usize, range.tokens as usize)),
+            )
+            .collect();
+        equal.sort_unstable();
+        let mut runs = self.runs(&equal)?;
+        runs.sort_unstable_by_key(|&(document, run)| (document, run.b, run.a));
+        let mut similar = Vec::new();
+        for with in runs.chunk_by(|x, y| x.0 == y.0) {
+            let runs: Vec<Run> = with.iter().map(|&(_, run)| run).collect();
+            self.with(with[0].0, &runs, window.document == with[0].0, &mut similar)?;
+        }
+        Ok(similar)
+    }
+
+    fn document(&self, number: u32) -> Range<usize> {
+        let starts = &self.documents.starts;
+        starts[number as usize] as usize..starts[number as usize + 1] as usize
+    }
+
+    /// The runs through places that are given by their distance, the later place, and the tokens that are known to be equal: each with the
+    /// document of the earlier place. The two places of a run do not overlap.
+    fn runs(&mut self, equal: &[(usize, usize, usize)]) -> Result<Vec<(u32, Run)>, Error> {
+        let (mut runs, mut last, mut document, mut range) = (Vec::new(), (0, 0), 0, 0..0);
+        for &(apart, b, known) in equal {
+            let is_known = last.0 == apart && b < last.1 && b + known <= last.1;
+            if is_known || self.left == 0 && known == 0 {
+                continue;
+            }
+            let a = b - apart;
+            if !range.contains(&a) {
+                document = self.documents.number_at(a as u64);
+                range = self.document(document);
+            }
+            let most = if range.contains(&b) { apart } else { usize::MAX };
+            self.ranges[0] = range.clone();
+            let run = self.run([a, b], known, most)?;
+            if run.tokens > 0 {
+                last = (apart, run.b + run.tokens);
+                runs.push((document, run));
+            }
+        }
+        Ok(runs)
+    }
+
+    /// The run through two places of which some tokens are known to be equal, with at most so many tokens.
+    fn run(&mut self, [a, b]: [usize; 2], known: usize, most: usize) -> Result<Run, Error> {
+        let [of_a, of_b] = &self.ranges;
+        let (to, end) = ((a + known).min(of_a.end), of_b.end.max(b + known));
+        let after = [a..of_a.end.min(a.saturating_add(most)), b..end];
+        let after = known + self.aligner.equal_after(&after, [to, b + known])?;
+        if after == 0 {
+            return Ok(Run { a, b, tokens: 0 });
+        }
+        let [of_a, of_b] = &self.ranges;
+        let before = [of_a.start.max(a.saturating_sub(most - after)), of_b.start.min(b)];
+        let before = self.aligner.equal_before(&before.map(|start| start..usize::MAX), [a, b])?;
+        self.left = self.left.saturating_sub(before + after - known);
+        Ok(Run { a: a - before, b: b - before, tokens: before + after })
+    }
+
+    /// The similar stretches of the window and of another document that have these runs.
+    fn with(&mut self, document: u32, runs: &[Run], own: bool, similar: &mut Vec<Similar>) -> Result<(), Error> {
+        self.ranges[0] = self.document(document);
+        let mut chains = chains(runs, own);
+        chains.sort_unstable_by_key(|chain| (chain[0].b, chain[0].a));
+        let mut before: VecDeque<Vec<Run>> = VecDeque::new();
+        for chain in chains {
+            let longest = chain.iter().max_by_key(|run| run.tokens).expect("a chain has runs");
+            if self.left == 0 || before.iter().any(|runs| holds(runs, longest)) {
+                continue;
+            }
+            let [of_a, of_b] = self.ranges.clone();
+            // Exact ranges may go beyond what is looked at.
+            let last = chain[chain.len() - 1];
+            let of_b = of_b.start.min(chain[0].b)..of_b.end.max(last.b + last.tokens);
+            let aligned = self.aligner.extended(&[of_a, of_b], &chain, own)?;
+            let (first, last) = (aligned[0], aligned[aligned.len() - 1]);
+            self.left = self.left.saturating_sub(last.b + last.tokens - first.b);
+            for part in similar_parts(&aligned, self.aligner.similarity) {
+                similar.extend(self.similar(&part)?);
+            }
+            before.push_front(aligned);
+            before.truncate(REMEMBERED);
+        }
+        Ok(())
+    }
+
+    /// The pair from the first to the last of these runs, if it is similar and long enough.
+    fn similar(&mut self, runs: &[Run]) -> Result<Option<Similar>, Error> {
+        let (start, last) = (runs[0], runs[runs.len() - 1]);
+        let first = start.a as u64..(last.a + last.tokens) as u64;
+        let later = start.b as u64..(last.b + last.tokens) as u64;
+        let longer = if later.end - later.start > first.end - first.start { &later } else { &first };
+        let matched = words_of(runs);
+        let both = first.end - first.start + later.end - later.start;
+        let is_similar = self.aligner.similarity.reached_by(2 * matched as u64, both);
+        let is_found = is_similar && self.is_long(longer.clone(), runs)?;
+        Ok(is_found.then_some(Similar { first, later, matched: matched as u32 }))
+    }
+
+    /// Whether a place has the minimum length, where words without a match count twice: an edited copy has edits at its ends, too, but is
+    /// found from the first to the last match only.
+    fn is_long(&mut self, longer: Range<u64>, runs: &[Run]) -> Result<bool, Error> {
+        let tokens = longer.end - longer.start;
+        if !self.has_halves || tokens >= 2 * self.min_words {
+            return Ok((2 * tokens).saturating_sub(words_of(runs) as u64) >= self.min_words);
+        }
+        let words = &mut self.aligner.words;
+        let mut matched = 0;
+        for run in runs {
+            matched += words.size(run.a as u64..(run.a + run.tokens) as u64)?;
+        }
+        Ok((2 * words.size(longer)?).saturating_sub(matched) >= self.min_words)
+    }
+}
+
+/// Whether a run is in one of these, which ascend.
+fn holds(runs: &[Run], run: &Run) -> bool {
+    let last = runs[..runs.partition_point(|other| other.b <= run.b)].last();
+    last.is_some_and(|last| last.b + run.a == last.a + run.b && run.b + run.tokens <= last.b + last.tokens)
+}
