@@ -9,7 +9,7 @@ CORPUS has `id` and `text` in each line. Other arguments are those of `dedup`. W
 compared with those of that program, and a difference is an error.
 
 Needs Java 17 and a Python environment with pyspark, pyarrow and the wheel of this package (tests/python/run), and in FOLDER about twice the size
-of the corpus; what a run leaves there is deleted by the next one. 100,000 documents of 1.8 kB take one minute on two cores.
+of the corpus; what a run leaves there is deleted by the next one.
 
 No join is turned into a broadcast because the corpus is small (`--small` allows it): so the bytes are those that a document costs in a large
 corpus too. The bytes are what the tasks of a stage wrote for others to read, from the status store of Spark, compressed as Spark
