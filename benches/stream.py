@@ -6,6 +6,7 @@
     python3 benches/stream.py opening FOLDER     `index query` of indexes of 0.1, 1 and 10 million texts, without write access too
     python3 benches/stream.py decisions FOLDER   `filter` with 80,000 pages of one template remembered, one line at a time
     python3 benches/stream.py templates FOLDER   `scan --emit verdicts|clusters` and `filter` of pages of one template, every algorithm
+    python3 benches/stream.py gaining FOLDER     the same of pages whose template gains 30 words
     python3 benches/stream.py kills FOLDER       `kill -9` in the middle of merges, freezes and checkpoints; nothing lost, nothing extra
 
 `--dedup PROGRAM` names another program than target/release/dedup. Needs Python 3.9, Linux, and up to 6 GB in FOLDER, which is kept for the
@@ -236,6 +237,23 @@ def templates(folder, dedup):
             print(f"| {pages_of} | {name} | {' | '.join(cells)} | {differ} of {verdicts:,} |", flush=True)
 
 
+def gaining(folder, dedup):
+    print("| pages | the template gains words from page | verdicts s | MB | `filter` s | MB |\n|---|---|---|---|---|---|")
+    frame, gained = (" ".join(f"{name}{i}" for i in range(count)) for name, count in (("k", 550), ("g", 30)))
+    own = lambda name, page, count: "".join(f" {name}{page}x{i}" for i in range(count))
+    for count, start in ((2_000, 400), (4_000, 400), (10_000, 400), (40_000, 400), (40_000, 20_000)):
+        file = folder / f"gaining-{count}-{start}.jsonl"
+        with open(file, "w", encoding="utf-8") as to:
+            for page in range(count):
+                text = f"{frame} {gained if page >= start else own('z', page, 30)}{own('o', page, 80)}"
+                to.write(f'{{"id":"{page}","text":"{text}"}}\n')
+        cells = []
+        for command, source in ((["scan", file, "--emit", "verdicts"], None), (["filter"], file)):
+            wall, memory = run([dedup, *command, "-q", "--shingle", "1"], source)
+            cells += [f"{wall:.2f}", f"{memory:.0f}"]
+        print(f"| {count:,} | {start:,} | {' | '.join(cells)} |", flush=True)
+
+
 def kills(folder, dedup):
     """Streams that are killed when a file beside the index appears or goes, and fed again, against one that is not killed."""
     rng = random.Random(7)
@@ -323,7 +341,7 @@ def feed(process, lines, tables, rng, wall):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    what = {f.__name__: f for f in (gaps, opening, decisions, templates, kills)}
+    what = {f.__name__: f for f in (gaps, opening, decisions, templates, gaining, kills)}
     parser.add_argument("what", choices=what)
     parser.add_argument("folder", type=pathlib.Path, help="where inputs are kept")
     parser.add_argument("--dedup", default=str(HERE.parent / "target/release/dedup"), help="the program")

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Only the log matters. A checkpoint that is missing, damaged, of another log or of tables that were chosen otherwise is
-//! ignored, and the next writer makes one. It is recognised by a digest of all frames of the log before its place, which a
+//! ignored, and the next writer makes one. (One thing is taken from it: up to its place the log was on the disk, so a log that is
+//! torn before is damaged. A writer removes the checkpoint of a longer log.) It is recognised by a digest of all frames of the log before its place, which a
 //! note at that place has: so it is not taken for that of a log that was replaced or grew differently.
 //!
 //! The file `checkpoint` is replaced as a whole, after the segments that it names are on the disk. Segments that it no
@@ -27,7 +28,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The version of segments and checkpoints, raised whenever the content of a table changes. Others are ignored.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 
 const FIRST_LINE: &str = "dedup tables";
 

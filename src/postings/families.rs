@@ -1,5 +1,6 @@
 //! Keys that very many documents have, with a prefix filter for the documents of each.
 
+use super::gained::Gained;
 use super::prefixes::{Asked, Prefixes, first_from};
 use super::repeated::Repeated;
 use super::table::Table;
@@ -23,6 +24,13 @@ const RECOGNISED_BY: usize = 64;
 /// The number of documents that are found before those of the same document are added up.
 const HITS_AT_ONCE: usize = 1 << 16;
 
+/// A family whose later documents have gained elements gets a further order of elements if a search by these hits so many documents, and
+/// one in 32 of the family; more with each order. Fewer hits cost no more than a further order does.
+const LEAST_FOUND: usize = 1 << 12;
+
+/// The maximum number of orders of a family: each is searched.
+const MOST_ORDERS: usize = 32;
+
 /// The memory of a document of a family: a vector has room for up to twice as many.
 const BYTES_A_MEMBER: u64 = 2 * size_of::<Member>() as u64;
 
@@ -32,6 +40,9 @@ const BYTES_A_MEMBER: u64 = 2 * size_of::<Member>() as u64;
 ///
 /// The documents of one template share many keys, of which each has only some. The keys of documents with the same frequent
 /// elements are one family, so that the elements of a document are entered once, not once for each key.
+///
+/// What is rare among the first documents of a family need not stay so: a template gains words. Then the later documents have an order
+/// of elements of their own, in which these come last.
 pub(crate) struct Families {
     bound: Bound,
     families: Vec<Family>,
@@ -46,10 +57,17 @@ pub(crate) struct Families {
     smallest: usize,
     /// Bytes of memory of all families.
     held: u64,
+    /// [`LEAST_FOUND`], which tests lower.
+    pub least_found: usize,
 }
 
 struct Family {
-    prefixes: Prefixes,
+    /// The oldest first. Documents are entered in the last, and found in all.
+    orders: Vec<Prefixes>,
+    /// Of what was entered in the last.
+    gained: Gained,
+    /// The number of documents that were entered, in all.
+    entered: u32,
     /// The number of elements by which its documents are recognised.
     frequent: usize,
     /// The documents, ascending.
@@ -130,7 +148,11 @@ pub(crate) enum Wanted {
 
 impl Family {
     fn bytes_held(&self) -> u64 {
-        self.prefixes.bytes_held() + BYTES_A_MEMBER * self.members.len() as u64
+        self.bytes_of_orders() + BYTES_A_MEMBER * self.members.len() as u64
+    }
+
+    fn bytes_of_orders(&self) -> u64 {
+        self.orders.iter().map(Prefixes::bytes_held).sum::<u64>() + self.gained.bytes_held()
     }
 }
 
@@ -143,7 +165,18 @@ impl Families {
     /// As [`new`](Self::new), with this table for the elements.
     pub fn with(bound: Bound, postings: Table) -> Self {
         let (of, recognised) = Default::default();
-        Families { bound, families: Vec::new(), of, recognised, postings, repeated: None, smallest: 0, held: 0 }
+        let least_found = LEAST_FOUND;
+        Families {
+            bound,
+            families: Vec::new(),
+            of,
+            recognised,
+            postings,
+            repeated: None,
+            smallest: 0,
+            held: 0,
+            least_found,
+        }
     }
 
     /// The same for documents none of which is smaller than `smallest`, and of which more than one has no other elements than
@@ -257,22 +290,18 @@ impl Families {
             }
             first.push(set);
         }
-        let prefixes = Prefixes::new(self.bound, self.next_salt(), first.iter().map(|set| &**set));
-        Ok(self.add_family(prefixes, Vec::new()))
+        let prefixes = Prefixes::new(self.bound, salt(self.families.len(), 0), first.iter().map(|set| &**set));
+        Ok(self.add_family(vec![prefixes], (Gained::default(), 0), Vec::new()))
     }
 
-    fn next_salt(&self) -> u64 {
-        self.families.len() as u64 + 1
-    }
-
-    fn add_family(&mut self, prefixes: Prefixes, members: Vec<Member>) -> u32 {
+    fn add_family(&mut self, orders: Vec<Prefixes>, (gained, entered): (Gained, u32), members: Vec<Member>) -> u32 {
         let number = self.families.len() as u32;
-        let frequent = prefixes.most_common(RECOGNISED_BY);
+        let frequent = orders[0].most_common(RECOGNISED_BY);
         for &element in &frequent {
             self.recognised.entry(element).or_default().push(number);
         }
         let is_ordered = members.is_empty();
-        let family = Family { prefixes, frequent: frequent.len(), members, is_ordered };
+        let family = Family { orders, gained, entered, frequent: frequent.len(), members, is_ordered };
         self.held += family.bytes_held();
         self.families.push(family);
         number
@@ -312,11 +341,23 @@ impl Families {
     /// Enters a document under the elements by which it is found.
     #[must_use = "it is a member once it is added"]
     pub fn enter(&mut self, family: u32, document: u32, set: &[u64]) -> Member {
-        let prefixes = &mut self.families[family as usize].prefixes;
-        let before = prefixes.bytes_held();
+        let (number, family) = (family as usize, &mut self.families[family as usize]);
+        let before = family.bytes_of_orders();
         let may_be_shared = may_be_shared(&self.repeated);
-        let tail = prefixes.enter(set, self.smallest, may_be_shared, |tag| self.postings.insert(tag, document));
-        self.held += prefixes.bytes_held() - before;
+        let orders = family.orders.len();
+        let current = family.orders.last_mut().expect("a family has an order");
+        let tail = current.enter(set, self.smallest, may_be_shared, |tag| self.postings.insert(tag, document));
+        family.entered += 1;
+        if orders < MOST_ORDERS {
+            let gained = family.gained.add(|each| current.rare(set, each));
+            // An order takes the memory of its common elements, and the time of each search.
+            let least = self.least_found.max(family.entered as usize / 32).max(4 * current.common());
+            if hits_at_least(&self.postings, current, &gained, least << (orders / 8)) {
+                let order = current.with_common(salt(number, orders), &gained, Gained::WHOLE);
+                family.orders.push(order);
+            }
+        }
+        self.held = self.held + family.bytes_of_orders() - before;
         Member::new(document, tail)
     }
 
@@ -340,13 +381,33 @@ impl Families {
     /// that `wants` says yes to. It is asked about a document for each element that brings it: those under one element come with the last
     /// that was entered first.
     ///
-    /// Cost: a step for each document under each element that can be the first of enough common ones, and a sort of those that count.
+    /// Cost: for each order of the family a step for each document under each element that can be the first of enough common ones, and a
+    /// sort of those that count.
     ///
     /// # Errors
     /// What is on the disk cannot be read.
     pub fn find(&self, family: u32, set: &[u64], mut wants: impl FnMut(u32) -> Wanted) -> io::Result<Vec<u32>> {
-        let Family { prefixes, members, .. } = &self.families[family as usize];
-        let Asked { tags, tail } = prefixes.ask(set, self.smallest, may_be_shared(&self.repeated));
+        let Family { orders, members, .. } = &self.families[family as usize];
+        let mut documents = Vec::new();
+        for order in orders {
+            self.find_in(order, members, set, &mut wants, &mut documents)?;
+        }
+        // Each order has its own documents.
+        documents.sort_unstable();
+        documents.dedup();
+        Ok(documents)
+    }
+
+    /// Appends the documents of one order, ascending.
+    fn find_in(
+        &self,
+        order: &Prefixes,
+        members: &[Member],
+        set: &[u64],
+        wants: &mut impl FnMut(u32) -> Wanted,
+        documents: &mut Vec<u32>,
+    ) -> io::Result<()> {
+        let Asked { tags, tail } = order.ask(set, self.smallest, may_be_shared(&self.repeated));
         tags.iter().for_each(|&(tag, _)| self.postings.fetch(tag));
         let mut hits = Hits::default();
         for (tag, share) in tags {
@@ -358,10 +419,10 @@ impl Families {
                 wanted != Wanted::NoMore
             })?;
         }
-        let (mut documents, mut rest) = (Vec::new(), &members[..]);
+        let mut rest = members;
         for (document, common) in hits.sums() {
             rest = &rest[first_from(rest, |member| member.document >= document)..];
-            // By chance it can be one of another family.
+            // By chance it can be one of another family or order.
             let is_possible = rest.first().is_some_and(|member| {
                 let own = Tail::from_word(member.word());
                 member.document == document && self.bound.can_reach_with(common, tail, own)
@@ -370,7 +431,7 @@ impl Families {
                 documents.push(document);
             }
         }
-        Ok(documents)
+        Ok(())
     }
 
     /// Removes the members of some families from ascending documents: [`find`](Self::find) finds those that are similar.
@@ -400,6 +461,12 @@ impl Families {
         self.held + 32 * self.of.len() as u64 + 128 * self.recognised.len() as u64
     }
 
+    /// The largest number of orders of a family.
+    #[cfg(test)]
+    pub fn most_orders(&self) -> usize {
+        self.families.iter().map(|family| family.orders.len()).max().unwrap_or(0)
+    }
+
     /// The similarity that is looked for.
     pub fn bound(&self) -> Bound {
         self.bound
@@ -418,8 +485,11 @@ impl Families {
     /// Appends all except the table of elements, for [`read`](Self::read).
     pub fn put(&self, out: &mut Vec<u8>) {
         put(out, self.families.len() as u64);
-        for Family { prefixes, members, .. } in &self.families {
-            prefixes.put(out);
+        for Family { orders, gained, entered, members, .. } in &self.families {
+            put(out, orders.len() as u64);
+            orders.iter().for_each(|order| order.put(out));
+            gained.put(out);
+            put(out, (*entered).into());
             put(out, members.len() as u64);
             for &member in members {
                 put(out, member.document.into());
@@ -437,7 +507,11 @@ impl Families {
     pub fn read(bound: Bound, words: &mut Words, postings: Table, end: u32) -> Option<Self> {
         let mut families = Families::with(bound, postings);
         for _ in 0..words.next()? {
-            let prefixes = Prefixes::read(bound, families.next_salt(), words)?;
+            let (number, mut orders) = (families.len(), Vec::new());
+            for order in 0..words.next().filter(|orders| (1..=MOST_ORDERS as u64).contains(orders))? {
+                orders.push(Prefixes::read(bound, salt(number, order as usize), words)?);
+            }
+            let gained = (Gained::read(words)?, words.next_u32()?);
             let count = usize::try_from(words.next()?).ok()?;
             let mut members = Vec::new();
             for _ in 0..count {
@@ -445,7 +519,7 @@ impl Families {
                 members.push(Member::new(document, Tail::from_word(words.next()?)));
             }
             members.is_sorted_by(|a, b| a.document < b.document).then_some(())?;
-            families.add_family(prefixes, members);
+            families.add_family(orders, gained, members);
         }
         for _ in 0..words.next()? {
             let (key, family) = (words.next()?, words.next_u32()?);
@@ -454,6 +528,25 @@ impl Families {
         }
         Some(families)
     }
+}
+
+/// Distinguishes the orders of all families.
+fn salt(family: usize, order: usize) -> u64 {
+    (order as u64) << 32 | (family as u64 + 1)
+}
+
+/// Whether a search by these elements hits at least so many documents. Errors are ignored here: the next search reports them.
+///
+/// With a window, those of forgotten documents that merges have left out are not counted.
+fn hits_at_least(postings: &Table, order: &Prefixes, elements: &[(u64, u32)], least: usize) -> bool {
+    let mut found = 0;
+    elements.iter().any(|&(element, _)| {
+        _ = postings.find_while(order.tag_of_rare(element), |_| {
+            found += 1;
+            found < least
+        });
+        found >= least
+    })
 }
 
 /// Whether another document may have an element.
@@ -465,7 +558,8 @@ fn may_be_shared(repeated: &Option<Arc<Repeated>>) -> impl Fn(u64) -> bool + use
 mod tests {
     use super::*;
     use crate::hash::mix;
-    use crate::similarity::Threshold;
+    use crate::similarity::{Threshold, cosine_at_least, jaccard_at_least};
+    use proptest::prelude::*;
     use std::collections::BTreeSet;
     use std::convert::Infallible;
 
@@ -485,6 +579,101 @@ mod tests {
         }
         assert!(hits.hits.len() <= HITS_AT_ONCE && hits.sums.len() >= 1000);
         assert_eq!(hits.sums(), plain.into_iter().collect::<Vec<(u32, u64)>>());
+    }
+
+    /// Pages of a frame that gain ten words from some page on, and later others.
+    fn drifting(number: u64) -> Vec<u64> {
+        let gained = match number {
+            0..300 => 3 << 50 | number << 20,
+            300..2500 => 1 << 50,
+            _ => 2 << 50,
+        };
+        let gained = (0..10).map(|word| mix(1 << 62 | gained | word));
+        page(0, number, 20).into_iter().chain(gained).collect::<BTreeSet<u64>>().into_iter().collect()
+    }
+
+    #[test]
+    fn words_that_a_template_gains_do_not_find_all_pages() {
+        let (mut found, mut orders) = (Vec::new(), Vec::new());
+        for least_found in [256, usize::MAX] {
+            let mut families = Families::new(Bound::Jaccard(Threshold::new(4, 5).unwrap()));
+            families.least_found = least_found;
+            let set = |document: u32| Ok::<_, Infallible>(Cow::Owned(drifting(document.into())));
+            families.make_hot(1, &(0..64).collect::<Vec<u32>>(), set).unwrap();
+            let mut hits = 0;
+            for document in 64..4000 {
+                let set = drifting(document.into());
+                let wants = |_| {
+                    hits += 1;
+                    Wanted::Yes
+                };
+                assert_eq!(families.find(0, &set, wants).unwrap(), [0u32; 0], "none is similar enough to {document}");
+                families.add(0, document, &set);
+                if document % 1000 == 0 {
+                    let bytes = families.bytes_held();
+                    let mut stored = Vec::new();
+                    families.put(&mut stored);
+                    let (mut words, postings) = (Words::new(&stored), std::mem::take(&mut families.postings));
+                    families = Families::read(families.bound, &mut words, postings, document + 1).unwrap();
+                    families.least_found = least_found;
+                    assert!(words.is_empty());
+                    assert_eq!(families.bytes_held(), bytes);
+                }
+            }
+            found.push(hits);
+            orders.push(families.families[0].orders.len());
+        }
+        // Each page after the 300th has ten words that those before it have: ten million hits. An order forgets them after a window
+        // of 128 pages, at the most two.
+        assert_eq!(orders, [3, 1]);
+        assert!(found[0] < 3 * 4000 * 10 * 256 / 2 && found[1] > 10_000_000, "{found:?}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Whatever documents gain, and however often an order is fixed, all that reach the threshold are found.
+        #[test]
+        fn further_orders_miss_no_similar_document(
+            seed: u64,
+            frame in 1u64..40,
+            changes in 1u64..400,
+            own in 1u64..12,
+            percent in 50u64..=95,
+            by_cosine: bool,
+        ) {
+            let threshold = Threshold::new(percent, 100).unwrap();
+            let bound = if by_cosine { Bound::cosine(threshold) } else { Bound::Jaccard(threshold) };
+            // Words of the frame, of the time, and of few pages; by the cosine some of them twice.
+            let set = |number: u64| -> Vec<u64> {
+                let chance = |at: u64| mix(seed ^ number << 20 ^ at);
+                let of_frame = (0..frame).filter(|&word| chance(word) % 16 != 0);
+                let of_time = (0..12).filter(|&word| chance(word | 64) % 4 != 0).map(|word| word + 100 * (1 + number / changes));
+                let of_few = (0..own).map(|word| (1 << 32) + chance(word | 128) % 200);
+                let words: BTreeSet<u64> = of_frame.chain(of_time).chain(of_few).map(mix).collect();
+                let times = |word: &u64| if by_cosine && word.is_multiple_of(5) { 2 } else { 1 };
+                words.iter().flat_map(|word| std::iter::repeat_n(*word, times(word))).collect()
+            };
+            let sets: Vec<Vec<u64>> = (0..900).map(set).collect();
+            let mut families = Families::new(bound);
+            families.least_found = 1;
+            let first: Vec<u32> = (0..20).collect();
+            families.make_hot(1, &first, |document| Ok::<_, Infallible>(Cow::Borrowed(&sets[document as usize][..]))).unwrap();
+            for (document, set) in (20..).zip(&sets[20..]) {
+                let found = families.find(0, set, |_| Wanted::Yes).unwrap();
+                prop_assert!(found.is_sorted_by(|a, b| a < b));
+                for (other, b) in (0..document).zip(&sets) {
+                    let similar = if by_cosine {
+                        cosine_at_least(set, b, threshold).is_some()
+                    } else {
+                        jaccard_at_least(set, b, threshold).is_some()
+                    };
+                    prop_assert!(!similar || found.binary_search(&other).is_ok(), "{document} and {other}");
+                }
+                families.add(0, document, set);
+            }
+            prop_assert!(changes < 256 || families.families[0].orders.len() > 1);
+        }
     }
 
     #[test]

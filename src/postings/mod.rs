@@ -6,6 +6,7 @@
 //! run        the part in a file, with a filter in memory (run.rs, filter.rs, sort.rs, writer.rs, words.rs)
 //! prefixes   set → the sets that may be similar to it, by their rare elements                (prefixes.rs)
 //! families   keys that very many documents have → one prefix filter for those alike          (families.rs)
+//! gained     elements that become common after the order of a family was fixed               (gained.rs)
 //! spilled    words in a temporary file                                                       (spilled.rs)
 //! stored     words in memory, or in such a file                                              (stored.rs)
 //! sorted     rows of words in order, in memory or in such a file                             (sorted.rs)
@@ -14,6 +15,7 @@
 
 mod families;
 mod filter;
+mod gained;
 mod prefixes;
 mod read_at;
 mod repeated;

@@ -89,6 +89,43 @@ impl Prefixes {
         Prefixes { bound, salt, common, counts, shapes_of, shapes: 0 }
     }
 
+    /// A filter with the same common elements and further ones, ascending, each with the share of sets that have it, of `whole`. No set is
+    /// entered in it yet.
+    pub fn with_common(&self, salt: u64, further: &[(u64, u32)], whole: u32) -> Self {
+        // About the number of the first sets: some element is in nearly all of them.
+        let sets = self.counts.iter().copied().max().unwrap_or(whole);
+        let further = further
+            .iter()
+            .map(|&(element, share)| (element, (u64::from(share) * u64::from(sets) / u64::from(whole)) as u32));
+        let mut common: Vec<(u64, u32)> =
+            self.common.iter().copied().zip(self.counts.iter().copied()).chain(further).collect();
+        common.sort_unstable();
+        common.dedup_by_key(|&mut (element, _)| element);
+        let shapes_of = vec![Vec::new(); common.len()];
+        let (common, counts) = common.into_iter().unzip();
+        Prefixes { bound: self.bound, salt, common, counts, shapes_of, shapes: 0 }
+    }
+
+    /// Passes the elements of an ascending multiset that are not common to a function, while that returns true.
+    pub fn rare(&self, set: &[u64], each: &mut dyn FnMut(u64) -> bool) {
+        let (elements, mut common) = (self.bound.weighed(set).elements, &self.common[..]);
+        let mut rare = elements.iter().copied().filter(|&element| {
+            common = &common[first_from(common, |&common| common >= element)..];
+            common.first() != Some(&element)
+        });
+        _ = rare.all(each);
+    }
+
+    /// The number of common elements.
+    pub fn common(&self) -> usize {
+        self.common.len()
+    }
+
+    /// The tag under which sets are entered by an element that is not common.
+    pub fn tag_of_rare(&self, element: u64) -> u32 {
+        self.tag(element, None)
+    }
+
     /// Whether a filter is worth its cost for these documents, which share a key. For Jaccard similarity it is. Of vectors it must rule
     /// out three quarters of the pairs of some documents: it does among the pages of a template that are not similar
     /// enough; not among similar ones, nor among those that have little in common: their rare elements contribute too little to end
