@@ -274,6 +274,7 @@ pub fn remove(path: &Path, mut ids: BTreeSet<String>) -> Result<Removed, Error> 
         // Without these, documents are in the window that its tables do not have.
         checkpoint.remove();
     }
+    stored.remove_stale_checkpoint(&end);
     log.start_at(&end)?;
     log.remove(&places);
     log.seal()?;

@@ -10,7 +10,8 @@
 //! scan that keeps the first of several near-duplicates keeps the same documents.
 //!
 //! Only the log matters: records one after the other, each with a checksum. A record at its end that a crash left
-//! incomplete is cut off and reported. Damage before the part that is known to have been on the disk is an error.
+//! incomplete is cut off and reported. Damage before the part that is known to have been on the disk, by a mark in the log or by
+//! its checkpoint, is an error.
 //!
 //! The tables that find records are in memory, and every so often what is new in them is also written to files, in
 //! segments of consecutive documents. Beyond a bound they leave the memory. Segments are sorted, written and merged on
@@ -325,6 +326,7 @@ impl Index {
             return Ok(None);
         }
         if !only_reads {
+            stored.remove_stale_checkpoint(&end);
             index.log.start_at(&end)?;
         }
         #[cfg(feature = "clean")]
@@ -651,7 +653,8 @@ impl Index {
         Ok(Some(Decision::Known))
     }
 
-    /// The most similar documents, at a time in seconds. Nothing is remembered.
+    /// The most similar documents, at a time in seconds. Nothing is remembered. In an index that was not opened for
+    /// [`Mode::Nearest`], of the documents of a key that very many have only those at or above the threshold are found.
     ///
     /// # Errors
     /// The signature is of another index, or the log or the tables cannot be read.

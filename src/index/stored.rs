@@ -1,5 +1,6 @@
 //! Reading an index: every frame from start to end. Damage is found in linear time.
 
+use super::checkpoint::Checkpoint;
 use super::entry::{Entry, Reads, SYNCED};
 use super::file::{FORMAT_VERSION, MAGIC, MAX_HEADER, ROOM, damaged, fault, is_unfinished};
 use super::frame::{FRAME_OVERHEAD, MAX_RECORD, PIECE, checked, digest_after, length_of};
@@ -104,6 +105,9 @@ pub(super) struct Stored {
     credit: u64,
     /// The last mark that was searched for; 0 before the first.
     mark: u64,
+    /// Up to where everything was on the disk when the checkpoint beside the file was made; 0 without one of an index that was made with
+    /// the same header.
+    covered: u64,
 }
 
 /// The content after a place.
@@ -134,6 +138,8 @@ impl Stored {
     /// The file cannot be read, of the kind of an input that is missing; or it is not an index.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let failed = |error| Error::input(format!("cannot open the index {}", path.display()), error);
+        // Before the length is known: a writer may write both meanwhile.
+        let checkpoint = Checkpoint::of(path).read();
         let file = open_regular(path, File::options().read(true), Links::Followed).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
         let mut reader = BufReader::with_capacity(1 << 18, file);
@@ -182,10 +188,26 @@ impl Stored {
         let text = &checked[..checked.len() - ROOM];
         let header = serde_json::from_slice(text).ok().filter(|_| xxh3_64(checked) == u64::from_le_bytes(*sum));
         let header = header.ok_or_else(|| damaged(path, "damaged: the header has changed"))?;
+        let header: Value = header;
+        let identity = xxh3_64(header.to_string().as_bytes());
+        let covered = checkpoint.filter(|made| made.identity == identity).map_or(0, |made| made.mark.end);
         let (path, at) = (path.to_path_buf(), 20 + bytes.len() as u64);
         let start = Start { at, digest: 0, has_marks: false };
         let reads = Reads { shape: Shape::of(&header), skips_evidence: false };
-        Ok(Stored { reader, path, header, version, start, at, length, salvages: false, reads, credit: 0, mark: 0 })
+        Ok(Stored {
+            reader,
+            path,
+            header,
+            version,
+            start,
+            at,
+            length,
+            salvages: false,
+            reads,
+            credit: 0,
+            mark: 0,
+            covered,
+        })
     }
 
     /// The path of the file.
@@ -239,6 +261,21 @@ impl Stored {
     /// Begins at this place, which is that of a frame.
     pub fn start_at(&mut self, start: Start) {
         self.start = start;
+    }
+
+    /// Reads as if there were no checkpoint beside the file.
+    #[cfg(feature = "clean")]
+    pub fn ignore_checkpoint(&mut self) {
+        self.covered = 0;
+    }
+
+    /// Removes the checkpoint beside a file that was read up to this end, if it is of a longer one: of another index, or of a later
+    /// state of this one. What follows the end would seem to be damaged as soon as it is torn.
+    pub fn remove_stale_checkpoint(&mut self, end: &End) {
+        if self.covered > end.at {
+            Checkpoint::of(&self.path).remove();
+            self.covered = 0;
+        }
     }
 
     /// The place where reading begins.
@@ -304,7 +341,7 @@ impl Stored {
         while self.at < self.length {
             let (place, left) = (self.at, self.length - self.at);
             if left < FRAME_OVERHEAD {
-                return Ok(reading.torn(place, left));
+                return self.torn(reading, place);
             }
             let mut head = [0; 8];
             self.reader.read_exact(&mut head).map_err(|error| self.failed(error))?;
@@ -330,13 +367,13 @@ impl Stored {
                 if length.is_some_and(|length| length + FRAME_OVERHEAD == left)
                     || self.is_torn(place, reading.has_marks)?
                 {
-                    return Ok(reading.torn(place, left));
+                    return self.torn(reading, place);
                 }
                 return Err(self.damaged_at(place, "the bytes there are not a valid record"));
             }
             self.at += reading.frame.len() as u64 + 8;
             match self.entry(place, reading)? {
-                Some(Entry::Call(end)) if self.is_open(end)? => return Ok(reading.torn(place, left)),
+                Some(Entry::Call(end)) if self.is_open(end)? => return self.torn(reading, place),
                 None | Some(Entry::Call(_)) => {}
                 Some(entry) => return Ok(Step::Entry(place, entry)),
             }
@@ -373,6 +410,23 @@ impl Stored {
 
     fn failed(&self, error: io::Error) -> Error {
         cannot_read(&self.path, error)
+    }
+
+    /// The end of an interrupted write at a place. (An index that was truncated at the end of a record cannot be told from an older copy.)
+    ///
+    /// # Errors
+    /// What was there had been on the disk.
+    fn torn(&self, reading: &Reading, place: u64) -> Result<Step, Error> {
+        if place < self.covered && !self.salvages {
+            let what = format!(
+                "no valid record is there, and the index was whole up to byte {} when its checkpoint was made: restore a backup; if this \
+                 is an older copy, delete the folder {}",
+                self.covered,
+                Checkpoint::of(&self.path).folder().display()
+            );
+            return Err(self.damaged_at(place, &what));
+        }
+        Ok(reading.torn(place, self.length - place))
     }
 
     fn damaged_at(&self, place: u64, what: &str) -> Error {

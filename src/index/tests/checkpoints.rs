@@ -6,7 +6,7 @@ use crate::hash::mix;
 use crate::{MinHash, SimHash};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 
 /// Pages of a few templates with words of their own, of which some repeat, so that pages are below, at and above the
@@ -529,4 +529,52 @@ fn without_a_checkpoint_the_run_goes_on() {
     drop(index);
     let mut index = open(&path, &plan, &query());
     assert!(all.iter().all(|page| !decide(&mut index, "x", page).passes()));
+}
+
+/// What follows bytes that are lost is not at its place, as after an interrupted write. The checkpoint shows that it was there.
+#[test]
+fn lost_bytes_that_a_checkpoint_covers_are_damage() {
+    let (folder, plan) = (tempfile::tempdir().unwrap(), minhash());
+    let path = folder.path().join("index");
+    let options = options(Limits::default(), 1 << 30);
+    let mut index = open(&path, &plan, &options);
+    decide_all(&mut index, &pages(300), 0);
+    index.seal().unwrap();
+    drop(index);
+    let (whole, covered) = (fs::read(&path).unwrap(), Checkpoint::of(&path).read().unwrap().mark.end as usize);
+    let result = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        let torn = crate::index::inspect(&path).map(|summary| summary.torn.is_some());
+        let opened = Index::open(&path, &plan, &super::IndexOptions { mode: Mode::Query, ..options.clone() });
+        assert_eq!(torn.is_ok(), opened.is_ok());
+        torn
+    };
+    assert!(matches!(result(&whole), Ok(false)));
+    for at in [covered / 3, covered / 2, covered - 100] {
+        let without = [&whole[..at], &whole[at + 40..]].concat();
+        let error = result(&without).unwrap_err().to_string();
+        assert!(error.contains("damaged at byte") && error.contains(&format!("whole up to byte {covered}")), "{error}");
+        assert!(result(&whole[..at]).is_err(), "a truncated index");
+    }
+    // A writer leaves it as it is.
+    fs::write(&path, &whole[..covered - 100]).unwrap();
+    assert!(Index::open(&path, &plan, &options).is_err());
+    assert!(fs::read(&path).unwrap() == whole[..covered - 100]);
+    // An older copy, once the folder that the message names is deleted.
+    let checkpoint = Checkpoint::of(&path);
+    fs::rename(checkpoint.folder(), folder.path().join("aside")).unwrap();
+    assert!(matches!(result(&whole[..covered / 2]), Ok(true)));
+    // A writer that finds the checkpoint of a longer index removes it, so that a torn end is one later.
+    Index::open(&path, &plan, &options).unwrap().0.seal().unwrap();
+    let start = fs::metadata(&path).unwrap().len();
+    _ = fs::remove_dir_all(checkpoint.folder());
+    fs::rename(folder.path().join("aside"), checkpoint.folder()).unwrap();
+    let mut index = open(&path, &plan, &options);
+    decide_all(&mut index, &pages(330)[300..], 300);
+    index.commit().unwrap();
+    drop(index);
+    let length = fs::metadata(&path).unwrap().len();
+    assert!(length > start && length < covered as u64);
+    File::options().write(true).open(&path).unwrap().set_len(length - 3).unwrap();
+    assert!(crate::index::inspect(&path).unwrap().torn.is_some());
 }
