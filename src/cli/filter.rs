@@ -3,7 +3,7 @@
 use super::arguments::OnError;
 use super::arguments::filter::Arguments;
 use super::files::OutFile;
-use super::json::json;
+use super::json::{Ordered, json};
 use super::outputs::Outputs;
 use super::problems::Rejects;
 use super::spelling::{self, spell_all};
@@ -16,6 +16,7 @@ use super::verdict_file::{VerdictFile, has_no_id};
 use super::{input, mark};
 use neardups::Error;
 use neardups::filter::{Counts, Filter, Sink};
+use neardups::hash;
 use neardups::index::{self, Decision, Index, Limits, Mode, Pace, Plan, Sync};
 use neardups::similarity::Similarity;
 use neardups::source::{self, Format, Live, Problem, ProblemKind};
@@ -142,12 +143,14 @@ fn filter_input(
     terminal.done();
     let result = result.and_then(|counts| sink.finish().map(|()| counts));
     let counts = *result.as_ref().unwrap_or(&sink.counts);
+    // A bound ends the run in order: what was decided before is written and remembered.
+    let is_full = matches!(result, Err(Error::Full(_))) && counts.documents > 0;
+    if result.is_ok() || is_full {
+        summarise(&terminal, &counts, remembered, &index, &sink);
+        warnings.extend(stream::warn_at_end(&index, &terminal));
+    }
     let failure = match result {
-        Ok(_) => {
-            summarise(&terminal, &counts, remembered, &index, &sink);
-            warnings.extend(stream::warn_at_end(&index, &terminal));
-            None
-        }
+        Ok(_) => None,
         // The reader closed the output early. No unwritten document is remembered, so this is not an error.
         Err(error) if error.is_closed_pipe() => None,
         Err(error) => Some(error),
@@ -324,8 +327,14 @@ struct Output<'a> {
 
 /// The object of `--stats`.
 #[derive(Serialize)]
-struct Stats {
+struct Stats<'a> {
     r#type: &'static str,
+    version: &'static str,
+    hash_version: u32,
+    algo: &'a str,
+    measure: &'a str,
+    tokenizer: &'a str,
+    parameters: Ordered<'a>,
     counts: Counts,
     remembered: u64,
     bytes_held: u64,
@@ -344,11 +353,17 @@ struct Stats {
     error: Option<Failure>,
 }
 
-impl Stats {
-    fn new(counts: &Counts, index: &Index, sink: &Output, warnings: Vec<String>, failure: Option<&Error>) -> Self {
-        let pace = index.pace();
+impl<'a> Stats<'a> {
+    fn new(counts: &Counts, index: &'a Index, sink: &Output, warnings: Vec<String>, failure: Option<&Error>) -> Self {
+        let (pace, spec) = (index.pace(), index.spec());
         Stats {
             r#type: "stats",
+            version: env!("CARGO_PKG_VERSION"),
+            hash_version: hash::HASH_VERSION,
+            algo: spec.algorithm,
+            measure: index.measure(),
+            tokenizer: &spec.tokenizer,
+            parameters: Ordered(spec.parameters.iter().map(|row| (row.name, &row.value)).collect()),
             counts: *counts,
             remembered: index.len(),
             bytes_held: index.bytes_held(),

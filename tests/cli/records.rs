@@ -656,6 +656,12 @@ pub struct FailedStats {
 #[serde(deny_unknown_fields)]
 pub struct FilterStats {
     r#type: String,
+    version: String,
+    hash_version: u64,
+    algo: String,
+    measure: String,
+    tokenizer: String,
+    parameters: Box<RawValue>,
     pub counts: FilterCounts,
     pub remembered: u64,
     bytes_held: u64,
@@ -691,7 +697,11 @@ pub struct FilterCounts {
 #[track_caller]
 pub fn filter_stats(line: &str) -> FilterStats {
     let each = |counts: &FilterCounts| counts.fresh + counts.known + counts.duplicates == counts.documents;
-    let stats: FilterStats = checked(line.trim_end(), |stats: &FilterStats| stats.r#type == "stats");
+    let stats: FilterStats = checked(line.trim_end(), |stats: &FilterStats| {
+        stats.r#type == "stats"
+            && stats.version == env!("CARGO_PKG_VERSION")
+            && !inner::<BTreeMap<String, Value>>(&stats.parameters).is_empty()
+    });
     assert!(each(&stats.counts), "{line}");
     stats
 }
