@@ -7,9 +7,11 @@
 //! ```
 //!
 //! Only the log matters. A checkpoint that is missing, damaged, of another log or of tables that were chosen otherwise is
-//! ignored, and the next writer makes one. (One thing is taken from it: up to its place the log was on the disk, so a log that is
-//! torn before is damaged. A writer removes the checkpoint of a longer log.) It is recognised by a digest of all frames of the log before its place, which a
+//! ignored, and the next writer makes one. It is recognised by a digest of all frames of the log before its place, which a
 //! note at that place has: so it is not taken for that of a log that was replaced or grew differently.
+//!
+//! Up to its place the log was on the disk. So a log that ends within a record before it is damaged, and a writer removes the
+//! checkpoint of a longer log.
 //!
 //! The file `checkpoint` is replaced as a whole, after the segments that it names are on the disk. Segments that it no
 //! longer names are removed afterwards. A process that is killed leaves segments that no checkpoint names; the next writer

@@ -7,8 +7,7 @@ use crate::similarity::bound::Bound;
 use std::io;
 use std::sync::Arc;
 
-/// How often the documents of a family may be found, for each that may be compared: finding one takes some 20 ns, comparing one some
-/// microseconds.
+/// How often the documents of a family may be found, for each that may be compared: finding one costs much less than comparing one.
 const HITS: usize = 64;
 
 /// A key of this many documents is hot: of its documents, only those are compared that the prefix filter does not rule

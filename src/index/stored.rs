@@ -412,7 +412,7 @@ impl Stored {
         cannot_read(&self.path, error)
     }
 
-    /// The end of an interrupted write at a place. (An index that was truncated at the end of a record cannot be told from an older copy.)
+    /// The end of an interrupted write at a place. (An index that was truncated at the end of a record looks like an older copy.)
     ///
     /// # Errors
     /// What was there had been on the disk.

@@ -624,7 +624,7 @@ mod tests {
             orders.push(families.families[0].orders.len());
         }
         // Each page after the 300th has ten words that those before it have: ten million hits. An order forgets them after a window
-        // of 128 pages, at the most two.
+        // of 128 pages, or two.
         assert_eq!(orders, [3, 1]);
         assert!(found[0] < 3 * 4000 * 10 * 256 / 2 && found[1] > 10_000_000, "{found:?}");
     }
