@@ -22,18 +22,6 @@ pub(crate) fn parities(set: &[u64]) -> Parities {
     parities
 }
 
-/// The parities of 64 classes, each of four of the others: two sets differ in at least as many elements as bits.
-#[cfg(feature = "arrow")]
-pub(crate) fn folded(parities: &Parities) -> u64 {
-    parities.iter().fold(0, |all, word| all ^ word)
-}
-
-/// The parities that [`folded`] made.
-#[cfg(feature = "arrow")]
-pub(crate) fn of_folded(folded: u64) -> Parities {
-    [folded, 0, 0, 0]
-}
-
 /// The minimum number of elements in which two sets differ.
 #[inline]
 fn differ_in_at_least(a: &Parities, b: &Parities) -> usize {
@@ -81,11 +69,6 @@ mod tests {
             }
             prop_assert!(differ_in_at_least(&parities(&a), &parities(&b)) <= only_a + apart.len());
             prop_assert_eq!(differ_in_at_least(&parities(&a), &parities(&a)), 0);
-            #[cfg(feature = "arrow")]
-            prop_assert!(
-                differ_in_at_least(&of_folded(folded(&parities(&a))), &of_folded(folded(&parities(&b))))
-                    <= only_a + apart.len()
-            );
             let sizes = a.len() + b.len();
             let shared = (sizes - only_a - apart.len()) / 2;
             let jaccard = if sizes > shared { shared as f64 / (sizes - shared) as f64 } else { 0.0 };

@@ -81,6 +81,7 @@ pub fn plan_steps(
         "median_tokens": median.tokens(),
         "parameters": serde_json::Value::Object(parameters.collect()),
         "warnings": spec.warnings().iter().map(|message| warning(message)).collect::<Vec<_>>(),
+        "filters": spec.filters(),
         "learns": spec.learns().map(|learns| {
             let least = if let Learns::Frequent { documents, .. } = learns { Some(documents) } else { None };
             serde_json::json!({ "distinct": learns == Learns::Terms, "least": least })

@@ -4,7 +4,6 @@ use super::rows::{Input, Lists};
 use super::spec::Spec;
 use crate::algorithm::{Algorithm, CompareOn};
 use crate::error::Error;
-use crate::outline::{self, Parities, can_reach, folded, of_folded};
 use crate::run::sign::Scratch;
 use crate::similarity::{Similarity, Threshold};
 use crate::tokenizer::TokenDetail;
@@ -29,8 +28,9 @@ impl Member {
 pub(super) enum Outlines {
     /// Fingerprints, which are compared.
     Fingerprints { words: Vec<u64>, ends: Vec<usize> },
-    /// Sizes and parities of sets, which rule pairs out.
-    Sets { of: Vec<(u32, Parities)>, jaccard: Option<Threshold> },
+    /// Sizes of sets, which rule pairs out. A word of parities would rule out one pair in twenty more, and make a row larger by half: the
+    /// step `filter` has more of them, for the documents of pairs alone.
+    Sets { sizes: Vec<usize>, jaccard: Option<Threshold> },
 }
 
 /// What an outline says about a pair.
@@ -48,14 +48,16 @@ impl Outlines {
         let profile = algorithm.profile();
         match profile.compare_on {
             CompareOn::Fingerprints => Outlines::Fingerprints { words: Vec::new(), ends: Vec::new() },
-            CompareOn::Features | CompareOn::Multisets => Outlines::Sets { of: Vec::new(), jaccard: profile.jaccard },
+            CompareOn::Features | CompareOn::Multisets => {
+                Outlines::Sets { sizes: Vec::new(), jaccard: profile.jaccard }
+            }
         }
     }
 
     pub fn clear(&mut self) {
         match self {
             Outlines::Fingerprints { words, ends } => (words.clear(), ends.clear()),
-            Outlines::Sets { of, .. } => (of.clear(), ()),
+            Outlines::Sets { sizes, .. } => (sizes.clear(), ()),
         };
     }
 
@@ -74,8 +76,8 @@ impl Outlines {
                 ends.push(words.len());
                 Ok(())
             }
-            (Outlines::Sets { of, .. }, &[size, folded]) => {
-                of.push((u32::try_from(size).unwrap_or(u32::MAX), of_folded(folded as u64)));
+            (Outlines::Sets { sizes, .. }, &[size]) if size >= 0 => {
+                sizes.push(size as usize);
                 Ok(())
             }
             (Outlines::Sets { .. }, outline) => {
@@ -91,12 +93,9 @@ impl Outlines {
                 let get = |at: usize| &words[at.checked_sub(1).map_or(0, |before| ends[before])..ends[at]];
                 algorithm.compare(get(a), get(b)).map_or(Judged::Below, Judged::Similar)
             }
-            Outlines::Sets { of, jaccard } => {
-                let ((size_a, parities_a), (size_b, parities_b)) = (&of[a], &of[b]);
-                match can_reach(*jaccard, (*size_a, parities_a), (*size_b, parities_b)) {
-                    true => Judged::Open,
-                    false => Judged::Below,
-                }
+            Outlines::Sets { sizes, jaccard } => {
+                let can_reach = |jaccard: Threshold| jaccard.may_differ_in(sizes[a], sizes[b]).is_some();
+                if jaccard.is_none_or(can_reach) { Judged::Open } else { Judged::Below }
             }
         }
     }
@@ -107,9 +106,7 @@ pub(super) fn write(compare_on: CompareOn, compared: &[u64], outline: &mut Vec<u
     outline.clear();
     match compare_on {
         CompareOn::Fingerprints => outline.extend_from_slice(compared),
-        CompareOn::Features | CompareOn::Multisets => {
-            outline.extend([compared.len() as u64, folded(&outline::parities(compared))]);
-        }
+        CompareOn::Features | CompareOn::Multisets => outline.push(compared.len() as u64),
     }
 }
 

@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! count     doc, text                        → what, documents                   any rows, if the algorithm learns
-//! sign      doc, text                        → tokens, seq, keys, outline        any rows
+//! sign      doc, text                        → tokens, seq, keys, outline, …     any rows
 //!           (the engine: documents with equal seq become one, the first; its keys become rows)
 //! pairs     key, doc, last, outline          → a, b, similarity?  or a, hot      rows of a key together
 //! prefix    hot, doc, last, seq, text        → a, b, similarity   or new keys    rows of a hot key together
-//!           (the engine: each pair once; the texts of the documents in pairs)
+//!           (the engine: each pair once, in a block; the sketches of the documents in pairs)
+//! filter    block, kind, a, b, sketch        → block, a, b                       rows of a block together
+//!           (the engine: the texts of the documents in pairs)
 //! verify    block, kind, a, b, seq, text     → a, b, similarity                  rows of a block together
 //! keep      a_rank, a, b_rank, b             → doc: what is not kept             all rows
 //! clusters  a, b                             → doc, cluster                      all rows
@@ -56,18 +58,21 @@
 //! | `spec` | what the steps of a run have in common, and how it travels |
 //! | `rows`, `step` | columns in and out; a step at work |
 //! | `document` | numbers and outlines of documents |
+//! | `sketch` | what rules pairs out |
 //! | `count`, `counts` | what algorithms learn from a collection |
-//! | `sign`, `pairs`, `prefix`, `verify` | the steps of a search |
+//! | `sign`, `pairs`, `prefix`, `filter`, `verify` | the steps of a search |
 //! | `graph` | what follows from all pairs together |
 
 mod count;
 mod counts;
 mod document;
+mod filter;
 mod graph;
 mod pairs;
 mod prefix;
 mod rows;
 mod sign;
+mod sketch;
 mod spec;
 mod step;
 #[cfg(test)]
@@ -82,8 +87,16 @@ pub use spec::{Median, Spec, StepOptions};
 pub use step::{Entry, Step};
 
 /// Every step, in the order in which they run.
-pub static STEPS: &[&Entry] =
-    &[&count::ENTRY, &sign::ENTRY, &pairs::ENTRY, &prefix::ENTRY, &verify::ENTRY, &graph::KEEP, &graph::CLUSTERS];
+pub static STEPS: &[&Entry] = &[
+    &count::ENTRY,
+    &sign::ENTRY,
+    &pairs::ENTRY,
+    &prefix::ENTRY,
+    &filter::ENTRY,
+    &verify::ENTRY,
+    &graph::KEEP,
+    &graph::CLUSTERS,
+];
 
 /// Finds a step by its name.
 ///

@@ -2,6 +2,7 @@
 
 use super::document::{cut, write};
 use super::rows::{Column, Input, Kind, Out, Value};
+use super::sketch::{self, Sketch};
 use super::spec::Spec;
 use super::step::{Entry, Rows};
 use crate::error::Error;
@@ -13,7 +14,8 @@ use std::sync::Arc;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "sign",
-    summary: "documents become signatures: their lengths, the hash of their tokens, their keys, and an outline of what is compared",
+    summary: "documents become signatures: their lengths, the hash of their tokens, their keys, an outline of what is compared, and a \
+              sketch of it by which `filter` rules pairs out",
     takes: &[Column::new("doc", Kind::Long), Column::nullable("text", Kind::Text)],
     order: &[],
     gives: &[
@@ -24,11 +26,13 @@ pub(super) static ENTRY: Entry = Entry {
         Column::nullable("seq_lo", Kind::Long),
         Column::nullable("keys", Kind::Longs),
         Column::nullable("outline", Kind::Longs),
+        Column::nullable("sketch", Kind::Longs),
     ],
     learns: true,
     make: |spec| {
         let (scratch, columns) = (spec.scratch(), None);
-        Box::new(Sign { spec, scratch, columns, keys: Vec::new(), compared: Vec::new(), outline: Vec::new() })
+        let (keys, compared, outline, sketch) = Default::default();
+        Box::new(Sign { spec, scratch, columns, keys, compared, outline, sketch })
     },
 };
 
@@ -39,12 +43,13 @@ struct Sign {
     keys: Vec<u64>,
     compared: Vec<u64>,
     outline: Vec<u64>,
+    sketch: Vec<u64>,
 }
 
 impl Sign {
-    /// Fills the keys and the outline. Returns whether the document has features.
+    /// Fills the keys, the outline and the sketch. Returns whether the document has features.
     fn features(&mut self) -> bool {
-        let Sign { spec, scratch, keys, compared, outline, .. } = self;
+        let Sign { spec, scratch, keys, compared, outline, sketch, .. } = self;
         let (signer, algorithm) = (spec.signer(), spec.algorithm());
         keys.clear();
         compared.clear();
@@ -60,6 +65,10 @@ impl Sign {
         keys.truncate(distinct);
         signer.compared(algorithm.compare_on(), scratch, compared);
         write(algorithm.compare_on(), compared, outline);
+        sketch.clear();
+        if sketch::threshold(algorithm).is_some() {
+            Sketch::write(compared, sketch);
+        }
         true
     }
 }
@@ -74,7 +83,8 @@ impl Rows for Sign {
         let Some((docs, texts)) = &self.columns else { return Ok(true) };
         let doc = docs.value(row);
         let Some(text) = texts.get(row) else {
-            out.push([Value::Long(doc), Value::None, Value::None, Value::None, Value::None, Value::None, Value::None]);
+            let [tokens, measured, hi, lo, keys, outline, sketch] = [(); 7].map(|()| Value::None);
+            out.push([Value::Long(doc), tokens, measured, hi, lo, keys, outline, sketch]);
             return Ok(true);
         };
         let measured = cut(&self.spec, doc, text, &mut self.scratch)?;
@@ -91,6 +101,7 @@ impl Rows for Sign {
             Value::Long(sequence as i64),
             list(&self.keys),
             list(&self.outline),
+            list(&self.sketch),
         ]);
         Ok(true)
     }

@@ -1,6 +1,7 @@
 //! What the steps of one run have in common, and how it travels.
 
 use super::counts::Counts;
+use super::sketch;
 use crate::algorithm::{self, Algorithm, AlgorithmFactory, Learned, Learns, PreparedAlgorithm, Totals, same_identity};
 use crate::error::Error;
 use crate::lexicon::Rarity;
@@ -114,6 +115,11 @@ impl Spec {
     /// more to learn.
     pub fn learns(&self) -> Option<Learns> {
         self.algorithm().learns()
+    }
+
+    /// Whether the step `filter` can rule pairs out. Otherwise it passes all.
+    pub fn filters(&self) -> bool {
+        sketch::threshold(self.algorithm()).is_some()
     }
 
     /// Lets the algorithm learn what was counted.

@@ -11,6 +11,7 @@ use arrow_array::builder::{Int64Builder, ListBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Int64Array, LargeStringArray, RecordBatch, StringArray};
+use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -147,11 +148,12 @@ struct Found {
     by: By,
 }
 
-/// How many rows came out of the filter of hot keys: pairs, and new keys.
+/// How many rows came out of the filter of hot keys: pairs, and new keys; and how many pairs sketches ruled out.
 #[derive(Clone, Copy, Debug, Default)]
 struct By {
     joined: usize,
     split: usize,
+    filtered: usize,
 }
 
 impl PartialEq for By {
@@ -253,12 +255,15 @@ fn find(engine: &Engine, made: &Made, options: StepOptions, texts: &Texts<'_>) -
     take(engine.run("pairs", spec, keyed), &mut open, &mut hot, &mut found.changed);
     let (split, joined): (Vec<Row>, Vec<Row>) =
         engine.run("prefix", spec, hot).into_iter().partition(|row| row["key"] != Cell::Null);
-    found.by = By { joined: joined.len(), split: split.len() };
+    found.by = By { joined: joined.len(), split: split.len(), filtered: 0 };
     take(joined, &mut open, &mut Vec::new(), &mut found.changed);
     let cold = spec_of(made, StepOptions { hot: 0, ..options }, &counts);
     assert!(cold.has_signatures_of(spec));
     take(engine.run("pairs", &cold, split), &mut open, &mut Vec::new(), &mut found.changed);
-    let verified = engine.run("verify", spec, blocks(&open, &firsts, &by_doc));
+    let filtered = engine.run("filter", spec, blocks(&open, &firsts, &by_doc));
+    found.by.filtered = open.len() - filtered.len();
+    let left = filtered.iter().map(|row| (row["a"].long().unwrap(), row["b"].long().unwrap())).collect();
+    let verified = engine.run("verify", spec, blocks(&left, &firsts, &by_doc));
     take(verified, &mut BTreeSet::new(), &mut Vec::new(), &mut found.changed);
     let against = spec.options().against;
     let may_pair = |a: i64, b: i64| !against || (a < 0) != (b < 0);
@@ -488,6 +493,7 @@ fn check(name: &str, mut made: Made, docs: &[(i64, Option<String>)]) -> Found {
         }
         expected.by.joined += found.by.joined;
         expected.by.split += found.by.split;
+        expected.by.filtered += found.by.filtered;
         assert!(found == expected, "{case}: {:?} {:?}", found.clusters, expected.clusters);
     }
     expected
@@ -522,9 +528,11 @@ fn steps_find_what_a_scan_finds() {
         let name = format!("{algo} {settings:?} {tokenizer}");
         let found = check(&name, made(algo, settings, tokenizer, number as u64), &corpus(number as u64, 30, 0));
         assert!(found.pairs.len() > 30 && found.pairs.values().any(|&similarity| similarity < 1.0), "{name}");
-        by = By { joined: by.joined + found.by.joined, split: by.split + found.by.split };
+        by.joined += found.by.joined;
+        by.split += found.by.split;
+        by.filtered += found.by.filtered;
     }
-    assert!(by.joined > 500 && by.split > 500, "{by:?}");
+    assert!(by.joined > 500 && by.split > 500 && by.filtered > 500, "{by:?}");
 }
 
 #[test]
@@ -533,6 +541,59 @@ fn steps_find_what_a_scan_against_a_reference_finds() {
         let name = format!("{algo} {settings:?} {tokenizer}");
         let found = check(&name, made(algo, settings, tokenizer, 7), &corpus(100 + number as u64, 45, 3));
         assert!(found.pairs.len() > 15 && found.pairs.keys().all(|&(a, b)| a < 0 && b >= 0), "{name}");
+    }
+}
+
+/// One text, and others that begin as it does and have some of its words replaced: pairs of all similarities. Few different words make
+/// multisets.
+fn edited() -> impl Strategy<Value = Vec<String>> {
+    let replaced = prop::collection::vec((any::<prop::sample::Index>(), 0..600u32), 0..40);
+    let others = prop::collection::vec((0..400usize, replaced), 2..9);
+    let words = (1..600u32).prop_flat_map(|few| prop::collection::vec(0..few, 1..400));
+    (words, others).prop_map(|(words, others)| {
+        let text = |words: &[u32]| words.iter().map(|word| format!("w{word} ")).collect::<String>();
+        let edit = |(cut, replaced): (usize, Vec<(prop::sample::Index, u32)>)| {
+            let mut own = words[..words.len() - cut * cut % words.len().min(150)].to_vec();
+            replaced.iter().for_each(|(place, word)| *place.get_mut(&mut own) = *word);
+            text(&own)
+        };
+        std::iter::once(text(&words)).chain(others.into_iter().map(edit)).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Of all pairs, those that are verified after the filter are those that are verified without it, for every algorithm.
+    #[test]
+    fn the_filter_drops_no_similar_pair(texts in edited(), seed in 0..3u64) {
+        let texts: Vec<(i64, Option<String>)> = (0..).zip(texts.into_iter().map(Some)).collect();
+        let engine = Engine { partitions: 2, batch: 3, seed };
+        for &(algo, settings, tokenizer) in METHODS {
+            let made = of_length(200, made(algo, settings, tokenizer, seed));
+            let docs: Vec<Row> =
+                texts.iter().map(|(doc, own)| row([("doc", Cell::Long(*doc)), ("text", text(own))])).collect();
+            let counts = counted(&engine, &made, StepOptions::default(), &docs);
+            let spec = spec_of(&made, StepOptions::default(), &counts);
+            let signs = engine.run("sign", &spec, docs);
+            let signs: BTreeMap<i64, Row> = signs
+                .into_iter()
+                .filter(|sign| sign["outline"] != Cell::Null)
+                .map(|sign| (sign["doc"].long().unwrap(), sign))
+                .collect();
+            let by_doc: BTreeMap<i64, Cell> = texts.iter().map(|(doc, own)| (*doc, text(own))).collect();
+            let all: BTreeSet<(i64, i64)> =
+                signs.keys().flat_map(|&a| signs.keys().filter(move |&&b| a < b).map(move |&b| (a, b))).collect();
+            let pair = |row: &Row| (row["a"].long().unwrap(), row["b"].long().unwrap());
+            let left: BTreeSet<(i64, i64)> =
+                engine.run("filter", &spec, blocks(&all, &signs, &by_doc)).iter().map(pair).collect();
+            prop_assert!(left.is_subset(&all));
+            prop_assert!(spec.filters() || left == all);
+            let verified = |pairs: &BTreeSet<(i64, i64)>| -> BTreeSet<(i64, i64)> {
+                engine.run("verify", &spec, blocks(pairs, &signs, &by_doc)).iter().map(pair).collect()
+            };
+            prop_assert_eq!(verified(&left), verified(&all), "{} {:?} {}", algo, settings, tokenizer);
+        }
     }
 }
 
@@ -562,7 +623,7 @@ fn error(name: &str, spec: &Arc<Spec>, rows: &[Row]) -> String {
 fn rows_out_of_order_are_an_error_that_names_step_and_key() {
     let (_, spec) = minhash(StepOptions { hot: 4, ..StepOptions::default() });
     let key =
-        |key, doc| row([long("key", key), long("doc", doc), long("last", doc), ("outline", Cell::Longs(vec![9, 0]))]);
+        |key, doc| row([long("key", key), long("doc", doc), long("last", doc), ("outline", Cell::Longs(vec![9]))]);
     assert_eq!(
         error("pairs", &spec, &[key(-2, 1), key(3, 1), key(1, 2)]),
         "step pairs: rows are not in order of their key: 1 comes after 3"
@@ -577,6 +638,10 @@ fn rows_out_of_order_are_an_error_that_names_step_and_key() {
     assert_eq!(
         error("verify", &spec, &[verify(1, 0, 1), verify(3, 0, 2), verify(2, 0, 2)]),
         "step verify: rows are not in order of their block and kind: block 2 with kind 0 comes after block 3 with kind 0"
+    );
+    assert_eq!(
+        error("filter", &spec, &[verify(1, 0, 1), verify(3, 0, 2), verify(2, 0, 2)]),
+        "step filter: rows are not in order of their block and kind: block 2 with kind 0 comes after block 3 with kind 0"
     );
     let pair =
         |a: (i64, i64), b: (i64, i64)| row([long("a_rank", a.0), long("a", a.1), long("b_rank", b.0), long("b", b.1)]);
@@ -596,18 +661,31 @@ fn rows_that_do_not_belong_together_are_errors() {
     let key =
         |doc, outline| row([long("key", 5), long("doc", doc), long("last", doc), ("outline", Cell::Longs(outline))]);
     assert_eq!(
-        error("pairs", &spec, &[key(1, vec![9, 0]), key(1, vec![9, 0])]),
+        error("pairs", &spec, &[key(1, vec![9]), key(1, vec![9])]),
         "step pairs: document 1 is twice under the key 5: numbers of documents must not repeat"
     );
     assert_eq!(
-        error("pairs", &spec, &[key(1, vec![9])]),
-        "step pairs: a row has an 'outline' of 1 numbers: it is of another run"
+        error("pairs", &spec, &[key(1, vec![9, 0])]),
+        "step pairs: a row has an 'outline' of 2 numbers: it is of another run"
     );
     let document = |a| row([long("block", 5), long("kind", 0), long("a", a), long("seq_hi", 0), long("seq_lo", 0)]);
+    let sketched = |a, sketch| row([long("block", 5), long("kind", 0), long("a", a), ("sketch", Cell::Longs(sketch))]);
     let pair = |a, b| row([long("block", 5), long("kind", 1), long("a", a), long("b", b)]);
     assert_eq!(
         error("verify", &spec, &[document(1), pair(1, 2)]),
         "step verify: document 2 is not in block 5, or comes after its pairs"
+    );
+    assert_eq!(
+        error("filter", &spec, &[sketched(1, vec![9, 0, 0, 0, 0]), pair(1, 2)]),
+        "step filter: document 2 is not in block 5, or comes after its pairs"
+    );
+    assert_eq!(
+        error("filter", &spec, &[sketched(1, vec![]), sketched(1, vec![])]),
+        "step filter: document 1 is twice in block 5: numbers of documents must not repeat"
+    );
+    assert_eq!(
+        error("filter", &spec, &[sketched(1, vec![9])]),
+        "step filter: a row has a 'sketch' of 1 numbers: it is of another run"
     );
     assert_eq!(
         error("verify", &spec, &[document(1), document(1)]),

@@ -45,7 +45,7 @@ def documents(texts=TEXTS, first=0):
 
 def test_the_table_of_steps():
     names = [name for name, *_ in _native.steps_table()]
-    assert names == ["count", "sign", "pairs", "prefix", "verify", "keep", "clusters"]
+    assert names == ["count", "sign", "pairs", "prefix", "filter", "verify", "keep", "clusters"]
     for _, takes, order, gives in _native.steps_table():
         assert set(order) <= {name for name, _ in takes} and gives
         assert {kind for _, kind in takes + gives} <= {"long", "array<long>", "double", "string"}
@@ -73,7 +73,7 @@ def test_nothing_gives_nothing(name):
 
 
 def keyed(keys, docs):
-    return batch(key=keys, doc=docs, last=docs, outline=[[3, 0]] * len(keys))
+    return batch(key=keys, doc=docs, last=docs, outline=[[3]] * len(keys))
 
 
 def test_rows_that_are_not_in_order_are_refused():
