@@ -10,16 +10,19 @@
 //! those that are worth showing. [`Overlap`] counts the shingles that the documents share.
 //!
 //! **A whole corpus.** [`repeats`] finds what repeats in many documents, and [`find_passages`] and [`find_spans`] in those of a
-//! source. [`find_contained`] states how much of each document stands in others.
+//! source. [`find_contained`] states how much of each document stands in others, [`find_coverages`] lists every pair, and
+//! [`find_uncontained`] chooses the documents that are kept.
 //!
 //! **Cost.** Linear in the tokens, times 2·[`FREQUENT`] at worst. In a text that repeats itself, the number of maximal
 //! runs can be the square of its length. Therefore, if a k-gram is selected more than [`FREQUENT`] times in a document,
 //! only a few pairs of its places are compared, and [`CommonRuns::frequent`] counts it.
 
 pub(crate) mod align;
+mod choice;
 mod classes;
 mod contained;
 mod corpus;
+mod coverages;
 mod covered;
 mod cuts;
 mod cutting;
@@ -32,24 +35,31 @@ mod modular;
 mod near;
 mod order;
 mod paired;
+mod pairs;
 mod pieces;
 mod presets;
 mod reading;
+mod rejections;
 mod repeats;
+mod runs;
 mod seeds;
 mod shared;
 mod stretches;
 mod text;
+mod uncontained;
 mod units;
 
-pub use contained::{ContainOptions, Contained, Containment, SharedPassage, find_contained};
+pub use contained::{Contained, Containment, SharedPassage, find_contained};
 pub use corpus::{DocumentSpans, Passage, PassagePlace, Passages, Spans, find_passages, find_spans};
+pub use coverages::{Coverage, Coverages, find_coverages};
 pub use cuts::{Cut, CutCounts, CutOptions, Cuts, DocumentCuts, FirstPlace, KeptPlaces, find_cuts};
 pub use cutting::PassageOptions;
 pub use paired::{DocumentPair, DocumentPairs, PairedPassage};
 pub use presets::{CONTAIN_PRESETS, ContainPreset};
 pub use reading::PassageCounts;
 pub use repeats::{Place, Repeat, repeats};
+pub use runs::ContainOptions;
+pub use uncontained::{Container, ContainmentVerdict, Uncontained, find_uncontained};
 pub use units::CutUnit;
 
 use crate::hash::shingle_hashes;

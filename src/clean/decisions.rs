@@ -219,11 +219,7 @@ pub(super) fn decide(
     let mut files = conditions.files(names, on_error);
     for verdict in kept.located_verdicts() {
         let Some(at) = verdict.at else { continue };
-        let found = match (verdict.error, verdict.keep) {
-            (Some(_), _) if verdict.is_skipped => Found::Skipped,
-            (Some(_), _) => Found::Failed,
-            (None, keep) => Found::Document { keep },
-        };
+        let found = Found::of(verdict.error.is_some(), verdict.is_skipped, verdict.keep);
         if let Some(number) = files.take(at, found) {
             each(number, &verdict, at)?;
         }
@@ -244,6 +240,17 @@ pub(super) enum Found {
     Failed,
     /// A file without text, which holds no records.
     Skipped,
+}
+
+impl Found {
+    /// By a verdict: whether the record could not be read, and that by rule; and whether it is kept.
+    pub fn of(is_rejected: bool, is_skipped: bool, keep: bool) -> Self {
+        match (is_rejected, is_skipped) {
+            (true, true) => Found::Skipped,
+            (true, false) => Found::Failed,
+            (false, _) => Found::Document { keep },
+        }
+    }
 }
 
 /// What happens to each file, while its records are decided on.
@@ -516,15 +523,14 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// The records of each file that are no part of a stream of kept records: those that are left out, and what comes after
-/// damage.
-pub(super) fn without_damaged(kept: &Kept<'_>, names: &[&str], files: &mut [OfFile]) {
+/// Leaves these records out of a stream of kept records also where a file is damaged, so that its copy would have them: those that are
+/// not kept, and what comes after the damage.
+pub(super) fn without_damaged<'a>(left_out: impl Iterator<Item = At<'a>>, names: &[&str], files: &mut [OfFile]) {
     let numbers: HashMap<&str, usize> = names.iter().copied().zip(0..).collect();
-    for verdict in kept.located_verdicts() {
-        let Some((at, number)) = verdict.at.and_then(|at| Some((at, *numbers.get(at.path)?))) else { continue };
-        let of_file = &mut files[number];
-        if of_file.counts.condition == Condition::Damaged && (!verdict.keep || verdict.error.is_some()) {
-            of_file.leave_out(at.line);
+    for At { path, line } in left_out {
+        let Some(&number) = numbers.get(path) else { continue };
+        if files[number].counts.condition == Condition::Damaged {
+            files[number].leave_out(line);
         }
     }
 }

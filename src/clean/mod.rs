@@ -44,7 +44,7 @@ mod write;
 
 pub use duplicates::{Undone, duplicate_files, move_duplicates, undo};
 pub use request::{ByIndex, CleanOptions, Cleaned, CutReport, DecidedByIndex, OnError, Remembered};
-pub use stream::{write_cut, write_kept};
+pub use stream::{write_cut, write_kept, write_uncontained};
 
 use crate::algorithm::AlgorithmFactory;
 use crate::engine::{KeptOutcome, Observer, Report};

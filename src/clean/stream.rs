@@ -4,9 +4,11 @@ use super::by_passages::{ByPassages, Deciding, as_source, refuse_format, refuse_
 use super::decisions::{self, Condition, Conditions, OfFile, Watch};
 use super::request::{CleanOptions, CutReport};
 use crate::algorithm::AlgorithmFactory;
-use crate::engine::{self, KeptOutcome, Observer, Report};
+use crate::engine::{self, At, KeptOutcome, Observer, Report};
 use crate::error::Error;
-use crate::passages::{CutCounts, CutOptions, PassageOptions};
+use crate::passages::{
+    ContainOptions, ContainmentVerdict, CutCounts, CutOptions, PassageOptions, Uncontained, find_uncontained,
+};
 use crate::source::rest::{Failure, Form, Heading, LeftOut, Original, copy_without, format, heading};
 use crate::source::{Format, Input, ReadOptions, Source};
 use std::collections::HashMap;
@@ -72,12 +74,57 @@ pub fn write_cut(
         deciding.decide(&mut cuts, (&mut *input, as_source(reference)), observer, &mut |_| Ok(()))?;
         let decided = deciding.finish();
         cut_counts = decided.counts;
-        refuse_mixed(&headings, &decided.files, "clean::cut_passages")?;
+        refuse_mixed(&headings, &decided.files, "write files instead of a stream, with `clean::cut_passages`")?;
         join(input, &headings, &decided.files, options, out)
     };
     let written = written();
     let warnings = input.fields_never_found().into_iter().collect();
     Ok((CutReport { counts: cuts.counts().clone(), cuts: cut_counts, warnings }, written))
+}
+
+/// Chooses as [`find_uncontained`] does, and writes the records that are kept to a stream; otherwise as [`write_kept`]. Returns the choice,
+/// and the number of kept records or why they were not all written.
+///
+/// # Errors
+/// Those of [`find_uncontained`]. In the second result, those of [`write_kept`].
+///
+/// # Cost
+/// That of [`find_uncontained`], and one more reading.
+pub fn write_uncontained(
+    input: &mut Input,
+    reference: Option<&mut dyn Source>,
+    contain: &ContainOptions,
+    options: &CleanOptions,
+    observer: &dyn Observer,
+    out: &mut (dyn Write + Send),
+) -> Result<(Uncontained, Result<u64, Error>), Error> {
+    let watch = Watch::new(observer);
+    input.keep_for_second_read();
+    let found = find_uncontained(input, reference, contain, &watch)?;
+    let conditions = watch.conditions();
+    let mut written = || {
+        decisions::check_failed(options.on_error, found.counts().failed)?;
+        let headings = headings(input, &options.source)?;
+        let names: Vec<&str> = headings.iter().map(|(name, _)| name.as_str()).collect();
+        let mut files = conditions.files(&names, options.on_error);
+        for verdict in found.verdicts() {
+            _ = files
+                .take(at(&verdict), decisions::Found::of(verdict.error.is_some(), verdict.is_skipped, verdict.keep));
+        }
+        let mut files = files.files;
+        let left_out = found.verdicts().filter(|verdict| !verdict.keep || verdict.error.is_some());
+        decisions::without_damaged(left_out.map(|verdict| at(&verdict)), &names, &mut files);
+        refuse_mixed(&headings, &files, "take the verdicts on its records instead")?;
+        join(input, &headings, &files, options, out)
+    };
+    let written = written();
+    Ok((found, written))
+}
+
+/// Where a record is.
+fn at<'a>(verdict: &ContainmentVerdict<'a>) -> At<'a> {
+    let (path, line) = verdict.place;
+    At { path, line }
 }
 
 fn write(
@@ -93,8 +140,9 @@ fn write(
     let names: Vec<&str> = headings.iter().map(|(name, _)| name.as_str()).collect();
     let decided = decisions::decide(&kept, &names, conditions, options.on_error, |_, _, _| Ok(()));
     let (mut files, _) = decided.map_err(|error| Error::output("cannot write results", error))?;
-    decisions::without_damaged(&kept, &names, &mut files);
-    refuse_mixed(&headings, &files, "clean::clean")?;
+    let left_out = kept.located_verdicts().filter(|verdict| !verdict.keep || verdict.error.is_some());
+    decisions::without_damaged(left_out.filter_map(|verdict| verdict.at), &names, &mut files);
+    refuse_mixed(&headings, &files, "write files instead of a stream, with `clean::clean`")?;
     join(input, &headings, &files, options, out)
 }
 
@@ -138,21 +186,18 @@ fn join(
     Ok(files.iter().map(|file| file.counts.records - file.counts.removed).sum())
 }
 
-/// Refuses files that cannot be joined. `instead` is what writes files.
+/// Refuses files that cannot be joined. `instead` is what to do.
 fn refuse_mixed(headings: &[(String, Heading)], files: &[OfFile], instead: &str) -> Result<(), Error> {
     let mut first: Option<&(String, Heading)> = None;
-    let to_files = format!("write files instead of a stream, with `{instead}`");
     // Files without records, such as pictures, take no part.
     let with_records = headings.iter().zip(files).filter(|(_, of_file)| of_file.counts.records > 0);
     for (this, _) in with_records {
         let (name, heading) = this;
         if heading.format == Format::Parquet {
-            return Err(Error::Usage(format!(
-                "{name} is a Parquet file, which cannot be part of a stream: {to_files}"
-            )));
+            return Err(Error::Usage(format!("{name} is a Parquet file, which cannot be part of a stream: {instead}")));
         }
         if matches!(heading.format, Format::Text | Format::Html | Format::Auto) {
-            return Err(Error::Usage(format!("{name} is one document, which cannot be part of a stream: {to_files}")));
+            return Err(Error::Usage(format!("{name} is one document, which cannot be part of a stream: {instead}")));
         }
         let Some((other, known)) = first else {
             first = Some(this);
@@ -160,10 +205,10 @@ fn refuse_mixed(headings: &[(String, Heading)], files: &[OfFile], instead: &str)
         };
         if known.format != heading.format {
             let (known, here) = (known.format.name(), heading.format.name());
-            return Err(Error::Usage(format!("{other} is {known}, and {name} is {here}: {to_files}")));
+            return Err(Error::Usage(format!("{other} is {known}, and {name} is {here}: {instead}")));
         }
         if known.row != heading.row {
-            return Err(Error::Usage(format!("the header rows of {other} and {name} differ: {to_files}")));
+            return Err(Error::Usage(format!("the header rows of {other} and {name} differ: {instead}")));
         }
     }
     Ok(())

@@ -1,45 +1,64 @@
 //! `dedup contain`: states how much of each document stands in others.
 
-use super::arguments::contain::Arguments;
+use super::arguments::OnError;
+use super::arguments::contain::{Arguments, Emit};
 use super::input;
 use super::outputs::Outputs;
 use super::preparation::Tokenization;
-use super::scan::check_reference;
-use super::spelling::spelled;
+use super::scan::{NOTHING_WRITTEN, check_failed, check_reference};
+use super::spelling::{self, spelled};
 use super::standard_output::{WholeLines, refuse_closed_output};
 use super::stats::{Failure, INCOMPLETE, end_on_signals, with_stats, write_stats};
-use super::status::Status;
+use super::status::{Status, usage_error};
 use super::terminal::{Terminal, bytes, count, counted};
 use neardups::Error;
+use neardups::clean::{self, CleanOptions};
 use neardups::hash;
-use neardups::passages::{self, ContainOptions, ContainPreset, PassageCounts};
+use neardups::passages::{self, ContainOptions, ContainPreset, ContainmentVerdict, PassageCounts, Uncontained};
 use neardups::report::PassageLines;
 use neardups::similarity::Threshold;
 use neardups::source::{self, Input, ReadOptions, Source};
 use serde::Serialize;
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
 /// The resolved request.
-struct Request {
+pub struct Request {
     paths: Vec<PathBuf>,
     against: Vec<PathBuf>,
-    source: ReadOptions,
+    pub source: ReadOptions,
     tokens: Tokenization,
     preset: Option<&'static ContainPreset>,
-    options: ContainOptions,
+    pub options: ContainOptions,
+    pub emit: Emit,
+    pub on_error: OnError,
     rejects: Option<PathBuf>,
-    allow_empty: bool,
+    pub allow_empty: bool,
     quiet: bool,
 }
 
 impl Request {
-    fn resolve(arguments: &Arguments) -> Result<Self, Error> {
+    /// Resolves it.
+    ///
+    /// # Errors
+    /// Options contradict each other.
+    pub fn resolve(arguments: &Arguments) -> Result<Self, Error> {
         let Arguments { input, run, .. } = arguments;
+        refuse_without_effect(arguments)?;
         let tokens = Tokenization::resolve(&arguments.tokens, None)?;
         tokens.refuse_by_length("runs of words")?;
         let preset = arguments.preset.as_deref().map(ContainPreset::by_name).transpose()?;
         let defaults = preset.map_or_else(ContainOptions::default, ContainPreset::options);
+        if let (Emit::Pairs, Some(preset), None) = (arguments.emit, preset, arguments.min_coverage)
+            && preset.min_coverage_all != Threshold::LEAST
+        {
+            return Err(usage_error(format!(
+                "the share of --preset {}, {}, is that of all documents together, and pairs state the coverage by one document: add \
+                 --min-coverage",
+                preset.name, preset.min_coverage_all
+            )));
+        }
         // Either bound that is typed replaces those of the preset, which are one share.
         let (min_coverage, min_coverage_all) = match (arguments.min_coverage, arguments.min_coverage_all) {
             (None, None) => (defaults.min_coverage, defaults.min_coverage_all),
@@ -52,7 +71,7 @@ impl Request {
             shingle: arguments.shingle.map_or(defaults.shingle, |shingle| shingle as usize),
             min_coverage,
             min_coverage_all,
-            max_passages: arguments.max_passages as usize,
+            max_passages: arguments.max_passages.value as usize,
             threads: run.threads,
             memory: run.memory.map_or(defaults.memory, |memory| memory.value),
             temp_dir: run.temp_dir.clone(),
@@ -64,11 +83,37 @@ impl Request {
             tokens,
             preset,
             options,
+            emit: arguments.emit,
+            on_error: arguments.on_error.value,
             rejects: input.rejects.clone(),
             allow_empty: input.allow_empty,
             quiet: run.quiet,
         })
     }
+}
+
+/// Refuses `--max-passages`, `--min-coverage-all` and `--on-error` where they have no effect.
+fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
+    let Arguments { emit, on_error, .. } = arguments;
+    let what = emit.name();
+    if *emit != Emit::Containments && arguments.max_passages.is_typed {
+        return Err(usage_error(format!("--max-passages has no effect on {what}: use --emit containments")));
+    }
+    if *emit == Emit::Pairs && arguments.min_coverage_all.is_some() {
+        let why = "has no effect on pairs, which state the coverage by one document";
+        return Err(usage_error(format!("--min-coverage-all {why}: use --emit containments")));
+    }
+    let decides = matches!(emit, Emit::Verdicts | Emit::Kept);
+    if decides && arguments.min_coverage_all.is_some() && arguments.against.is_empty() {
+        let why = "has an effect on what is kept only with --against: otherwise one kept document contains each that is dropped";
+        return Err(usage_error(format!("--min-coverage-all {why}")));
+    }
+    if on_error.is_typed && on_error.value != OnError::Fail && !decides {
+        return Err(usage_error(
+            "--on-error keep and --on-error drop have an effect only on verdicts and kept records: add --emit verdicts or --emit kept",
+        ));
+    }
+    Ok(())
 }
 
 /// Finds the documents that are contained in others, writes them, and prints a summary.
@@ -114,10 +159,19 @@ struct Written {
     counts: PassageCounts,
     /// Records.
     records: u64,
+    /// Documents that are not kept, if that was decided.
+    dropped: Option<u64>,
     /// Documents without a run.
     short: u64,
     /// Whether more of the reference was kept than is needed.
     exceeds_filter: bool,
+}
+
+/// What was found, and why writing it ended early.
+type Found = (Written, Result<(), Error>);
+
+fn side(reference: &mut Option<Input>) -> Option<&mut dyn Source> {
+    reference.as_mut().map(|reference| reference as &mut dyn Source)
 }
 
 /// Finds and writes. Whether the reader of the output closed it early is no error.
@@ -127,22 +181,104 @@ fn search(
     request: &Request,
     terminal: &Terminal,
 ) -> Result<(Written, bool), Error> {
-    fn side(reference: &mut Option<Input>) -> Option<&mut dyn Source> {
-        reference.as_mut().map(|reference| reference as &mut dyn Source)
-    }
-    let mut out = PassageLines::new(WholeLines::new());
-    let mut records = 0;
-    let mut found = passages::find_contained(input, side(reference), &request.options, terminal)?;
-    let result = found.for_each(input, side(reference), terminal, |containment| {
-        records += 1;
-        out.containment(containment)
-    });
-    let counts = found.counts().clone();
-    let written = Written { counts, records, short: found.short(), exceeds_filter: found.exceeds_filter() };
-    match result.and_then(|()| out.finish()) {
+    let (written, result) = match request.emit {
+        Emit::Containments => write_containments(input, reference, request, terminal)?,
+        Emit::Pairs => write_pairs(input, reference, request, terminal)?,
+        Emit::Verdicts => write_verdicts(input, reference, request, terminal)?,
+        Emit::Kept => write_kept(input, reference, request, terminal)?,
+    };
+    match result {
         Err(error) if error.is_closed_pipe() => Ok((written, true)),
         result => result.map(|()| (written, false)),
     }
+}
+
+fn write_containments(
+    input: &mut Input,
+    reference: &mut Option<Input>,
+    request: &Request,
+    terminal: &Terminal,
+) -> Result<Found, Error> {
+    let (mut out, mut records) = (PassageLines::new(WholeLines::new()), 0);
+    let mut found = passages::find_contained(input, side(reference), &request.options, terminal)?;
+    let result = check_failed(request.on_error, found.counts().failed, NOTHING_WRITTEN).and_then(|()| {
+        found.for_each(input, side(reference), terminal, |containment| {
+            records += 1;
+            out.containment(containment)
+        })?;
+        out.finish()?;
+        // A document may have changed since.
+        check_failed(request.on_error, found.counts().failed, "the results that were written are incomplete")
+    });
+    let (counts, short, exceeds_filter) = (found.counts().clone(), found.short(), found.exceeds_filter());
+    Ok((Written { counts, records, dropped: None, short, exceeds_filter }, result))
+}
+
+fn write_pairs(
+    input: &mut Input,
+    reference: &mut Option<Input>,
+    request: &Request,
+    terminal: &Terminal,
+) -> Result<Found, Error> {
+    let (mut out, mut records) = (PassageLines::new(WholeLines::new()), 0);
+    let found = passages::find_coverages(input, side(reference), &request.options, terminal)?;
+    let result = check_failed(request.on_error, found.counts().failed, NOTHING_WRITTEN).and_then(|()| {
+        found.for_each(terminal, |pair| {
+            records += 1;
+            out.coverage(pair)
+        })?;
+        out.finish()
+    });
+    let (counts, short, exceeds_filter) = (found.counts().clone(), found.short(), found.exceeds_filter());
+    Ok((Written { counts, records, dropped: None, short, exceeds_filter }, result))
+}
+
+fn write_verdicts(
+    input: &mut Input,
+    reference: &mut Option<Input>,
+    request: &Request,
+    terminal: &Terminal,
+) -> Result<Found, Error> {
+    let (mut out, mut records) = (PassageLines::new(WholeLines::new()), 0);
+    let found = passages::find_uncontained(input, side(reference), &request.options, terminal)?;
+    let result = check_failed(request.on_error, found.counts().failed, NOTHING_WRITTEN).and_then(|()| {
+        for verdict in found.verdicts() {
+            records += 1;
+            // A file that was skipped on purpose is not an error, and its records must not be deleted.
+            let is_failed = verdict.error.is_some() && !verdict.is_skipped;
+            let keep = verdict.keep && !(is_failed && request.on_error == OnError::Drop);
+            let error = verdict.error.map(spelling::of_rejection);
+            let verdict = ContainmentVerdict { keep, error: error.as_deref(), ..verdict };
+            out.containment_verdict(&verdict, found.ids_repeat())?;
+        }
+        out.finish()
+    });
+    Ok((decided(&found, records), result))
+}
+
+fn write_kept(
+    input: &mut Input,
+    reference: &mut Option<Input>,
+    request: &Request,
+    terminal: &Terminal,
+) -> Result<Found, Error> {
+    let options =
+        CleanOptions { source: request.source.clone(), on_error: request.on_error.into(), ..CleanOptions::default() };
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout());
+    let (found, written) =
+        clean::write_uncontained(input, side(reference), &request.options, &options, terminal, &mut out)?;
+    let written = written.and_then(|records| {
+        out.flush().map_err(|error| Error::output("cannot write results", error))?;
+        Ok(records)
+    });
+    let records = written.as_ref().copied().unwrap_or_default();
+    Ok((decided(&found, records), written.map(drop)))
+}
+
+fn decided(found: &Uncontained, records: u64) -> Written {
+    let counts = found.counts().clone();
+    let (dropped, short, exceeds_filter) = (Some(found.dropped()), found.short(), found.exceeds_filter());
+    Written { counts, records, dropped, short, exceeds_filter }
 }
 
 /// The coverage that is asked for, in words.
@@ -154,26 +290,37 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
     let PassageCounts { documents, references, tokens, bytes: read, spilled, .. } = written.counts;
     let ContainOptions { shingle, min_coverage, min_coverage_all, .. } = request.options;
     let mut found = counted(documents, "document");
-    let mut others = ["another document", "all others"];
+    let mut others = match request.emit {
+        Emit::Verdicts | Emit::Kept => ["a kept document", "all others"],
+        Emit::Containments | Emit::Pairs => ["another document", "all others"],
+    };
     if !request.against.is_empty() {
         found += &format!(" against {}", count(references));
         others = ["a document of the reference", "all of the reference"];
     }
     let of_one = format!("{} by {}", coverage(min_coverage), others[0]);
     let of_all = |least| format!("{} by {} together", coverage(least), others[1]);
-    found += &format!(": {} with ", count(written.records));
-    found += &match min_coverage_all {
+    let by = match min_coverage_all.filter(|_| request.emit != Emit::Pairs) {
         // What stands in one document stands in all of them.
         Some(least) if least.as_f64() <= min_coverage.as_f64() => of_all(least),
         Some(least) => format!("{of_one}, or {}", of_all(least)),
         None => of_one,
+    };
+    found += &match (request.emit, written.dropped) {
+        (_, Some(dropped)) => format!(": {} not kept, with {by}", counted(dropped, "document")),
+        (Emit::Pairs, None) => format!(": {} with {}", counted(written.records, "pair"), coverage(min_coverage)),
+        (_, None) => format!(": {} with {by}", count(written.records)),
     };
     terminal.line(&found);
     let shingle = shingle as u64;
     if written.short > 0 {
         let have = if written.short == 1 { "has" } else { "have" };
         let documents = counted(written.short, "document");
-        terminal.line(&format!("{documents} {have} fewer than {} and no run: not compared", counted(shingle, "word")));
+        let kept = if matches!(request.emit, Emit::Verdicts | Emit::Kept) { ", and kept" } else { "" };
+        terminal.line(&format!(
+            "{documents} {have} fewer than {} and no run: not compared{kept}",
+            counted(shingle, "word")
+        ));
     }
     if documents > 0 {
         let seconds = started.elapsed().as_secs_f64();
@@ -217,6 +364,8 @@ struct Stats<'a> {
     max_passages: usize,
     counts: &'a PassageCounts,
     records: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dropped: Option<u64>,
     short: u64,
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -234,10 +383,11 @@ fn stats_of<'a>(request: &'a Request, written: &'a Written, error: Option<&Error
         preset: request.preset.map(|preset| preset.name),
         shingle: options.shingle,
         min_coverage: options.min_coverage.as_f64(),
-        min_coverage_all: options.min_coverage_all.map(|least| least.as_f64()),
+        min_coverage_all: options.min_coverage_all.filter(|_| request.emit != Emit::Pairs).map(Threshold::as_f64),
         max_passages: options.max_passages,
         counts: &written.counts,
         records: written.records,
+        dropped: written.dropped,
         short: written.short,
         seconds: started.elapsed().as_secs_f64(),
         error: error.map(Failure::from),

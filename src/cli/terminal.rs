@@ -304,7 +304,7 @@ impl Observer for Terminal {
 
     fn many_pairs(&self, most: u64) {
         self.line(&format!(
-            "up to {} pairs may be near-duplicates; --emit verdicts and --emit clusters do without most of them",
+            "up to {} pairs may be near-duplicates; --emit verdicts, --emit clusters and --emit kept compare far fewer",
             count(most)
         ));
     }

@@ -1,79 +1,28 @@
 //! How much of each document stands in others.
 //!
 //! ```text
-//! read     batches → words → distinct runs of words, those of a reference only if asked for    on all threads
+//! read     batches → words → distinct runs of words                                            (runs.rs)
 //! share    runs → the documents that share most of them                                        (shared.rs)
 //! read     the documents that are reported, and those that contain them, again                 (locate.rs)
 //! match    the passages that both have                                                         (matched.rs)
 //! ```
 
-use super::cutting::{Cutting, WordOptions, memory_of_reading, sequence_of};
 use super::locate::{Again, AgainDocument, Documents, RUN_AGAIN};
 use super::matched::{Kept, KeptPart, PassagesOfPairs};
 use super::reading::{PassageCounts, check_stopped};
-use super::shared::{Answer, Shared};
+use super::runs::{Compared, ContainOptions, Which};
+use super::shared::Answer;
 use crate::error::Error;
-use crate::hash::shingle_hashes_in_place;
-use crate::postings::{Buffer, Filter, Sorter};
-use crate::run::batches::{Numbered, Side, in_parallel};
-use crate::run::observer::{Observer, Stage};
-use crate::run::ordered::{thread_pool, workers};
-use crate::run::sign::sort_distinct;
-use crate::similarity::{Similarity, Threshold};
+use crate::postings::Buffer;
+use crate::run::batches::Side;
+use crate::run::observer::Observer;
+use crate::run::ordered::workers;
+use crate::similarity::Similarity;
 use crate::source::{Place, Problem, ProblemKind, Severity, Source};
-use crate::tokenizer::{TokenDetail, Tokenizer, Word};
 use rayon::ThreadPool;
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// Options of the search for documents that are contained in others. Threads, memory and the folder do not change what is found.
-#[derive(Clone)]
-pub struct ContainOptions {
-    /// What texts are cut with. It must not make tokens that overlap.
-    pub tokenizer: Arc<dyn Tokenizer>,
-    /// Seeds every hash.
-    pub seed: u64,
-    /// The length of a run, in tokens, at least 1. A Han or Kana character is a token of the default tokenizer.
-    pub shingle: usize,
-    /// The least share of the runs of a document in one other document.
-    pub min_coverage: Threshold,
-    /// If set, a document is also reported if at least this share of its runs stands in all other documents together.
-    pub min_coverage_all: Option<Threshold>,
-    /// The maximum number of passages that are reported of a document.
-    pub max_passages: usize,
-    /// Worker threads; 0 means one a core.
-    pub threads: usize,
-    /// Memory for runs, words and passages, in bytes. What does not fit goes to temporary files.
-    pub memory: u64,
-    /// The folder of the temporary files; `None` is the system's.
-    pub temp_dir: Option<PathBuf>,
-}
-
-/// Runs of 13 words, half of them in one document, 100 passages, 1 GiB.
-impl Default for ContainOptions {
-    fn default() -> Self {
-        ContainOptions {
-            tokenizer: Arc::new(Word),
-            seed: 0,
-            shingle: 13,
-            min_coverage: Threshold::new(1, 2).expect("a half is a threshold"),
-            min_coverage_all: None,
-            max_passages: 100,
-            threads: 0,
-            memory: 1 << 30,
-            temp_dir: None,
-        }
-    }
-}
-
-impl ContainOptions {
-    fn words(&self) -> WordOptions<'_> {
-        let ContainOptions { tokenizer, seed, threads, memory, .. } = self;
-        WordOptions { tokenizer: &**tokenizer, seed: *seed, threads: *threads, memory: *memory }
-    }
-}
+use std::sync::{Mutex, PoisonError};
 
 /// A document that is contained in others.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,48 +106,13 @@ pub fn find_contained(
     options: &ContainOptions,
     observer: &dyn Observer,
 ) -> Result<Contained, Error> {
-    options.words().check("runs of words")?;
-    if options.shingle == 0 {
-        return Err(Error::parameter("shingle", "0", "a number of tokens from 1"));
-    }
-    let pool = thread_pool(options.threads)?;
-    let against = reference.is_some();
-    let (memory, folder) = (options.memory, options.temp_dir.as_deref());
-    let mut reading = Reading {
-        options,
-        observer,
-        documents: Documents::default(),
-        tokens: Vec::new(),
-        runs: Vec::new(),
-        rows: Sorter::new("runs of words", memory / 4, folder),
-        counts: PassageCounts::default(),
-        exceeds_filter: false,
-        pool: &pool,
-    };
-    observer.stage(Stage::Reading);
-    source.keep_for_second_read();
-    reading.read(source, None)?;
-    let asked = reading.documents.len();
-    if let Some(reference) = reference {
-        reference.keep_for_second_read();
-        let filter = reading.filter()?;
-        reading.read(reference, Some(&filter))?;
-    }
-    let Reading { documents, tokens, runs, rows, mut counts, exceeds_filter, .. } = reading;
-    check_stopped(observer)?;
-    observer.stage(Stage::Grouping);
-    counts.spilled += rows.bytes_spilled();
-    let shared = pool.install(|| Shared::new(rows, [asked, documents.len()], !against, (memory, folder), observer))?;
-    counts.spilled += shared.bytes_spilled();
-    check_stopped(observer)?;
-    observer.stage(Stage::Verifying);
-    let all = |document: u32| runs[document as usize];
-    let least = |document: u32| {
-        let overlap = |threshold: Threshold| threshold.min_overlap(all(document) as usize) as u64;
-        [overlap(options.min_coverage), options.min_coverage_all.map_or(u64::MAX, overlap)]
-    };
-    let (answers, followed) = pool.install(|| shared.answers(&least, (workers(options.threads), memory), observer))?;
-    let short = runs.iter().filter(|&&runs| runs == 0).count() as u64;
+    let which = Which { read_again: true, with_places: false };
+    let compared = Compared::read(source, reference, options, which, observer)?;
+    let least = |document: u32| compared.least(options, document);
+    let search = (workers(options.threads), options.memory);
+    let (answers, followed) = compared.pool.install(|| compared.shared.answers(&least, search, observer))?;
+    let short = compared.short();
+    let Compared { documents, tokens, runs, asked, exceeds_filter, counts, pool, .. } = compared;
     Ok(Contained {
         answers,
         documents,
@@ -214,140 +128,6 @@ pub fn find_contained(
         changed: BTreeSet::new(),
         pool,
     })
-}
-
-/// What is made of a batch: arrays with an entry for each document, and their runs.
-#[derive(Default)]
-struct Part {
-    bytes: u64,
-    unpacked: u64,
-    tokens: Vec<u32>,
-    /// The number of distinct runs of each, and these.
-    counts: Vec<u32>,
-    runs: Vec<u64>,
-    sequences: Vec<u64>,
-    ids: String,
-    id_ends: Vec<usize>,
-    problems: Vec<Problem>,
-    refused: Option<Error>,
-}
-
-/// What is read of the documents.
-struct Reading<'a> {
-    options: &'a ContainOptions,
-    observer: &'a dyn Observer,
-    documents: Documents,
-    /// The tokens, and the distinct runs, of each document that is asked about.
-    tokens: Vec<u32>,
-    runs: Vec<u32>,
-    /// Rows of a run and a document.
-    rows: Sorter<2>,
-    counts: PassageCounts,
-    /// Whether there are more runs than the filter has room for.
-    exceeds_filter: bool,
-    pool: &'a ThreadPool,
-}
-
-impl Reading<'_> {
-    /// Reads one side: the documents that are asked about, or a reference, of which only the runs are kept that `filter` has.
-    fn read(&mut self, source: &mut dyn Source, filter: Option<&Filter>) -> Result<(), Error> {
-        let Reading { options, observer, documents, tokens, runs, rows, counts, pool, .. } = self;
-        let words = options.words();
-        let (signing, threads, room) = memory_of_reading(&words);
-        in_parallel(
-            (threads, room),
-            &mut [Side { reference: filter.is_some(), source }],
-            |_| Ok(()),
-            || (Cutting::new(words, &signing), Vec::new()),
-            |(), numbered, (cutting, words)| part(numbered, cutting, words, options, filter),
-            |mut part: Part| {
-                if let Some(refused) = part.refused {
-                    return Err(refused);
-                }
-                for problem in &part.problems {
-                    counts.problem(problem);
-                    observer.problem(problem);
-                }
-                counts.bytes += part.bytes;
-                counts.tokens += part.tokens.iter().map(|&tokens| u64::from(tokens)).sum::<u64>();
-                let read = part.counts.len() as u64;
-                *(if filter.is_some() { &mut counts.references } else { &mut counts.documents }) += read;
-                observer.unpacked(part.unpacked);
-                observer.progress(part.bytes, read);
-                check_stopped(*observer)?;
-                let (mut first, mut at) = (u64::from(documents.len()), 0);
-                pool.install(|| {
-                    for &count in &part.counts {
-                        let end = at + count as usize;
-                        part.runs[at..end].iter().try_for_each(|&run| rows.push([run, first]))?;
-                        (first, at) = (first + 1, end);
-                    }
-                    Ok::<(), Error>(())
-                })?;
-                if filter.is_none() {
-                    tokens.append(&mut part.tokens);
-                    runs.append(&mut part.counts);
-                }
-                documents.add(filter.is_some(), &part.sequences, (&part.ids, &part.id_ends));
-                Ok(())
-            },
-        )
-    }
-
-    /// A filter of the runs so far: as large as an eighth of the memory allows.
-    fn filter(&mut self) -> Result<Filter, Error> {
-        let most = (8 * (self.options.memory / 8).max(1 << 22) / Filter::bytes_for(8)).min(u64::from(u32::MAX));
-        self.exceeds_filter = self.rows.len() > most;
-        let mut filter = Filter::new(self.rows.len().min(most) as usize);
-        self.rows.for_each_unsorted(|&[run, _]| {
-            filter.insert(tag(run));
-            Ok(())
-        })?;
-        Ok(filter)
-    }
-}
-
-/// What a run is looked up by.
-fn tag(run: u64) -> u32 {
-    (run >> 32) as u32
-}
-
-/// Turns a batch into a part.
-fn part(
-    numbered: Numbered,
-    cutting: &mut Cutting<'_>,
-    words: &mut Vec<u64>,
-    options: &ContainOptions,
-    filter: Option<&Filter>,
-) -> Part {
-    let batch = numbered.batch;
-    let mut part = Part { bytes: batch.bytes_read(), unpacked: batch.bytes_unpacked(), ..Part::default() };
-    batch.documents(&mut |document| match document {
-        Ok(document) => {
-            words.clear();
-            let cut =
-                cutting.cut(&document, TokenDetail::Hashes, words, |_, words, _| sequence_of(words, options.seed));
-            match cut {
-                Ok(sequence) => part.sequences.push(sequence),
-                Err(error) => part.refused = part.refused.take().or(Some(error)),
-            }
-            part.tokens.push(words.len() as u32);
-            match words.len() < options.shingle {
-                true => words.clear(),
-                false => shingle_hashes_in_place(words, options.shingle),
-            }
-            if let Some(filter) = filter {
-                words.retain(|&run| filter.may_have(tag(run)));
-            }
-            let distinct = sort_distinct(words);
-            part.counts.push(distinct as u32);
-            part.runs.extend_from_slice(&words[..distinct]);
-            part.ids.push_str(&document.id);
-            part.id_ends.push(part.ids.len());
-        }
-        Err(problem) => part.problems.push(problem),
-    });
-    part
 }
 
 /// The documents of a source that are contained in others.
@@ -514,16 +294,18 @@ impl Contained {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use crate::run::observer::Stage;
+    use crate::similarity::Threshold;
     use crate::source::Records;
-    use crate::tokenizer::Tokens;
+    use crate::tokenizer::{TokenDetail, Tokenizer, Tokens, Word};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// A source of texts with their numbers as ids. From the second reading on, it has `later` ones.
-    fn source<'a>(texts: &'a [String], later: &'a [String]) -> impl Source + 'a {
+    pub(in crate::passages) fn source<'a>(texts: &'a [String], later: &'a [String]) -> impl Source + 'a {
         let readings = AtomicUsize::new(0);
         Records::new(move || {
             let texts = if readings.fetch_add(1, Ordering::Relaxed) == 0 { texts } else { later };
@@ -535,15 +317,15 @@ mod tests {
     type Row = (usize, usize, String, u64, u64);
 
     /// The tokens of a text.
-    fn tokens(text: &str) -> Vec<String> {
+    pub(in crate::passages) fn tokens(text: &str) -> Vec<String> {
         let mut tokens = Tokens::new(TokenDetail::Everything, 0);
         Word.tokenize(text, &mut tokens);
         (0..tokens.len()).map(|at| tokens.text(at).to_string()).collect()
     }
 
-    type Runs = BTreeSet<Vec<String>>;
+    pub(in crate::passages) type Runs = BTreeSet<Vec<String>>;
 
-    fn runs(text: &str, shingle: usize) -> Runs {
+    pub(in crate::passages) fn runs(text: &str, shingle: usize) -> Runs {
         tokens(text).windows(shingle).map(<[String]>::to_vec).collect()
     }
 
@@ -576,7 +358,7 @@ mod tests {
         asked.iter().enumerate().filter_map(row).collect()
     }
 
-    fn side(reference: &mut Option<impl Source>) -> Option<&mut dyn Source> {
+    pub(in crate::passages) fn side(reference: &mut Option<impl Source>) -> Option<&mut dyn Source> {
         reference.as_mut().map(|source| source as &mut dyn Source)
     }
 
@@ -618,7 +400,7 @@ mod tests {
     }
 
     /// Texts of few words: empty, equal, one in another, overlapping, repeating themselves.
-    fn texts() -> impl Strategy<Value = Vec<String>> {
+    pub(in crate::passages) fn texts() -> impl Strategy<Value = Vec<String>> {
         let pieces = ["one ", "Two, ", "three\r\n", "caf\u{e9} ", "北", "京", "カ", "\u{1f600} ", "four\n\n", "x_1; "];
         let random = (1..pieces.len(), prop::collection::vec(0usize..99, 0..40))
             .prop_map(move |(kinds, all)| all.iter().map(|piece| pieces[piece % kinds]).collect::<String>());
@@ -669,7 +451,7 @@ mod tests {
         }
     }
 
-    fn words(range: Range<u64>) -> String {
+    pub(in crate::passages) fn words(range: Range<u64>) -> String {
         range.map(|n| format!("w{} ", crate::hash::mix(n))).collect()
     }
 

@@ -44,6 +44,13 @@ impl Places {
         self.lines.push(place.line.unwrap_or(0));
     }
 
+    /// The path and the line of a document; `None` if they were not kept.
+    pub fn get(&self, number: u32) -> Option<(&str, Option<u64>)> {
+        let line = *self.lines.get(number as usize)?;
+        let (_, path) = &self.paths[self.paths.partition_point(|(first, _)| *first <= number) - 1];
+        Some((path, Some(line).filter(|&line| line > 0)))
+    }
+
     /// Adds those of others.
     fn append(&mut self, other: &Places) {
         let before = self.lines.len() as u32;
@@ -84,10 +91,7 @@ impl Documents {
 
     /// The path and the line of a document, if they were kept.
     pub fn place(&self, number: u32) -> Option<(&str, Option<u64>)> {
-        let Places { paths, lines } = &self.places;
-        let line = *lines.get(number as usize)?;
-        let (_, path) = &paths[paths.partition_point(|(first, _)| *first <= number) - 1];
-        Some((path, Some(line).filter(|&line| line > 0)))
+        self.places.get(number)
     }
 
     /// The end of the documents of the reference: their number, if they come first.

@@ -1,6 +1,6 @@
 //! Settings of published reports on test data that was found in training data.
 
-use super::contained::ContainOptions;
+use super::runs::ContainOptions;
 use crate::error::Error;
 use crate::similarity::Threshold;
 

@@ -38,10 +38,10 @@ const AT_ONCE: u64 = 1 << 14;
 const ROWS_A_CHECK: u64 = 1 << 12;
 
 /// The threads that search, which have a number for each document.
-const MAX_THREADS: usize = 4;
+pub(super) const MAX_THREADS: usize = 4;
 
 /// The memory of a class of the document asked about: itself, its place in an order, and its words as they are read.
-const BYTES_A_CLASS: u64 = 40;
+pub(super) const BYTES_A_CLASS: u64 = 40;
 
 /// The number of groups of documents that a thread takes at once.
 const GROUPS_AT_ONCE: usize = 64;
@@ -54,10 +54,10 @@ const MAX_REMEMBERED: usize = 1 << 14;
 
 /// The class of a document: where its list is, and how long; and the number of its elements.
 #[derive(Clone, Copy, PartialEq)]
-struct Class {
-    list: u64,
-    length: u32,
-    weight: u32,
+pub(super) struct Class {
+    pub list: u64,
+    pub length: u32,
+    pub weight: u32,
 }
 
 /// The words of a class in the list of a document.
@@ -223,13 +223,79 @@ impl Shared {
         Ok(order)
     }
 
+    /// Loads the classes of a document, ordered by their lists.
+    ///
+    /// # Errors
+    /// The temporary file cannot be read; likewise for the others.
+    pub fn load(&self, document: u32, classes: &mut Vec<Class>, buffer: &mut Buffer) -> Result<(), Error> {
+        let words = self.classes.read(self.words_of(document), buffer)?;
+        classes.clear();
+        classes.extend(words.as_chunks().0.iter().map(Class::of));
+        Ok(())
+    }
+
+    /// The weights of those of some classes, ordered by their lists, that a document has.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load).
+    pub fn weight_in(&self, classes: &[Class], document: u32, buffer: &mut Buffer) -> Result<u64, Error> {
+        let (mut at, end) = (self.starts[document as usize], self.starts[document as usize + 1]);
+        let (mut classes, mut weight) = (classes.iter().peekable(), 0);
+        while at < end {
+            let part = at..end.min(at + AT_ONCE);
+            at = part.end;
+            let words = self.classes.read(WORDS * part.start..WORDS * part.end, buffer)?;
+            for class in words.as_chunks().0.iter().map(Class::of) {
+                while classes.next_if(|other| other.list < class.list).is_some() {}
+                if classes.next_if(|other| other.list == class.list).is_some() {
+                    weight += u64::from(class.weight);
+                }
+            }
+        }
+        Ok(weight)
+    }
+
+    /// Calls `each` with the documents of a class that can be the best one, ascending.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load).
+    pub fn each_of(&self, class: Class, buffer: &mut Buffer, mut each: impl FnMut(u32)) -> Result<(), Error> {
+        let (mut at, end) = (class.list, class.list + u64::from(class.length));
+        while at < end {
+            let part = at..end.min(at + AT_ONCE);
+            at = part.end;
+            self.lists.read(part, buffer)?.iter().for_each(|&document| each(document as u32));
+        }
+        Ok(())
+    }
+
+    /// The number of documents that are asked about, which come first.
+    pub fn asked(&self) -> u32 {
+        self.asked
+    }
+
+    /// The first document that can be the best one.
+    pub fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// The number of documents that can be the best one, which are the last ones.
+    pub fn others(&self) -> usize {
+        self.starts.len() - 1 - self.first as usize
+    }
+
+    /// The number of entries of all lists.
+    pub fn entries(&self) -> u64 {
+        self.lists.len()
+    }
+
     /// Where the classes of a document are.
     fn words_of(&self, document: u32) -> Range<u64> {
         WORDS * self.starts[document as usize]..WORDS * self.starts[document as usize + 1]
     }
 
     /// The number of classes of a document.
-    fn count(&self, document: u32) -> u64 {
+    pub fn count(&self, document: u32) -> u64 {
         self.starts[document as usize + 1] - self.starts[document as usize]
     }
 }
@@ -321,10 +387,9 @@ const COUNTED: u32 = u32::MAX;
 
 impl<'s> Search<'s> {
     fn new(shared: &'s Shared) -> Self {
-        let documents = shared.starts.len() - 1 - shared.first as usize;
         Search {
             shared,
-            counts: vec![0; documents],
+            counts: vec![0; shared.others()],
             met: Vec::new(),
             own: Vec::new(),
             order: Vec::new(),
@@ -346,7 +411,7 @@ impl<'s> Search<'s> {
     ) -> Result<(), Error> {
         let shared = self.shared;
         let representative = group[0].1;
-        self.load(representative)?;
+        shared.load(representative, &mut self.own, &mut self.buffer)?;
         let (mut alike, mut others) = (vec![representative], Vec::new());
         for &(_, document) in &group[1..] {
             let words = shared.classes.read(shared.words_of(document), &mut self.buffer)?;
@@ -376,14 +441,6 @@ impl<'s> Search<'s> {
         }
         // Documents whose hashes agree by chance.
         others.iter().try_for_each(|&document| self.answer_alike(&[(0, document)], least, found))
-    }
-
-    /// Loads the classes of a document.
-    fn load(&mut self, document: u32) -> Result<(), Error> {
-        let words = self.shared.classes.read(self.shared.words_of(document), &mut self.buffer)?;
-        self.own.clear();
-        self.own.extend(words.as_chunks().0.iter().map(Class::of));
-        Ok(())
     }
 
     /// Whether a document that shares so much is better than the best one.
@@ -545,38 +602,20 @@ impl<'s> Search<'s> {
         document: u32,
         mut each: impl FnMut(&mut [u32], &mut Vec<u32>, usize, u32),
     ) -> Result<(), Error> {
-        let (mut at, end) = (class.list, class.list + u64::from(class.length));
-        self.read += u64::from(class.length);
-        while at < end {
-            let part = at..end.min(at + AT_ONCE);
-            at = part.end;
-            for &other in self.shared.lists.read(part, &mut self.buffer)? {
-                let other = other as u32;
-                if other != document {
-                    each(&mut self.counts, &mut self.met, (other - self.shared.first) as usize, other);
-                }
+        let Search { shared, counts, met, buffer, read, .. } = self;
+        *read += u64::from(class.length);
+        shared.each_of(class, buffer, |other| {
+            if other != document {
+                each(counts, met, (other - shared.first) as usize, other);
             }
-        }
-        Ok(())
+        })
     }
 
     /// Counts what a document shares.
     fn count(&mut self, candidate: u32) -> Result<(), Error> {
         let shared = self.shared;
-        let (mut at, end) = (shared.starts[candidate as usize], shared.starts[candidate as usize + 1]);
-        self.read += end - at;
-        let (mut own, mut count) = (self.own.iter().peekable(), 0);
-        while at < end {
-            let part = at..end.min(at + AT_ONCE);
-            at = part.end;
-            let words = shared.classes.read(WORDS * part.start..WORDS * part.end, &mut self.buffer)?;
-            for class in words.as_chunks().0.iter().map(Class::of) {
-                while own.next_if(|own| own.list < class.list).is_some() {}
-                if own.next_if(|own| own.list == class.list).is_some() {
-                    count += u64::from(class.weight);
-                }
-            }
-        }
+        self.read += shared.count(candidate);
+        let count = shared.weight_in(&self.own, candidate, &mut self.buffer)?;
         let place = &mut self.counts[(candidate - shared.first) as usize];
         if *place == 0 {
             self.met.push(candidate);

@@ -9,6 +9,7 @@
 //! gained     elements that become common after the order of a family was fixed               (gained.rs)
 //! spilled    words in a temporary file                                                       (spilled.rs)
 //! stored     words in memory, or in such a file                                              (stored.rs)
+//! slots      numbers that change, in memory or in such a file                                (slots.rs)
 //! sorted     rows of words in order, in memory or in such a file                             (sorted.rs)
 //! repeated   the elements by which sets can be found at all                                  (repeated.rs)
 //! ```
@@ -20,6 +21,7 @@ mod prefixes;
 mod read_at;
 mod repeated;
 mod run;
+mod slots;
 mod sort;
 mod sorted;
 mod spilled;
@@ -35,6 +37,7 @@ pub(crate) use prefixes::{ASKED, MOST_ASKED, Prefixes};
 pub(crate) use read_at::read_at;
 pub(crate) use repeated::Repeated;
 pub(crate) use run::{Posting, Run, check_of, damaged};
+pub(crate) use slots::Slots;
 pub(crate) use sort::sorted;
 pub(crate) use sorted::{Gathering, List, Portions, Sorter, sort};
 pub(crate) use spilled::{Buffer, Spilled};

@@ -95,7 +95,8 @@ impl Buffer {
     }
 }
 
-fn cannot_write(what: &str, folder: &Path, error: io::Error) -> Error {
+/// The error that words cannot be written.
+pub(super) fn cannot_write(what: &str, folder: &Path, error: io::Error) -> Error {
     let folder = folder.display();
     Error::io(format!("cannot write {what} to a temporary file in {folder} (choose another with `temp-dir`)"), error)
 }

@@ -2,7 +2,11 @@
 
 use super::{cannot_write, write_line};
 use crate::error::Error;
-use crate::passages::{Containment, DocumentPair, DocumentSpans, PairedPassage, Passage, PassagePlace, SharedPassage};
+use crate::passages::{
+    Containment, ContainmentVerdict, Coverage, DocumentPair, DocumentSpans, PairedPassage, Passage, PassagePlace,
+    SharedPassage,
+};
+use crate::similarity::Similarity;
 use serde::Serialize;
 use std::io::Write;
 
@@ -36,6 +40,40 @@ enum Record<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         left_out: Option<u64>,
     },
+    Coverage {
+        id: &'a str,
+        r#in: &'a str,
+        coverage: f64,
+        words: u64,
+    },
+    Verdict {
+        id: &'a str,
+        keep: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        r#in: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        coverage: Option<f64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        coverage_all: Option<f64>,
+        /// Why the document was not compared.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        note: Option<&'static str>,
+        /// Why the record could not be read.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        at: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        in_at: Option<String>,
+    },
+}
+
+/// The note on a document that is shorter than a run.
+const NO_RUNS: &str = "no runs";
+
+/// A place as it is written.
+fn shown((path, line): (&str, Option<u64>)) -> String {
+    line.map_or_else(|| path.to_string(), |line| format!("{path}:{line}"))
 }
 
 /// Where a passage of two documents stands.
@@ -147,6 +185,35 @@ impl<W: Write> PassageLines<W> {
             words,
             passages: passages.iter().map(Shared::from).collect(),
             left_out: Some(left_out).filter(|&left_out| left_out > 0),
+        };
+        write_line(&mut self.out, &record)
+    }
+
+    /// Writes one `coverage` record.
+    ///
+    /// # Errors
+    /// As for [`passage`](Self::passage).
+    pub fn coverage(&mut self, found: &Coverage<'_>) -> Result<(), Error> {
+        let &Coverage { id, in_id, coverage, words, .. } = found;
+        write_line(&mut self.out, &Record::Coverage { id, r#in: in_id, coverage: coverage.value(), words })
+    }
+
+    /// Writes one `verdict` record, with places if ids do not identify documents.
+    ///
+    /// # Errors
+    /// As for [`passage`](Self::passage).
+    pub fn containment_verdict(&mut self, verdict: &ContainmentVerdict<'_>, with_places: bool) -> Result<(), Error> {
+        let &ContainmentVerdict { id, place, keep, container, is_short, error, .. } = verdict;
+        let record = Record::Verdict {
+            id,
+            keep,
+            r#in: container.map(|other| other.id),
+            coverage: container.map(|other| other.coverage.value()),
+            coverage_all: container.and_then(|other| other.coverage_all).map(Similarity::value),
+            note: is_short.then_some(NO_RUNS),
+            error,
+            at: with_places.then(|| shown(place)),
+            in_at: container.filter(|_| with_places).map(|other| shown(other.place)),
         };
         write_line(&mut self.out, &record)
     }

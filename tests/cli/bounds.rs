@@ -351,6 +351,9 @@ fn many_contained_documents_take_little_memory() {
     let lines: Vec<Vec<u8>> =
         (0..DOCUMENTS).map(|number| format!("one two three w{}\n", number / 2).into_bytes()).collect();
     check("contain - --shingle 2", &lines, DOCUMENTS, 0);
+    check("contain - --shingle 2 --min-coverage 1 --emit pairs", &lines, DOCUMENTS, 0);
+    check("contain - --shingle 2 --min-coverage 1 --emit verdicts", &lines, DOCUMENTS, 0);
+    check("contain - --shingle 2 --min-coverage 0.9 --emit kept", &lines, DOCUMENTS, 0);
 }
 
 /// Once in a map, with their texts, each took some 300 bytes.
@@ -565,8 +568,7 @@ fn very_many_pairs_are_announced() {
     let shell = Shell::new();
     let copies =
         |count| shell.sh(&format!("yes 'one two three' | head -{count} | dedup scan - --format lines | head -1"));
-    let announced =
-        "up to 10,577,700 pairs may be near-duplicates; --emit verdicts and --emit clusters do without most of them";
+    let announced = "up to 10,577,700 pairs may be near-duplicates; --emit verdicts, --emit clusters and --emit kept compare far fewer";
     let many = copies(4600);
     assert!(many.stdout.lines().count() == 1 && many.stderr.contains(announced), "{}", many.stderr);
     assert!(!copies(4400).stderr.contains("may be near-duplicates"));

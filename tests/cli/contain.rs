@@ -1,5 +1,6 @@
 //! Documents that are contained in others: their passages, what may not change them, and planted ones.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use neardups::tokenizer::Word;
@@ -37,6 +38,68 @@ fn threads_and_memory_change_nothing() {
         for tuning in ["-j2", "-j5", "--memory 0", "--memory 1M -j3", "--seed 7"] {
             assert!(run(tuning) == expected, "{side} {tuning}");
         }
+    }
+}
+
+/// The pairs have the best one of each document, and a document is dropped in favour of one that is kept.
+#[test]
+fn the_kinds_of_output_agree() {
+    let shell = Shell::new();
+    for side in ["fixtures/english/docs", "fixtures/english/docs --against fixtures/markdown/docs"] {
+        let run = |emit: &str, tuning: &str| {
+            let flags = "--shingle 2 --min-coverage 0.02 -q";
+            shell.dedup(&format!("contain {side} {flags} --emit {emit} {tuning}")).done()
+        };
+        let (pairs, verdicts) = (run("pairs", "-j1"), run("verdicts", "-j1"));
+        for tuning in ["-j3", "--memory 0", "--memory 1M -j2", "--seed 7"] {
+            assert!(run("pairs", tuning) == pairs && run("verdicts", tuning) == verdicts, "{side} {tuning}");
+        }
+        let (pairs, verdicts) = (records::coverages(&pairs), records::verdicts(&verdicts));
+        let places: BTreeMap<&str, usize> = verdicts.iter().zip(0..).map(|(verdict, at)| (&*verdict.id, at)).collect();
+        assert!(pairs.is_sorted_by_key(|pair| places[&*pair.id]));
+        let best = |id: &str, may_be: &dyn Fn(&str) -> bool| {
+            let of_document = pairs.iter().filter(|pair| pair.id == id && may_be(&pair.r#in));
+            of_document.map(|pair| pair.coverage).max_by(f64::total_cmp)
+        };
+        for found in records::containments(&run("containments", "")) {
+            assert_eq!(best(&found.id, &|_| true), Some(found.coverage));
+        }
+        let is_kept = |id: &str| places.get(id).is_none_or(|&at| verdicts[at].keep);
+        assert!(verdicts.iter().filter(|verdict| !verdict.keep).count() > 5);
+        for verdict in &verdicts {
+            let Some(other) = &verdict.r#in else { continue };
+            assert!(is_kept(other), "{other} is not kept");
+            let pair = pairs.iter().find(|pair| pair.id == verdict.id && pair.r#in == *other);
+            assert_eq!(verdict.coverage, pair.map(|pair| pair.coverage));
+        }
+    }
+}
+
+/// The kept records of each format are those of the verdicts, byte for byte.
+#[test]
+fn kept_records_are_those_of_the_verdicts() {
+    let shell = Shell::new();
+    let texts = [
+        "one two three four",
+        "one two three four five",
+        "two three four",
+        "six",
+        "one two three four five",
+        "seven eight nine",
+    ];
+    let line = |(number, text): (usize, &&str)| format!("{{ \"text\": \"{text}\",\t\"id\":\"d{number}\"}}\r\n");
+    let lines: Vec<String> = texts.iter().enumerate().map(line).collect();
+    shell.write("in.jsonl", lines.concat());
+    shell.sh("gzip -k in.jsonl").done();
+    for input in ["in.jsonl", "in.jsonl.gz", "- < in.jsonl"] {
+        let verdicts =
+            shell.sh(&format!("dedup contain {input} --shingle 3 --min-coverage 1 --emit verdicts -q")).done();
+        let kept: Vec<bool> = records::verdicts(&verdicts).iter().map(|verdict| verdict.keep).collect();
+        assert_eq!(kept, [false, true, false, true, false, true]);
+        let expected: String =
+            lines.iter().zip(kept).filter(|(_, keep)| *keep).map(|(line, _)| line.as_str()).collect();
+        let found = shell.sh(&format!("dedup contain {input} --shingle 3 --min-coverage 1 --emit kept -q")).done();
+        assert_eq!(found, expected);
     }
 }
 

@@ -31,6 +31,8 @@ fn closed_standard_streams() {
         "compare in.jsonl in.jsonl",
         "passages in.jsonl",
         "contain in.jsonl",
+        "contain in.jsonl --emit verdicts",
+        "contain in.jsonl --emit kept",
         "index stats seen.idx",
         "index export seen.idx",
         "check .",

@@ -51,6 +51,12 @@ pub struct Verdict {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub r#in: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage_all: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -58,6 +64,19 @@ pub struct Verdict {
     pub at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate_of_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_at: Option<String>,
+}
+
+/// A record of `dedup contain --emit pairs`.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Coverage {
+    r#type: String,
+    pub id: String,
+    pub r#in: String,
+    pub coverage: f64,
+    pub words: u64,
 }
 
 /// A record of `dedup passages`.
@@ -1091,6 +1110,7 @@ pub enum Record {
     Repeated(Repeated),
     Spans(Spans),
     Containment(Containment),
+    Coverage(Coverage),
     Neighbours(Neighbours),
     Document(Document),
     Plan(Plan),
@@ -1123,6 +1143,7 @@ pub fn parse(line: &str) -> Record {
         "passage" => Record::Repeated(checked(line, Repeated::check)),
         "spans" => Record::Spans(checked(line, Spans::check)),
         "containment" => Record::Containment(checked(line, Containment::check)),
+        "coverage" => Record::Coverage(checked(line, |found: &Coverage| 0.0 < found.coverage && found.coverage <= 1.0)),
         "eval" if line.contains(",\"refused\":") => Record::Refusal(checked(line, |_| true)),
         "eval" => Record::Eval(checked(line, Eval::check)),
         "point" | "best" => Record::Point(checked(line, SweepPoint::check)),
@@ -1159,6 +1180,7 @@ all!(fingerprints, Fingerprint);
 all!(repeated, Repeated);
 all!(spans, Spans);
 all!(containments, Containment);
+all!(coverages, Coverage);
 all!(documents, Document);
 all!(hosts, Hosts);
 all!(neighbours, Neighbours);
@@ -1236,9 +1258,14 @@ impl Cluster {
 impl Verdict {
     fn check(&self) -> bool {
         let value = self.similarity.as_deref().map(similarity);
-        let places = self.at.is_some() == self.duplicate_of_at.is_some() || self.duplicate_of.is_none();
         let error = self.error.as_deref();
+        if self.r#in.is_some() || self.note.as_deref() == Some("no runs") {
+            return self.check_of_contain();
+        }
+        let places = self.at.is_some() == self.duplicate_of_at.is_some() || self.duplicate_of.is_none();
+        let of_contain = self.coverage.is_some() || self.coverage_all.is_some() || self.in_at.is_some();
         places
+            && !of_contain
             && matches!(
                 (self.keep, &self.duplicate_of, value, self.cluster, self.note.as_deref(), error),
                 (true, None, None, _, None, None)
@@ -1246,6 +1273,20 @@ impl Verdict {
                     | (false, Some(_), Some(Some(_)), Some(_), None, None)
                     | (_, None, None, None, None, Some(_))
             )
+    }
+
+    /// Of `dedup contain`.
+    fn check_of_contain(&self) -> bool {
+        let is_plain = self.duplicate_of.is_none()
+            && self.similarity.is_none()
+            && self.cluster.is_none()
+            && self.duplicate_of_at.is_none()
+            && self.error.is_none();
+        let Some(coverage) = self.coverage else {
+            return is_plain && self.keep && self.r#in.is_none() && self.coverage_all.is_none() && self.in_at.is_none();
+        };
+        let is_share = 0.0 < coverage && coverage <= self.coverage_all.unwrap_or(coverage) && coverage <= 1.0;
+        is_plain && is_share && !self.keep && self.note.is_none() && self.at.is_some() == self.in_at.is_some()
     }
 
     /// The similarity, as printed.

@@ -1,9 +1,9 @@
 //! The arguments of `dedup contain`.
 
-use super::input::{self, Input};
+use super::input::{self, Input, OnError};
 use super::run::{self, Run};
 use super::tokens::{self, Tokens};
-use super::values::{choice, parse_share, path, typed, value, values, whole_number};
+use super::values::{Defaulted, choice, chosen, is_typed, parse_share, path, typed, value, values, whole_number};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::passages::{CONTAIN_PRESETS, ContainOptions};
 use neardups::similarity::Threshold;
@@ -23,8 +23,12 @@ pub struct Arguments {
     pub min_coverage: Option<Threshold>,
     /// `--min-coverage-all`, if it was typed.
     pub min_coverage_all: Option<Threshold>,
+    /// `--emit`.
+    pub emit: Emit,
     /// `--max-passages`.
-    pub max_passages: u64,
+    pub max_passages: Defaulted<u64>,
+    /// `--on-error`.
+    pub on_error: Defaulted<OnError>,
     /// Tokenizer and preparation.
     pub tokens: Tokens,
     /// Options of the input.
@@ -45,7 +49,12 @@ impl Arguments {
             shingle: value(given, "shingle").copied(),
             min_coverage: value(given, "min-coverage").copied(),
             min_coverage_all: value(given, "min-coverage-all").copied(),
-            max_passages: *value::<u64>(given, "max-passages").expect("has a default"),
+            emit: chosen(given, "emit", EMITS).expect("has a default"),
+            max_passages: Defaulted {
+                value: *value(given, "max-passages").expect("has a default"),
+                is_typed: is_typed(given, "max-passages"),
+            },
+            on_error: input::on_error(given),
             tokens: Tokens::new(given),
             input: Input::new(given),
             run: Run::new(given),
@@ -53,6 +62,33 @@ impl Arguments {
         }
     }
 }
+
+/// Values of `--emit`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Emit {
+    Containments,
+    Pairs,
+    Verdicts,
+    Kept,
+}
+
+impl Emit {
+    /// What is typed for it.
+    pub fn name(self) -> &'static str {
+        EMITS.iter().find(|&&(_, emit, _)| emit == self).map_or("", |&(name, ..)| name)
+    }
+}
+
+const EMITS: &[(&str, Emit, &str)] = &[
+    (
+        "containments",
+        Emit::Containments,
+        "the contained documents, each with the one that has most of it, and their passages",
+    ),
+    ("pairs", Emit::Pairs, "every document with each one that has enough of it"),
+    ("verdicts", Emit::Verdicts, "for each record, whether to keep it, and what contains it"),
+    ("kept", Emit::Kept, "the records that are kept, byte for byte (JSON lines, CSV, TSV, lines, WARC)"),
+];
 
 /// `dedup contain`. Long because it is one list of arguments with their help.
 pub fn command() -> Command {
@@ -66,10 +102,13 @@ pub fn command() -> Command {
              lines, with the passages that both share.\n\n\
              The coverage of a document is the share of its distinct runs of --shingle words that stand in the other document, at \
              any place: it is exact. Punctuation and case do not count (see 'dedup help tokens'). A Han or Kana character is a word. A document \
-             with fewer words has no runs, and is not compared. See 'dedup help containing'.",
+             with fewer words has no runs, and is not compared. See 'dedup help containing'.\n\n\
+             With --emit verdicts or kept, the documents are kept that no kept one contains, longer ones first; with --against, those that the \
+             reference does not contain.",
         )
         .after_help(
-            "Examples:\n  dedup contain mails.jsonl                          messages that others quote in full\n  \
+            "Examples:\n  dedup contain mails.jsonl                          messages of which others quote half or more\n  \
+             dedup contain mails.jsonl --shingle 4 --min-coverage 1 --emit kept > inclusive.jsonl\n  \
              dedup contain test.jsonl --against train/ --preset gpt-3\n  \
              dedup contain answers/ --against sources/ --shingle 3 --min-coverage 0.2",
         )
@@ -106,6 +145,7 @@ pub fn command() -> Command {
             "Report documents of which at least this share stands in one other document [default: {min_coverage}]"
         )))
         .arg(share("min-coverage-all").help("Report also documents of which at least this share stands in all others together"))
+        .arg(choice("emit", "KIND", EMITS.iter().map(|&(name, _, help)| (name, help)), "What to write").default_value("containments"))
         .arg(
             Arg::new("max-passages")
                 .long("max-passages")
@@ -116,7 +156,7 @@ pub fn command() -> Command {
         )
         .args(tokens::args())
         .args(input::args())
-        .args([input::rejects_arg(), input::allow_empty_arg()])
+        .args([input::on_error_arg("keep"), input::rejects_arg(), input::allow_empty_arg()])
         .args(run::args())
         .arg(run::stats_arg("Write counts and timings to a file as one JSON object"))
 }

@@ -1,0 +1,324 @@
+//! Options, and the reading of documents as sets of runs of words; which of them share runs.
+
+use super::cutting::{Cutting, WordOptions, memory_of_reading, sequence_of};
+use super::locate::{Documents, Places};
+use super::reading::{PassageCounts, check_stopped};
+use super::rejections::Rejections;
+use super::shared::Shared;
+use crate::error::Error;
+use crate::hash::shingle_hashes_in_place;
+use crate::postings::{Filter, Sorter};
+use crate::run::batches::{Numbered, Side, in_parallel};
+use crate::run::observer::{Observer, Stage};
+use crate::run::ordered::thread_pool;
+use crate::run::sign::sort_distinct;
+use crate::similarity::Threshold;
+use crate::source::{Problem, Source};
+use crate::tokenizer::{TokenDetail, Tokenizer, Word};
+use rayon::ThreadPool;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Options of the search for documents that are contained in others. Threads, memory and the folder do not change what is found.
+#[derive(Clone)]
+pub struct ContainOptions {
+    /// What texts are cut with. It must not make tokens that overlap.
+    pub tokenizer: Arc<dyn Tokenizer>,
+    /// Seeds every hash.
+    pub seed: u64,
+    /// The length of a run, in tokens, at least 1. A Han or Kana character is a token of the default tokenizer.
+    pub shingle: usize,
+    /// The least share of the runs of a document in one other document.
+    pub min_coverage: Threshold,
+    /// If set, a document is also reported if at least this share of its runs stands in all other documents together.
+    pub min_coverage_all: Option<Threshold>,
+    /// The maximum number of passages that are reported of a document.
+    pub max_passages: usize,
+    /// Worker threads; 0 means one a core.
+    pub threads: usize,
+    /// Memory for runs, words and passages, in bytes. What does not fit goes to temporary files.
+    pub memory: u64,
+    /// The folder of the temporary files; `None` is the system's.
+    pub temp_dir: Option<PathBuf>,
+}
+
+/// Runs of 13 words, half of them in one document, 100 passages, 1 GiB.
+impl Default for ContainOptions {
+    fn default() -> Self {
+        ContainOptions {
+            tokenizer: Arc::new(Word),
+            seed: 0,
+            shingle: 13,
+            min_coverage: Threshold::new(1, 2).expect("a half is a threshold"),
+            min_coverage_all: None,
+            max_passages: 100,
+            threads: 0,
+            memory: 1 << 30,
+            temp_dir: None,
+        }
+    }
+}
+
+impl ContainOptions {
+    pub(super) fn words(&self) -> WordOptions<'_> {
+        let ContainOptions { tokenizer, seed, threads, memory, .. } = self;
+        WordOptions { tokenizer: &**tokenizer, seed: *seed, threads: *threads, memory: *memory }
+    }
+}
+
+/// What is kept beside the runs.
+#[derive(Clone, Copy)]
+pub(super) struct Which {
+    /// Whether the sources can be read again.
+    pub read_again: bool,
+    /// Whether the places of documents, and the rejected records of the source, are kept.
+    pub with_places: bool,
+}
+
+/// Documents that were read, and the runs that they share.
+pub(super) struct Compared {
+    pub shared: Shared,
+    pub documents: Documents,
+    /// The records of the source that are not documents, if places are kept.
+    pub rejections: Rejections,
+    /// The tokens, and the distinct runs, of each document of the source.
+    pub tokens: Vec<u32>,
+    pub runs: Vec<u32>,
+    /// The number of documents of the source, which come before those of the reference.
+    pub asked: u32,
+    pub counts: PassageCounts,
+    /// Whether there are more runs than the filter of the reference has room for.
+    pub exceeds_filter: bool,
+    pub pool: ThreadPool,
+}
+
+impl Compared {
+    /// Reads the source, then the reference, and groups the runs.
+    ///
+    /// # Errors
+    /// Those of [`find_contained`](super::find_contained).
+    pub fn read(
+        source: &mut dyn Source,
+        reference: Option<&mut dyn Source>,
+        options: &ContainOptions,
+        which: Which,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
+        options.words().check("runs of words")?;
+        if options.shingle == 0 {
+            return Err(Error::parameter("shingle", "0", "a number of tokens from 1"));
+        }
+        let pool = thread_pool(options.threads)?;
+        let against = reference.is_some();
+        let (memory, folder) = (options.memory, options.temp_dir.as_deref());
+        let mut reading = Reading {
+            options,
+            which,
+            observer,
+            documents: Documents::default(),
+            rejections: Rejections::default(),
+            tokens: Vec::new(),
+            runs: Vec::new(),
+            rows: Sorter::new("runs of words", memory / 4, folder),
+            counts: PassageCounts::default(),
+            exceeds_filter: false,
+            pool: &pool,
+        };
+        observer.stage(Stage::Reading);
+        if which.read_again {
+            source.keep_for_second_read();
+        }
+        reading.read(source, None)?;
+        let asked = reading.documents.len();
+        if let Some(reference) = reference {
+            if which.read_again {
+                reference.keep_for_second_read();
+            }
+            let filter = reading.filter()?;
+            reading.read(reference, Some(&filter))?;
+        }
+        let Reading { documents, rejections, tokens, runs, rows, mut counts, exceeds_filter, .. } = reading;
+        check_stopped(observer)?;
+        observer.stage(Stage::Grouping);
+        counts.spilled += rows.bytes_spilled();
+        let shared =
+            pool.install(|| Shared::new(rows, [asked, documents.len()], !against, (memory, folder), observer))?;
+        counts.spilled += shared.bytes_spilled();
+        check_stopped(observer)?;
+        observer.stage(Stage::Verifying);
+        Ok(Compared { shared, documents, rejections, tokens, runs, asked, counts, exceeds_filter, pool })
+    }
+
+    /// The number of documents of the source that have no runs, because they are shorter than one.
+    pub fn short(&self) -> u64 {
+        self.runs.iter().filter(|&&runs| runs == 0).count() as u64
+    }
+
+    /// The least number of its runs that one document must have, and all together, for a document to be contained.
+    pub fn least(&self, options: &ContainOptions, document: u32) -> [u64; 2] {
+        let overlap = |threshold: Threshold| threshold.min_overlap(self.runs[document as usize] as usize) as u64;
+        [overlap(options.min_coverage), options.min_coverage_all.map_or(u64::MAX, overlap)]
+    }
+
+    /// The number of a document in the input order of its side.
+    pub fn in_side(&self, document: u32) -> usize {
+        (if document < self.asked { document } else { document - self.asked }) as usize
+    }
+}
+
+/// What is made of a batch: arrays with an entry for each document, and their runs.
+#[derive(Default)]
+struct Part {
+    bytes: u64,
+    unpacked: u64,
+    tokens: Vec<u32>,
+    /// The number of distinct runs of each, and these.
+    counts: Vec<u32>,
+    runs: Vec<u64>,
+    sequences: Vec<u64>,
+    ids: String,
+    id_ends: Vec<usize>,
+    /// Where each was read, if that is kept.
+    places: Places,
+    problems: Vec<Problem>,
+    /// The problems that rejected a record or a file, each with the number of documents before it.
+    rejected: Vec<(u32, usize)>,
+    refused: Option<Error>,
+}
+
+/// What is read of the documents.
+struct Reading<'a> {
+    options: &'a ContainOptions,
+    which: Which,
+    observer: &'a dyn Observer,
+    documents: Documents,
+    rejections: Rejections,
+    /// The tokens, and the distinct runs, of each document that is asked about.
+    tokens: Vec<u32>,
+    runs: Vec<u32>,
+    /// Rows of a run and a document.
+    rows: Sorter<2>,
+    counts: PassageCounts,
+    /// Whether there are more runs than the filter has room for.
+    exceeds_filter: bool,
+    pool: &'a ThreadPool,
+}
+
+impl Reading<'_> {
+    /// Reads one side: the documents that are asked about, or a reference, of which only the runs are kept that `filter` has.
+    fn read(&mut self, source: &mut dyn Source, filter: Option<&Filter>) -> Result<(), Error> {
+        let Reading { options, which, observer, documents, rejections, tokens, runs, rows, counts, pool, .. } = self;
+        let words = options.words();
+        let (signing, threads, room) = memory_of_reading(&words);
+        in_parallel(
+            (threads, room),
+            &mut [Side { reference: filter.is_some(), source }],
+            |_| Ok(()),
+            || (Cutting::new(words, &signing), Vec::new()),
+            |(), numbered, (cutting, words)| part(numbered, cutting, words, (*options, *which), filter),
+            |mut part: Part| {
+                if let Some(refused) = part.refused {
+                    return Err(refused);
+                }
+                for problem in &part.problems {
+                    counts.problem(problem);
+                    observer.problem(problem);
+                }
+                counts.bytes += part.bytes;
+                counts.tokens += part.tokens.iter().map(|&tokens| u64::from(tokens)).sum::<u64>();
+                let read = part.counts.len() as u64;
+                *(if filter.is_some() { &mut counts.references } else { &mut counts.documents }) += read;
+                observer.unpacked(part.unpacked);
+                observer.progress(part.bytes, read);
+                check_stopped(*observer)?;
+                let (mut first, mut at) = (u64::from(documents.len()), 0);
+                pool.install(|| {
+                    for &count in &part.counts {
+                        let end = at + count as usize;
+                        part.runs[at..end].iter().try_for_each(|&run| rows.push([run, first]))?;
+                        (first, at) = (first + 1, end);
+                    }
+                    Ok::<(), Error>(())
+                })?;
+                if filter.is_none() {
+                    tokens.append(&mut part.tokens);
+                    runs.append(&mut part.counts);
+                }
+                if which.with_places {
+                    let before = documents.len();
+                    documents.add_places(&part.places);
+                    if filter.is_none() {
+                        let rejected = part.rejected.iter();
+                        rejected
+                            .for_each(|&(number, problem)| rejections.push(before + number, &part.problems[problem]));
+                    }
+                }
+                documents.add(filter.is_some(), &part.sequences, (&part.ids, &part.id_ends));
+                Ok(())
+            },
+        )
+    }
+
+    /// A filter of the runs so far: as large as an eighth of the memory allows.
+    fn filter(&mut self) -> Result<Filter, Error> {
+        let most = (8 * (self.options.memory / 8).max(1 << 22) / Filter::bytes_for(8)).min(u64::from(u32::MAX));
+        self.exceeds_filter = self.rows.len() > most;
+        let mut filter = Filter::new(self.rows.len().min(most) as usize);
+        self.rows.for_each_unsorted(|&[run, _]| {
+            filter.insert(tag(run));
+            Ok(())
+        })?;
+        Ok(filter)
+    }
+}
+
+/// What a run is looked up by.
+fn tag(run: u64) -> u32 {
+    (run >> 32) as u32
+}
+
+/// Turns a batch into a part.
+fn part(
+    numbered: Numbered,
+    cutting: &mut Cutting<'_>,
+    words: &mut Vec<u64>,
+    (options, which): (&ContainOptions, Which),
+    filter: Option<&Filter>,
+) -> Part {
+    let batch = numbered.batch;
+    let mut part = Part { bytes: batch.bytes_read(), unpacked: batch.bytes_unpacked(), ..Part::default() };
+    batch.documents(&mut |document| match document {
+        Ok(document) => {
+            words.clear();
+            let cut =
+                cutting.cut(&document, TokenDetail::Hashes, words, |_, words, _| sequence_of(words, options.seed));
+            match cut {
+                Ok(sequence) => part.sequences.push(sequence),
+                Err(error) => part.refused = part.refused.take().or(Some(error)),
+            }
+            part.tokens.push(words.len() as u32);
+            match words.len() < options.shingle {
+                true => words.clear(),
+                false => shingle_hashes_in_place(words, options.shingle),
+            }
+            if let Some(filter) = filter {
+                words.retain(|&run| filter.may_have(tag(run)));
+            }
+            let distinct = sort_distinct(words);
+            part.counts.push(distinct as u32);
+            part.runs.extend_from_slice(&words[..distinct]);
+            part.ids.push_str(&document.id);
+            part.id_ends.push(part.ids.len());
+            if which.with_places {
+                part.places.push(&document.place);
+            }
+        }
+        Err(problem) => {
+            if problem.kind.is_rejection() {
+                part.rejected.push((part.sequences.len() as u32, part.problems.len()));
+            }
+            part.problems.push(problem);
+        }
+    });
+    part
+}

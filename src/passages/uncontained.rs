@@ -1,0 +1,392 @@
+//! Which documents to keep so that nothing is lost: those that no kept one contains.
+
+use super::choice::Choice;
+use super::locate::Documents;
+use super::reading::PassageCounts;
+use super::rejections::{Rejection, Rejections};
+use super::runs::{Compared, ContainOptions, Which};
+use crate::error::Error;
+use crate::run::observer::Observer;
+use crate::run::ordered::workers;
+use crate::similarity::Similarity;
+use crate::source::Source;
+use std::cmp::Reverse;
+use std::ops::Range;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The decision on one record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ContainmentVerdict<'a> {
+    /// Its id. For a rejected record whose id could not be read, its place.
+    pub id: &'a str,
+    /// Its number among the documents, in input order, from 0; `None` for a record that could not be read, which is not a document.
+    pub document: Option<usize>,
+    /// The path as given, and the line, or the number of the record in it; no number if the document is the whole file.
+    pub place: (&'a str, Option<u64>),
+    /// Whether it is kept.
+    pub keep: bool,
+    /// What contains it, if it is not kept.
+    pub container: Option<Container<'a>>,
+    /// Whether it was not compared, because it is shorter than a run.
+    pub is_short: bool,
+    /// Why it could not be read and was not compared.
+    pub error: Option<&'a str>,
+    /// Whether it was rejected by rule, such as a file that holds no text: it counts as skipped, not as failed.
+    pub is_skipped: bool,
+}
+
+/// A document that contains another one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Container<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// Its number in the input order of its side: in the reference, if there is one.
+    pub document: usize,
+    /// As in [`ContainmentVerdict`].
+    pub place: (&'a str, Option<u64>),
+    /// The share of the distinct runs of the other one that stand in it.
+    pub coverage: Similarity,
+    /// With a reference, the share of them that stand in any of its documents.
+    pub coverage_all: Option<Similarity>,
+}
+
+/// Why a document is dropped.
+struct Reason {
+    document: u32,
+    best: u32,
+    in_best: u32,
+    /// With a reference, the runs that stand in any of its documents.
+    in_any: Option<u32>,
+}
+
+/// Chooses the documents of a source that are kept. With a `reference`, a document is dropped if one document of it has at least a
+/// [share](ContainOptions::min_coverage) of its runs, or all of them together have [another one](ContainOptions::min_coverage_all).
+///
+/// Without a reference, documents are decided on in the order of the number of their distinct runs, most first, those with equally many in
+/// input order. Each is dropped if a document that is kept has at least the share of its runs. So of every document that is dropped, the
+/// share stands in one that is kept. Documents without runs are kept. See [`find_contained`](super::find_contained) for the runs.
+///
+/// # Errors
+/// As for [`find_contained`](super::find_contained), or a share for all together is given without a reference.
+///
+/// # Cost
+/// One reading of the source and of the reference. Memory as for [`find_contained`](super::find_contained); in addition, for each document
+/// of both 8 bytes for its place and, at the end, 8 to see whether ids repeat. Without a reference, 12 bytes more for each document, 32 for
+/// each that is dropped, and 4 for each entry of the lists of documents that share runs, in a quarter of the
+/// [memory](ContainOptions::memory) or in a temporary file.
+///
+/// ```
+/// use neardups::passages::{ContainOptions, find_uncontained};
+/// use neardups::source::Documents;
+///
+/// let mut mails = Documents::new([("m1", "one two three four"), ("m2", "Zero: one two three four"), ("m3", "five six")]);
+/// let options = ContainOptions { shingle: 3, ..ContainOptions::default() };
+/// let found = find_uncontained(&mut mails, None, &options, &())?;
+/// let verdicts: Vec<_> = found.verdicts().map(|verdict| (verdict.id, verdict.container.map(|other| other.id))).collect();
+/// assert_eq!(verdicts, [("m1", Some("m2")), ("m2", None), ("m3", None)]);
+/// # Ok::<(), neardups::Error>(())
+/// ```
+pub fn find_uncontained(
+    source: &mut dyn Source,
+    reference: Option<&mut dyn Source>,
+    options: &ContainOptions,
+    observer: &dyn Observer,
+) -> Result<Uncontained, Error> {
+    let is_among = reference.is_none();
+    if is_among && options.min_coverage_all.is_some() {
+        let message = "`min-coverage-all` has an effect on what is kept only with a reference: name one with `against`";
+        return Err(Error::Usage(message.into()));
+    }
+    let which = Which { read_again: false, with_places: true };
+    let mut compared = Compared::read(source, reference, options, which, observer)?;
+    let (reasons, followed) = match is_among {
+        true => among_themselves(&mut compared, options, observer)?,
+        false => in_reference(&compared, options, observer)?,
+    };
+    let short = compared.short();
+    let Compared { documents, rejections, runs, asked, counts, exceeds_filter, .. } = compared;
+    let ids_repeat = ids_repeat(&documents, &rejections, asked);
+    Ok(Uncontained { reasons, documents, rejections, runs, asked, short, followed, exceeds_filter, counts, ids_repeat })
+}
+
+fn among_themselves(
+    compared: &mut Compared,
+    options: &ContainOptions,
+    observer: &dyn Observer,
+) -> Result<(Vec<Reason>, u64), Error> {
+    let runs = |document: u32| compared.runs[document as usize];
+    let mut order: Vec<u32> = (0..compared.asked).collect();
+    order.sort_unstable_by_key(|&document| (Reverse(runs(document)), document));
+    let least = |document: u32| compared.least(options, document)[0];
+    let memory = (options.memory, options.temp_dir.as_deref());
+    let Choice { dropped, read, spilled } = compared.shared.choose(&order, &least, memory, observer)?;
+    compared.counts.spilled += spilled;
+    let reason = |(document, best, in_best)| Reason { document, best, in_best, in_any: None };
+    Ok((dropped.into_iter().map(reason).collect(), read))
+}
+
+fn in_reference(
+    compared: &Compared,
+    options: &ContainOptions,
+    observer: &dyn Observer,
+) -> Result<(Vec<Reason>, u64), Error> {
+    let least = |document: u32| compared.least(options, document);
+    let search = (workers(options.threads), options.memory);
+    let (answers, followed) = compared.pool.install(|| compared.shared.answers(&least, search, observer))?;
+    let reasons = answers.into_iter().map(|answer| Reason {
+        document: answer.document,
+        best: answer.best,
+        in_best: answer.in_best,
+        in_any: Some(answer.in_any),
+    });
+    Ok((reasons.collect(), followed))
+}
+
+/// Whether an id does not identify a document of its side.
+fn ids_repeat(documents: &Documents, rejections: &Rejections, asked: u32) -> bool {
+    fn repeat<'a>(ids: impl Iterator<Item = &'a str>) -> bool {
+        let mut hashes: Vec<u64> = ids.map(|id| xxh3_64(id.as_bytes())).collect();
+        hashes.sort_unstable();
+        hashes.windows(2).any(|two| two[0] == two[1])
+    }
+    let ids = |range: Range<u32>| range.map(move |document| documents.id(document));
+    repeat(ids(0..asked).chain(rejections.own_ids())) || repeat(ids(asked..documents.len()))
+}
+
+/// The decisions on the documents of a source.
+pub struct Uncontained {
+    /// Of those that are dropped, ascending.
+    reasons: Vec<Reason>,
+    documents: Documents,
+    rejections: Rejections,
+    runs: Vec<u32>,
+    /// The number of documents of the source, which come before those of the reference.
+    asked: u32,
+    short: u64,
+    followed: u64,
+    exceeds_filter: bool,
+    counts: PassageCounts,
+    ids_repeat: bool,
+}
+
+impl Uncontained {
+    /// The number of documents that are not kept.
+    pub fn dropped(&self) -> u64 {
+        self.reasons.len() as u64
+    }
+
+    /// The number of documents that have no runs, because they are shorter than one.
+    pub fn short(&self) -> u64 {
+        self.short
+    }
+
+    /// What was read.
+    pub fn counts(&self) -> &PassageCounts {
+        &self.counts
+    }
+
+    /// As [`Contained::exceeds_filter`](super::Contained::exceeds_filter).
+    pub fn exceeds_filter(&self) -> bool {
+        self.exceeds_filter
+    }
+
+    /// As [`Contained::followed`](super::Contained::followed).
+    pub fn followed(&self) -> u64 {
+        self.followed
+    }
+
+    /// Whether two documents of one side have the same id, so that they are identified by their places.
+    pub fn ids_repeat(&self) -> bool {
+        self.ids_repeat
+    }
+
+    /// A verdict for every record, including those that could not be read, in input order. Those of the reference have none.
+    pub fn verdicts(&self) -> impl Iterator<Item = ContainmentVerdict<'_>> {
+        let mut rejections = (0..self.rejections.len()).peekable();
+        let mut reasons = self.reasons.iter().peekable();
+        let mut documents = (0..self.asked).peekable();
+        std::iter::from_fn(move || {
+            let document = documents.peek().copied().unwrap_or(self.asked);
+            if let Some(rejection) = rejections.next_if(|&next| self.rejections.before(next) <= document) {
+                return Some(rejected(&self.rejections.get(rejection)));
+            }
+            let document = documents.next()?;
+            let reason = reasons.next_if(|reason| reason.document == document);
+            Some(ContainmentVerdict {
+                id: self.documents.id(document),
+                document: Some(document as usize),
+                place: self.place(document),
+                keep: reason.is_none(),
+                container: reason.map(|reason| self.container(reason)),
+                is_short: self.runs[document as usize] == 0,
+                error: None,
+                is_skipped: false,
+            })
+        })
+    }
+
+    fn place(&self, document: u32) -> (&str, Option<u64>) {
+        self.documents.place(document).expect("places were kept")
+    }
+
+    fn container(&self, reason: &Reason) -> Container<'_> {
+        let &Reason { document, best, in_best, in_any } = reason;
+        let share = |part: u32| Similarity::ratio(u64::from(part), u64::from(self.runs[document as usize]));
+        Container {
+            id: self.documents.id(best),
+            document: (if best < self.asked { best } else { best - self.asked }) as usize,
+            place: self.place(best),
+            coverage: share(in_best),
+            coverage_all: in_any.map(share),
+        }
+    }
+}
+
+/// The verdict on a record that could not be read: it is kept, because its content is unknown.
+fn rejected<'a>(rejection: &Rejection<'a>) -> ContainmentVerdict<'a> {
+    let &Rejection { id, place, why, is_skipped } = rejection;
+    ContainmentVerdict {
+        id,
+        document: None,
+        place,
+        keep: true,
+        container: None,
+        is_short: false,
+        error: Some(why),
+        is_skipped,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::contained::tests::{Runs, runs, side, source, texts, tokens, words};
+    use super::*;
+    use crate::similarity::Threshold;
+    use crate::source::{Problem, Records};
+    use proptest::prelude::*;
+
+    /// What contains a document, if it is dropped, and the shares.
+    type Row = Option<(usize, f64, Option<f64>)>;
+
+    fn found(texts: &[String], reference: Option<&[String]>, options: &ContainOptions) -> (Vec<Row>, u64) {
+        let (mut asked, mut reference) = (source(texts, &[]), reference.map(|texts| source(texts, &[])));
+        let found = find_uncontained(&mut asked, side(&mut reference), options, &()).unwrap();
+        let row = |(number, verdict): (usize, ContainmentVerdict<'_>)| {
+            assert_eq!((verdict.id, verdict.document), (&*number.to_string(), Some(number)));
+            assert_eq!((verdict.keep, verdict.error), (verdict.container.is_none(), None));
+            assert_eq!(verdict.is_short, tokens(&texts[number]).len() < options.shingle);
+            verdict.container.map(|other| {
+                assert_eq!(other.id, other.document.to_string());
+                (other.document, other.coverage.value(), other.coverage_all.map(Similarity::value))
+            })
+        };
+        let rows: Vec<Row> = found.verdicts().enumerate().map(row).collect();
+        assert_eq!(found.dropped() as usize, rows.iter().flatten().count());
+        (rows, found.followed())
+    }
+
+    /// By the definition: sets of runs, and every pair.
+    fn expected(texts: &[String], reference: Option<&[String]>, options: &ContainOptions) -> Vec<Row> {
+        let sets = |texts: &[String]| texts.iter().map(|text| runs(text, options.shingle)).collect::<Vec<Runs>>();
+        let (asked, others) = (sets(texts), sets(reference.unwrap_or(texts)));
+        let mut order: Vec<usize> = (0..texts.len()).collect();
+        let mut open: Vec<usize> = (0..others.len()).collect();
+        if reference.is_none() {
+            order.sort_by_key(|&document| Reverse(asked[document].len()));
+            open.clear();
+        }
+        let mut rows = vec![None; texts.len()];
+        for document in order {
+            let own = &asked[document];
+            let shared = |&other: &usize| (own.intersection(&others[other]).count(), Reverse(other));
+            let best = open.iter().map(shared).max().filter(|&(shared, _)| shared > 0);
+            let any: Runs = open.iter().flat_map(|&other| own.intersection(&others[other]).cloned()).collect();
+            let reaches = |least: Threshold, shared: usize| least.reached_by(shared as u64, own.len() as u64);
+            let share = |part: usize| part as f64 / own.len() as f64;
+            rows[document] = best
+                .filter(|&(shared, _)| {
+                    reaches(options.min_coverage, shared)
+                        || options.min_coverage_all.is_some_and(|least| reaches(least, any.len()))
+                })
+                .map(|(shared, Reverse(other))| (other, share(shared), reference.map(|_| share(any.len()))));
+            if reference.is_none() && rows[document].is_none() {
+                open.push(document);
+            }
+        }
+        rows
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+        #[test]
+        fn the_choice_of_sets_of_runs(
+            (texts, reference) in (texts(), prop::option::of(texts())),
+            (shingle, threads) in (1usize..7, 1usize..5),
+            least in prop_oneof![Just((1, 2)), Just((1, 1)), Just((1, 100)), Just((7, 10))],
+            least_all in prop_oneof![Just(None), Just(Some((1, 100))), Just(Some((9, 10)))],
+            memory in prop_oneof![Just(0u64), Just(1 << 30)],
+        ) {
+            let threshold = |(part, all)| Threshold::new(part, all).unwrap();
+            let min_coverage_all = least_all.map(threshold).filter(|_| reference.is_some());
+            let min_coverage = threshold(least);
+            let options = ContainOptions { shingle, threads, min_coverage, min_coverage_all, memory, ..ContainOptions::default() };
+            let (rows, _) = found(&texts, reference.as_deref(), &options);
+            prop_assert_eq!(rows, expected(&texts, reference.as_deref(), &options));
+        }
+    }
+
+    /// What very many documents have in common is not followed for each pair, whether they are kept or not.
+    #[test]
+    fn time_that_is_not_quadratic() {
+        let licence = words(0..50);
+        let count = 3000;
+        let own = |n: u64, length| words(1000 * (n + 1)..1000 * (n + 1) + length);
+        let alone = vec![licence.clone(); count];
+        let with_own: Vec<String> = (0..count as u64).map(|n| licence.clone() + &own(n, 30)).collect();
+        let with_shared: Vec<String> = (0..count as u64).map(|n| own(n / 2, 30) + &licence).collect();
+        let licences: Vec<String> = (0..6).map(|n| words(500 + 100 * n..540 + 100 * n)).collect();
+        let with_three =
+            |n: u64| (0..3).map(|at| own(9 * n + at, 3) + &licences[(n % 4 + 2 * at) as usize % 6]).collect();
+        let with_three: Vec<String> = (0..count as u64).map(with_three).collect();
+        let beside_three: Vec<String> =
+            (0..count as u64).map(|n| own(n / 2, 13) + &with_three[(n * 7 % 3000) as usize]).collect();
+        let thread: Vec<String> = (0..200u64)
+            .scan(String::new(), |quoted, n| {
+                *quoted = own(n, 20) + quoted;
+                Some(quoted.clone())
+            })
+            .collect();
+        for least in [(1, 100), (1, 2), (7, 10), (99, 100), (1, 1)] {
+            let min_coverage = Threshold::new(least.0, least.1).unwrap();
+            let options = ContainOptions { min_coverage, ..ContainOptions::default() };
+            for texts in [&alone, &with_own, &with_shared, &with_three, &beside_three] {
+                let (_, followed) = found(texts, None, &options);
+                assert!(followed < 60 * count as u64, "{followed} at {least:?}");
+            }
+            // Every message quotes all before it: the last one is kept.
+            let (rows, followed) = found(&thread, None, &options);
+            assert!(rows[..199].iter().all(|row| *row == Some((199, 1.0, None))) && rows[199].is_none());
+            let all: u64 = thread.iter().map(|text| tokens(text).len() as u64).sum();
+            assert!(followed < all, "{followed} of {all}");
+        }
+    }
+
+    /// Records that could not be read have verdicts too, at their places in the order.
+    #[test]
+    fn rejected_records() {
+        let mut records = Records::new(|| {
+            [Err("x"), Ok(("a", "one two three")), Err("y"), Err("a"), Ok(("b", "one two three four"))]
+                .map(|record| record.map_err(|id| Problem::of_record(id, "it is not text")))
+                .into_iter()
+        });
+        let options = ContainOptions { shingle: 3, ..ContainOptions::default() };
+        let found = find_uncontained(&mut records, None, &options, &()).unwrap();
+        let verdicts: Vec<_> = found.verdicts().map(|verdict| (verdict.id, verdict.keep, verdict.error)).collect();
+        let failed = |id| (id, true, Some("it is not text"));
+        assert_eq!(verdicts, [failed("x"), ("a", false, None), failed("y"), failed("a"), ("b", true, None)]);
+        assert!(found.ids_repeat());
+        assert_eq!((found.dropped(), found.counts().failed), (1, 3));
+    }
+}
