@@ -14,13 +14,14 @@
 //! checkpoint of a longer log.
 //!
 //! The file `checkpoint` is replaced as a whole, after the segments that it names are on the disk. Segments that it no
-//! longer names are removed afterwards. A process that is killed leaves segments that no checkpoint names; the next writer
-//! removes them, and the file of a checkpoint that was not complete.
+//! longer names are removed afterwards, their content a little at a time (retired.rs). A process that is killed leaves segments
+//! that no checkpoint names; the next writer removes them, and the file of a checkpoint that was not complete.
 
 use super::entry::NO_PLACE;
 use super::file::sync_folder;
 use super::options::Limits;
 use super::repeat::DIGEST;
+use super::retired::hold;
 use crate::replace::{Links, Replacement, open_regular, remove_stale};
 use serde_json::{Value, json};
 use std::fs::{self, File};
@@ -180,8 +181,8 @@ impl Checkpoint {
     /// # Errors
     /// The file cannot be written.
     pub fn write(&self, manifest: &Manifest) -> io::Result<()> {
-        // A link could lead to a file of someone else.
-        if fs::symlink_metadata(self.file()).is_ok_and(|found| found.is_symlink()) {
+        // A link could lead to a file of someone else, and another name is that of a copy, which stays as it is.
+        if fs::symlink_metadata(self.file()).is_ok_and(|found| found.is_symlink() || has_names(&found)) {
             fs::remove_file(self.file())?;
         }
         let mut new = Replacement::new(&self.file())?;
@@ -219,6 +220,7 @@ impl Checkpoint {
         self.make_folder()?;
         let path = self.segment(number);
         let file = File::options().read(true).write(true).create_new(true).open(&path)?;
+        hold(&file)?;
         self.restrict(&file);
         Ok((file, path))
     }
@@ -287,6 +289,17 @@ const SEGMENT: &str = "segment-";
 /// Above the numbers of segments.
 const MOST_NUMBER: u64 = 1 << 53;
 
+/// Whether a file has several names.
+#[cfg(unix)]
+fn has_names(file: &fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(file) > 1
+}
+
+#[cfg(not(unix))]
+fn has_names(_: &fs::Metadata) -> bool {
+    false
+}
+
 /// Opens a file of the folder for reading.
 ///
 /// # Errors
@@ -336,6 +349,13 @@ mod tests {
             fs::write(checkpoint.file(), &bytes[..at]).unwrap();
             assert_eq!(checkpoint.read(), None, "cut at {at}");
         }
+        // A copy made of links stays as it is.
+        let copy = folder.path().join("copy");
+        fs::write(checkpoint.file(), &bytes).unwrap();
+        fs::hard_link(checkpoint.file(), &copy).unwrap();
+        checkpoint.write(&Manifest { notes: None, ..manifest() }).unwrap();
+        assert!(fs::read(&copy).unwrap() == bytes && checkpoint.read().unwrap().notes.is_none());
+        checkpoint.write(&manifest()).unwrap();
         fs::write(checkpoint.folder().join("segment-x"), "").unwrap();
         fs::write(checkpoint.folder().join("segment-07"), "").unwrap();
         assert_eq!(checkpoint.clean(|number| number == 3), 4);

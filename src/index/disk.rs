@@ -2,6 +2,7 @@
 
 use super::checkpoint::{Checkpoint, Manifest, number_of};
 use super::log::Log;
+use super::retired;
 use super::segment::{Fresh, Segment};
 use crate::postings::Writer;
 use std::fs::{self, File};
@@ -149,7 +150,7 @@ impl Disk {
         // What is being written is of no use. It ends beside decisions; here, if no thread starts.
         let end = move || {
             old.stop();
-            old.garbage.iter().for_each(|path| _ = fs::remove_file(path));
+            retired::remove(std::mem::take(&mut old.garbage));
         };
         _ = thread::Builder::new().spawn(end);
     }
@@ -362,7 +363,7 @@ impl Disk {
         let job = Job::begin(move || {
             log.map_or(Ok(()), |log| log.sync_data())?;
             checkpoint.write(&manifest)?;
-            garbage.iter().for_each(|path| _ = fs::remove_file(path));
+            retired::remove(garbage);
             Ok(())
         })?;
         match waits {

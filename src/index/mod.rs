@@ -60,6 +60,7 @@ mod remembered;
 mod renewal;
 mod reopen;
 mod repeat;
+mod retired;
 mod search;
 mod segment;
 mod shape;

@@ -9,6 +9,7 @@
 
 use super::checkpoint::open_table;
 use super::outlines::{Outline, OutlineRun};
+use super::retired::hold;
 use crate::postings::{Posting, Run, Words, Writer, damaged, put, read_at, sorted};
 use std::fs::File;
 use std::io;
@@ -226,6 +227,7 @@ impl Segment {
     /// The file cannot be read, or is damaged.
     pub fn open(path: &Path, most: u64) -> io::Result<Self> {
         let file = Arc::new(open_table(path)?);
+        hold(&file)?;
         let length = file.metadata()?.len();
         let mut tail = [0; 24];
         let before = length.checked_sub(24).ok_or_else(damaged)?;
