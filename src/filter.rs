@@ -449,6 +449,9 @@ impl Stream<'_> {
                         self.counts.count(&decision);
                         self.sink.decided(record, id, &decision)?;
                     }
+                    Err(Error::Full(message)) => {
+                        return Ok(Err(Error::Full(format!("{message}; '{id}' was not decided on"))));
+                    }
                     Err(error) => return Ok(Err(error)),
                 },
             }

@@ -274,13 +274,10 @@ fn write(
 /// Prints the warnings about an index, and spells them for statistics.
 fn warn_of_index(remembered: &mut Remembered, by: &ByIndex, is_dry: bool, terminal: &Terminal) {
     if let Some(decided) = &mut remembered.decided {
-        match decided.repair {
-            Some(torn) if is_dry => stream::warn_of_torn(&by.path, torn, terminal),
-            Some(torn) => stream::warn_of_cut(&by.path, torn, "", terminal),
-            None => {}
-        }
         decided.warnings.extend(remembered.without_checkpoint.take());
         spell_all(&mut decided.warnings);
+        let of_torn = if is_dry { stream::of_torn } else { stream::of_cut };
+        decided.warnings.extend(decided.repair.map(|torn| of_torn(&by.path, torn)));
         decided.warnings.iter().for_each(|warning| terminal.warning(warning));
     }
     remembered.without_checkpoint.iter().for_each(|warning| terminal.warning(warning));

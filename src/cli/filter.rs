@@ -132,7 +132,8 @@ fn filter_input(
     let mut warnings = request.plan.warnings().to_vec();
     spell_all(&mut warnings);
     warnings.iter().for_each(|warning| terminal.warning(warning));
-    let mut index = open_index(request, &terminal)?;
+    let (mut index, torn) = open_index(request, &terminal)?;
+    warnings.extend(torn);
     let open = |path: &Option<PathBuf>| path.as_deref().map(VerdictFile::open).transpose();
     let files = VerdictFiles { duplicates: open(&request.duplicates)?, all: open(&request.verdicts)? };
     let remembered = index.len();
@@ -163,10 +164,10 @@ fn filter_input(
     failure.map_or_else(|| Ok(ended(&counts, stop, &terminal)), Err)
 }
 
-/// The index of `--index`, or one in memory.
-fn open_index(request: &Request, terminal: &Terminal) -> Result<Index, Error> {
+/// The index of `--index`, or one in memory; and the warning of a torn end.
+fn open_index(request: &Request, terminal: &Terminal) -> Result<(Index, Option<String>), Error> {
     let limits = request.limits;
-    let Some(path) = &request.index else { return Ok(Index::in_memory(&request.plan, limits)) };
+    let Some(path) = &request.index else { return Ok((Index::in_memory(&request.plan, limits), None)) };
     let options = index::IndexOptions {
         sync: request.sync,
         mode: Mode::Filter,
@@ -180,14 +181,17 @@ fn open_index(request: &Request, terminal: &Terminal) -> Result<Index, Error> {
 fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Index, sink: &Output) {
     let (drops_known, seconds) = (sink.drops_known, sink.started.elapsed().as_secs_f64());
     terminal.line(&format!(
-        "{}: {} passed, {}{}; {} remembered before, {} now",
+        "{}: {} passed{}, {}{}; {} remembered before, {} now",
         counted(counts.documents, "document"),
         count(counts.fresh + if drops_known { 0 } else { counts.known }),
+        match counts.known {
+            known if known > 0 && !drops_known => format!(" ({} of them known)", count(known)),
+            _ => String::new(),
+        },
         counted(counts.duplicates, "duplicate"),
         match counts.known {
-            0 => String::new(),
-            known if drops_known => format!(", {} known and dropped", count(known)),
-            known => format!(", {} known", count(known)),
+            known if known > 0 && drops_known => format!(", {} known and dropped", count(known)),
+            _ => String::new(),
         },
         count(remembered),
         count(index.len()),

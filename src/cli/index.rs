@@ -152,7 +152,7 @@ fn export(path: &Path, has_fingerprints: bool, terminal: &Terminal) -> Result<St
     let summary = documents.summary()?;
     out.flush().map_err(cannot_write)?;
     if let Some(torn) = summary.torn {
-        stream::warn_of_torn(path, torn, terminal);
+        terminal.warning(&stream::of_torn(path, torn));
     }
     Ok(Status::Done)
 }
@@ -188,7 +188,7 @@ fn stream(
     }
     plan.warnings().iter().for_each(|warning| terminal.warning(&spelled(warning)));
     let options = index::IndexOptions { temp_dir: signing.run.temp_dir.clone(), ..options };
-    let mut index = opened(path, &plan, &options, terminal)?;
+    let mut index = opened(path, &plan, &options, terminal)?.0;
     let filter = Filter::new(&mut index).threads(signing.run.threads).stop(stop.begin()).observer(terminal);
     let result = filter.run(live, sink);
     terminal.done();
@@ -336,8 +336,7 @@ fn forget(path: &Path, ids: &[String], ids_from: Option<&Path>, terminal: &Termi
     let asked = ids.len() as u64;
     let Removed { documents, unknown, torn } = remove(path, ids)?;
     if let Some(torn) = torn {
-        let bytes = counted(torn.bytes, "byte");
-        terminal.warning(&format!("{}: cut off {bytes} that an interrupted write left", path.display()));
+        terminal.warning(&stream::of_cut(path, torn));
     }
     if !unknown.is_empty() {
         terminal.warning(&format!("no document has the id {}", some_of(unknown.iter().map(String::as_str))));
@@ -349,10 +348,10 @@ fn forget(path: &Path, ids: &[String], ids_from: Option<&Path>, terminal: &Termi
 fn rewrite(path: &Path, outdated: Outdated, terminal: &Terminal) -> Result<Status, Error> {
     let Compacted { documents, dropped, bytes: (before, after), damaged, torn } = compact(path, outdated)?;
     let torn = torn.map_or(0, |torn| torn.bytes);
-    let forgotten = "damaged: the documents in them are forgotten, and may be passed again";
-    for (lost, what) in [(damaged, forgotten), (torn, "left by an interrupted write")] {
+    let forgotten = "that are damaged: the documents in them are forgotten, and may be passed again";
+    for (lost, what) in [(damaged, forgotten), (torn, "that an interrupted write left")] {
         if lost > 0 {
-            terminal.warning(&format!("{}: dropped {} {what}", path.display(), counted(lost, "byte")));
+            terminal.warning(&format!("{}: left out {} {what}", path.display(), counted(lost, "byte")));
         }
     }
     terminal.line(&format!(

@@ -9,7 +9,7 @@ use super::method::Method;
 use super::spelling::spell_all;
 use super::stats::end_by_signal;
 use super::status::{Status, usage_error};
-use super::terminal::{Terminal, count, counted};
+use super::terminal::{Terminal, counted};
 use neardups::filter::Counts;
 use neardups::index::{self, Decision, Header, Index, Mode, Plan, Repair, Seed, Size};
 use neardups::source::{self, Format, PageText};
@@ -103,36 +103,41 @@ fn seed(typed: &Signing, algorithm: &str, index: Option<&Path>) -> Result<Seed, 
     })
 }
 
-/// Opens an index for documents that are signed like this, and warns of a torn end.
-pub fn opened(path: &Path, plan: &Plan, options: &index::IndexOptions, terminal: &Terminal) -> Result<Index, Error> {
-    let (index, repair) = Index::open(path, plan, options)?;
+/// Opens an index for documents that are signed like this, and warns of a torn end. Returns the warning too.
+pub fn opened(
+    path: &Path,
+    plan: &Plan,
+    options: &index::IndexOptions,
+    terminal: &Terminal,
+) -> Result<(Index, Option<String>), Error> {
+    let (index, torn) = Index::open(path, plan, options)?;
     let is_read = matches!(options.mode, Mode::Query | Mode::Nearest(_));
-    if let Some(torn) = repair.filter(|_| is_read) {
-        warn_of_torn(path, torn, terminal);
-    } else if let Some(repair) = repair {
-        warn_of_cut(path, repair, "; feed the last documents again", terminal);
-    }
-    Ok(index)
+    let warning = torn.map(|torn| match is_read {
+        true => of_torn(path, torn),
+        false => of_cut(path, torn) + "; feed the last documents again",
+    });
+    warning.iter().for_each(|warning| terminal.warning(warning));
+    Ok((index, warning))
 }
 
-/// Warns of a torn end that was cut off, with this advice.
-pub fn warn_of_cut(path: &Path, torn: Repair, advice: &str, terminal: &Terminal) {
-    terminal.warning(&format!(
-        "{}: cut off {} that an interrupted write left at byte {}{advice}",
+/// The warning of a torn end that was cut off.
+pub fn of_cut(path: &Path, torn: Repair) -> String {
+    format!(
+        "{}: cut off {} that an interrupted write left at byte {}",
         path.display(),
         counted(torn.bytes, "byte"),
-        torn.at,
-    ));
+        torn.at
+    )
 }
 
-/// Warns of a torn end that is not cut off, because the index is only read.
-pub fn warn_of_torn(path: &Path, torn: Repair, terminal: &Terminal) {
-    terminal.warning(&format!(
+/// The warning of a torn end that is not cut off, because the index is only read.
+pub fn of_torn(path: &Path, torn: Repair) -> String {
+    format!(
         "{}: the last {}, from byte {} on, are torn, or being written now, and were ignored",
         path.display(),
         counted(torn.bytes, "byte"),
         torn.at,
-    ));
+    )
 }
 
 /// Why a stream that a signal stopped is not complete.
@@ -198,9 +203,9 @@ pub fn crowded(index: &Index) -> Option<String> {
 pub fn crowded_keys(capped: u64, most_of_a_key: usize) -> Option<String> {
     (capped > 0).then(|| {
         format!(
-            "{} shared a key with more than {} others, of which only the latest were compared (more with --max-candidates)",
+            "{} shared a key with more than {}, of which only the latest were compared (more with --max-candidates)",
             counted(capped, "document"),
-            count(most_of_a_key as u64)
+            counted(most_of_a_key as u64, "other")
         )
     })
 }

@@ -29,6 +29,9 @@ pub(super) const MAX_RECORD: u64 = 1 << 28;
 /// The number of bytes read at once where it is not known yet whether they are a record.
 pub(super) const PIECE: usize = 1 << 20;
 
+/// The size of the pieces that a file is searched in.
+pub(super) const WINDOW: usize = 1 << 16;
+
 /// The size of a frame without its record.
 pub(super) const FRAME_OVERHEAD: u64 = 16;
 

@@ -52,6 +52,7 @@ mod header;
 mod hot;
 mod log;
 mod maintain;
+mod moved;
 mod nearest;
 mod options;
 mod outlines;
@@ -826,20 +827,24 @@ impl Index {
     }
 
     fn check_limits(&self) -> Result<(), Error> {
-        let full = |what: String| {
+        let full = |what: String, in_a_file: &str| {
             let advice = match self.mode {
                 Mode::Add => "a larger limit allows more",
                 _ => "`window` or `expire` forget old documents, and a larger limit allows more",
             };
-            Err(Error::Full(format!("{what}; {advice}")))
+            let in_a_file = if self.log.file().is_none() { in_a_file } else { "" };
+            Err(Error::Full(format!("{what}; {advice}{in_a_file}")))
         };
         match self.limits {
             Limits { max_documents: Some(most), window, .. } if self.len() >= most && window != Some(self.len()) => {
-                full(format!("at most {} may be remembered (`max-docs`)", counted(most, "document")))
+                full(format!("at most {} may be remembered (`max-docs`)", counted(most, "document")), "")
             }
             Limits { memory: Some(most), .. } if self.bytes_needed() > most => {
-                let remembered = counted(self.len(), "document");
-                full(format!("remembering {remembered} takes more than {} (`memory`)", display_size(most as usize)))
+                let (remembered, most) = (counted(self.len(), "document"), display_size(most as usize));
+                full(
+                    format!("remembering {remembered} takes more than {most} (`memory`)"),
+                    "; an index in a file (`index`) takes less memory",
+                )
             }
             _ if self.tables.places.len() >= u32::MAX as usize => {
                 Err(Error::Full("4,294,967,295 documents are remembered, and no index holds more".into()))

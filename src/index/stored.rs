@@ -3,11 +3,13 @@
 use super::checkpoint::Checkpoint;
 use super::entry::{Entry, Reads, SYNCED};
 use super::file::{FORMAT_VERSION, MAGIC, MAX_HEADER, ROOM, damaged, fault, is_unfinished};
-use super::frame::{FRAME_OVERHEAD, MAX_RECORD, PIECE, checked, digest_after, length_of};
+use super::frame::{FRAME_OVERHEAD, MAX_RECORD, PIECE, WINDOW, checked, digest_after, length_of};
+use super::moved::{MARK, Moved, Shifts, next_moved_mark, written_at};
 use super::repeat::are_before;
 use super::shape::{Shape, chooses_tables};
 use crate::error::{Error, IndexFault};
 use crate::postings::read_at;
+use crate::readable::counted;
 use crate::replace::{Links, open_regular};
 use serde_json::Value;
 use std::fs::File;
@@ -51,7 +53,7 @@ pub(super) struct Reading {
 
 /// What a reading comes to.
 pub(super) enum Step {
-    /// A record and its place.
+    /// A record, and the place where it was written.
     Entry(u64, Entry),
     End(End),
 }
@@ -105,6 +107,9 @@ pub(super) struct Stored {
     credit: u64,
     /// The last mark that was searched for; 0 before the first.
     mark: u64,
+    /// What must be added to a place to get the one where what is there was written: 0, unless damaged parts are skipped.
+    shift: i64,
+    shifts: Shifts,
     /// Up to where everything was on the disk when the checkpoint beside the file was made; 0 without one of an index that was made with
     /// the same header.
     covered: u64,
@@ -120,12 +125,18 @@ enum Next {
     Unclear,
 }
 
+/// What is at a place.
+enum Frame {
+    /// A whole frame, with the length of its record.
+    Whole(u64),
+    /// The head of one that is longer than what may be hashed in vain.
+    TooLong,
+    None,
+}
+
 /// The budget of bytes hashed in vain while searching for the next whole frame: this many at once, and this many more
 /// for each byte passed.
 const CREDIT: (u64, u64) = (1 << 22, 8);
-
-/// The size of the pieces that a file is searched in.
-const WINDOW: usize = 1 << 16;
 
 /// The length of an index without documents, after its header: that of the frame that marks it as written. A document takes
 /// more.
@@ -187,7 +198,7 @@ impl Stored {
         let (checked, sum) = bytes.split_last_chunk().expect("eight bytes were added");
         let text = &checked[..checked.len() - ROOM];
         let header = serde_json::from_slice(text).ok().filter(|_| xxh3_64(checked) == u64::from_le_bytes(*sum));
-        let header = header.ok_or_else(|| damaged(path, "damaged: the header has changed"))?;
+        let header = header.ok_or_else(|| damaged(path, "damaged: the header has changed: restore a backup"))?;
         let header: Value = header;
         let identity = xxh3_64(header.to_string().as_bytes());
         let covered = checkpoint.filter(|made| made.identity == identity).map_or(0, |made| made.mark.end);
@@ -206,6 +217,8 @@ impl Stored {
             reads,
             credit: 0,
             mark: 0,
+            shift: 0,
+            shifts: Shifts::new(0),
             covered,
         })
     }
@@ -297,11 +310,12 @@ impl Stored {
         let mut head = [0; 8];
         read_at(self.file(), &mut head, place)?;
         let left = self.length - place - FRAME_OVERHEAD;
-        let Some(length) = length_of(head, place).filter(|&length| length <= left.min(most)) else { return Ok(None) };
+        let written = self.written(place);
+        let Some(length) = length_of(head, written).filter(|&length| length <= left.min(most)) else { return Ok(None) };
         let mut frame = vec![0; length as usize + 8];
         read_at(self.file(), &mut frame, place + 8)?;
         let check =
-            checked(&frame, place).map(|_| u64::from_le_bytes(*frame.last_chunk().expect("it has eight bytes")));
+            checked(&frame, written).map(|_| u64::from_le_bytes(*frame.last_chunk().expect("it has eight bytes")));
         frame.truncate(length as usize);
         Ok(check.map(|check| (frame, check)))
     }
@@ -329,6 +343,7 @@ impl Stored {
         let Start { at, digest, has_marks } = self.start;
         self.at = at;
         (self.credit, self.mark) = (CREDIT.0, 0);
+        (self.shift, self.shifts) = (0, Shifts::new(self.length));
         self.reader.seek(SeekFrom::Start(at)).map_err(|error| self.failed(error))?;
         Ok(Reading { frame: Vec::new(), is_marked: false, damaged: 0, digest, has_marks })
     }
@@ -345,7 +360,8 @@ impl Stored {
             }
             let mut head = [0; 8];
             self.reader.read_exact(&mut head).map_err(|error| self.failed(error))?;
-            let length = length_of(head, place).filter(|length| length + FRAME_OVERHEAD <= left);
+            let written = self.written(place);
+            let length = length_of(head, written).filter(|length| length + FRAME_OVERHEAD <= left);
             let is_whole = match length {
                 Some(length) => {
                     self.read_frame(length, place, &mut reading.frame).map_err(|error| self.failed(error))?
@@ -354,15 +370,12 @@ impl Stored {
             };
             if !is_whole {
                 if self.salvages {
-                    match self.find_whole(place + 1)? {
-                        Next::Whole(next, _) => {
-                            reading.damaged += next - place;
-                            self.at = next;
-                            self.reader.seek(SeekFrom::Start(next)).map_err(|error| self.failed(error))?;
-                            continue;
-                        }
-                        Next::Nothing | Next::Unclear => return Ok(reading.torn(place, left)),
-                    }
+                    let Some((next, shift)) = self.next_whole(place)? else { return Ok(reading.torn(place, left)) };
+                    // What was passed may be read after all.
+                    reading.damaged = (reading.damaged + next).saturating_sub(place).max(1);
+                    (self.at, self.shift, self.mark) = (next, shift, 0);
+                    self.reader.seek(SeekFrom::Start(next)).map_err(|error| self.failed(error))?;
+                    continue;
                 }
                 if length.is_some_and(|length| length + FRAME_OVERHEAD == left)
                     || self.is_torn(place, reading.has_marks)?
@@ -375,7 +388,10 @@ impl Stored {
             match self.entry(place, reading)? {
                 Some(Entry::Call(end)) if self.is_open(end)? => return self.torn(reading, place),
                 None | Some(Entry::Call(_)) => {}
-                Some(entry) => return Ok(Step::Entry(place, entry)),
+                Some(entry) => {
+                    self.shifts.has_read(self.shift, self.at - place);
+                    return Ok(Step::Entry(written, entry));
+                }
             }
         }
         Ok(Step::End(reading.end(self.at, None)))
@@ -386,8 +402,8 @@ impl Stored {
         let (bytes, check) = reading.frame.split_last_chunk().expect("a frame ends with its checksum");
         let digest = digest_after(reading.digest, u64::from_le_bytes(*check));
         let is_possible = |entry: &Entry| match entry {
-            Entry::Notes(words) => are_before(words, place),
-            Entry::Call(end) => self.at < *end,
+            Entry::Notes(words) => are_before(words, self.written(place)),
+            Entry::Call(end) => self.written(self.at) < *end,
             _ => true,
         };
         let entry = Entry::parse(bytes, &self.reads).filter(is_possible);
@@ -426,6 +442,11 @@ impl Stored {
             );
             return Err(self.damaged_at(place, &what));
         }
+        if !self.salvages
+            && let Some(moved) = self.moved_end(place)?
+        {
+            return Err(self.moved_at(place, moved));
+        }
         Ok(reading.torn(place, self.length - place))
     }
 
@@ -445,12 +466,17 @@ impl Stored {
         }
         frame.resize(length as usize + 8, 0);
         self.reader.read_exact(frame)?;
-        Ok(checked(frame, place).is_some())
+        Ok(checked(frame, self.written(place)).is_some())
     }
 
     /// Whether the checksum of the frame at a place is right. The frame must lie within the file.
     fn is_whole(&self, place: u64, length: u64) -> io::Result<bool> {
-        let mut hash = Xxh3::with_seed(place);
+        self.is_whole_at(place, length, self.written(place))
+    }
+
+    /// The same of one that was written at another place.
+    fn is_whole_at(&self, place: u64, length: u64, written: u64) -> io::Result<bool> {
+        let mut hash = Xxh3::with_seed(written);
         let mut piece = vec![0; PIECE.min(length as usize)];
         let (mut at, end) = (place + 8, place + 8 + length);
         while at < end {
@@ -468,38 +494,73 @@ impl Stored {
     ///
     /// Cost: linear in the bytes passed. A head has a check of its own, so that a body is hashed in vain only where
     /// damage left a head intact, or where heads were crafted to waste time; that is bounded.
-    fn find_whole(&mut self, mut from: u64) -> Result<Next, Error> {
-        let path = &self.path;
-        let failed = |error| cannot_read(path, error);
-        let (mut window, mut size, mut is_unclear) = (vec![0; WINDOW], 1 << 10, false);
+    fn find_whole(&mut self, from: u64) -> Result<Next, Error> {
+        let (mut found, mut is_unclear) = (Next::Nothing, false);
+        self.search(from, |stored, place, bytes| {
+            match stored.whole_at(place, bytes, stored.shift)? {
+                Frame::Whole(length) => found = Next::Whole(place, length),
+                Frame::TooLong => is_unclear = true,
+                Frame::None => {}
+            }
+            Ok(matches!(found, Next::Whole(..)))
+        })?;
+        Ok(if is_unclear && matches!(found, Next::Nothing) { Next::Unclear } else { found })
+    }
+
+    /// Calls `is_it` with each place from one on and the bytes there, until it is.
+    fn search(
+        &mut self,
+        mut from: u64,
+        mut is_it: impl FnMut(&mut Self, u64, &[u8]) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        let (mut window, mut size) = (vec![0; WINDOW], 1 << 10);
         while from + FRAME_OVERHEAD <= self.length {
             let count = size.min((self.length - from) as usize);
             size = WINDOW.min(2 * size);
-            read_at(self.reader.get_ref(), &mut window[..count], from).map_err(failed)?;
-            for (at, head) in window[..count].windows(8).enumerate() {
-                let (place, head) = (from + at as u64, head.try_into().expect("windows of 8"));
-                let left = self.length - place;
+            read_at(self.reader.get_ref(), &mut window[..count], from).map_err(|error| self.failed(error))?;
+            let is_last = from + count as u64 == self.length;
+            // The last bytes of a window may be the beginning of a mark, or of a head.
+            let passed = if is_last { count - 7 } else { count - (MARK - 1) };
+            for at in 0..passed {
                 self.credit = (self.credit + CREDIT.1).min(MAX_RECORD);
-                let Some(length) = length_of(head, place).filter(|length| length + FRAME_OVERHEAD <= left) else {
-                    continue;
-                };
-                if length > self.credit {
-                    is_unclear = true;
-                } else if self.is_whole(place, length).map_err(failed)? {
-                    return Ok(Next::Whole(place, length));
-                } else {
-                    self.credit -= length;
+                if is_it(self, from + at as u64, &window[at..count])? {
+                    return Ok(());
                 }
             }
-            // The last bytes may be the beginning of a head.
-            from += count as u64 - 7;
+            if is_last {
+                break;
+            }
+            from += passed as u64;
         }
-        Ok(if is_unclear { Next::Unclear } else { Next::Nothing })
+        Ok(())
+    }
+
+    /// What is at a place with these bytes, if it was written at this distance.
+    fn whole_at(&mut self, place: u64, bytes: &[u8], shift: i64) -> Result<Frame, Error> {
+        let (left, written) = (self.length - place, place.wrapping_add_signed(shift));
+        let head = *bytes.first_chunk().expect("eight bytes are left");
+        let Some(length) = length_of(head, written).filter(|length| length + FRAME_OVERHEAD <= left) else {
+            return Ok(Frame::None);
+        };
+        if length > self.credit {
+            return Ok(Frame::TooLong);
+        }
+        if self.is_whole_at(place, length, written).map_err(|error| self.failed(error))? {
+            return Ok(Frame::Whole(length));
+        }
+        self.credit -= length;
+        Ok(Frame::None)
     }
 
     /// Whether the call that was begun just before, and ends at a place, was interrupted: no mark follows, there or later.
+    ///
+    /// # Errors
+    /// The file cannot be read; or the call was complete, and bytes of it were lost.
     fn is_open(&mut self, end: u64) -> Result<bool, Error> {
-        let mark = self.whole_frame(end, 1).map_err(|error| self.failed(error))?;
+        let mark = match end.checked_add_signed(-self.shift) {
+            Some(end) => self.whole_frame(end, 1).map_err(|error| self.failed(error))?,
+            None => None,
+        };
         if mark.is_some_and(|(record, _)| record == [SYNCED]) || self.at <= self.mark {
             return Ok(false);
         }
@@ -507,7 +568,14 @@ impl Stored {
         self.mark = match self.next_mark(self.at)? {
             Next::Whole(at, _) => at,
             Next::Unclear => u64::MAX,
-            Next::Nothing => return Ok(true),
+            Next::Nothing if self.salvages => match self.next_moved(self.at, self.at)? {
+                None => return Ok(true),
+                Some(_) => u64::MAX,
+            },
+            Next::Nothing => match self.moved_after(self.at)? {
+                None => return Ok(true),
+                Some((place, moved)) => return Err(self.moved_at(place, moved)),
+            },
         };
         Ok(false)
     }
@@ -528,12 +596,102 @@ impl Stored {
 
     /// Whether the error at a place is an interrupted write: no later frame marks that everything before it was on the
     /// disk. If no frame in the file is such a mark, no whole frame may follow at all.
+    ///
+    /// # Errors
+    /// The file cannot be read; or such a mark follows, and is not where it was written.
     fn is_torn(&mut self, place: u64, has_marks: bool) -> Result<bool, Error> {
         if self.length - place > TORN {
             return Ok(false);
         }
         let next = if has_marks { self.next_mark(place + 1)? } else { self.find_whole(place + 1)? };
-        Ok(matches!(next, Next::Nothing))
+        if !matches!(next, Next::Nothing) {
+            return Ok(false);
+        }
+        match self.moved_after(place)? {
+            Some((place, moved)) => Err(self.moved_at(place, moved)),
+            None => Ok(true),
+        }
+    }
+
+    /// The place where the frame at another one was written.
+    fn written(&self, place: u64) -> u64 {
+        place.wrapping_add_signed(self.shift)
+    }
+
+    /// The first place from one on where no whole frame is, and the next mark after it that moved.
+    ///
+    /// A process that is killed leaves whole frames, and then the beginning of one. In this one, no mark is searched: a document could
+    /// contain what looks like one. After a power failure, such a document makes it damage, which is not cut off.
+    fn moved_after(&self, mut place: u64) -> Result<Option<(u64, Moved)>, Error> {
+        let failed = |error| self.failed(error);
+        while place + FRAME_OVERHEAD <= self.length {
+            let mut head = [0; 8];
+            read_at(self.file(), &mut head, place).map_err(failed)?;
+            if let Some(length) = length_of(head, self.written(place)) {
+                let end = place + FRAME_OVERHEAD + length;
+                if end > self.length {
+                    break;
+                }
+                if self.is_whole(place, length).map_err(failed)? {
+                    place = end;
+                    continue;
+                }
+            }
+            return Ok(self.next_moved(place, place)?.map(|moved| (place, moved)));
+        }
+        Ok(None)
+    }
+
+    /// The next mark from a place on that moved, and was written after what is at another one.
+    fn next_moved(&self, from: u64, after: u64) -> Result<Option<Moved>, Error> {
+        let is_moved = |found: Moved| found.shift() != self.shift && found.written >= self.written(after);
+        next_moved_mark(self.file(), from, self.length, is_moved).map_err(|error| self.failed(error))
+    }
+
+    /// The mark at the very end, if it moved, and was written after what is at a place. A run that ended normally leaves one there.
+    fn moved_end(&self, after: u64) -> Result<Option<Moved>, Error> {
+        match self.length.checked_sub(MARK as u64) {
+            Some(at) if at >= after => self.next_moved(at, after),
+            _ => Ok(None),
+        }
+    }
+
+    /// The next whole frame from a place on where none is at the distance of what precedes, and its distance. A mark tells how far what
+    /// is before it moved, too.
+    fn next_whole(&mut self, from: u64) -> Result<Option<(u64, i64)>, Error> {
+        self.shifts.misses(from);
+        let known: Vec<i64> = self.shifts.known().collect();
+        let (mut found, mut mark) = (None, None);
+        self.search(from, |stored, place, bytes| {
+            for &shift in &known {
+                if let Frame::Whole(_) = stored.whole_at(place, bytes, shift)? {
+                    found = Some((place, shift));
+                    return Ok(true);
+                }
+            }
+            mark = bytes.first_chunk().and_then(written_at).map(|written| Moved { at: place, written });
+            Ok(mark.is_some())
+        })?;
+        let Some(moved) = mark else { return Ok(found) };
+        let shift = moved.shift();
+        self.shifts.learn(shift);
+        // At the latest, the mark itself.
+        let start = self.shifts.start(from, moved.at);
+        self.search(start, |stored, place, bytes| {
+            let is_whole = matches!(stored.whole_at(place, bytes, shift)?, Frame::Whole(_));
+            found = Some((place, shift));
+            Ok(is_whole || place >= moved.at)
+        })?;
+        Ok(found)
+    }
+
+    fn moved_at(&self, place: u64, moved: Moved) -> Error {
+        let Moved { at, written } = moved;
+        let what = if written > at { "lost" } else { "inserted" };
+        let bytes = counted(written.abs_diff(at), "byte");
+        let what =
+            format!("no valid record is there, and what follows at byte {at} has moved, because {bytes} were {what}");
+        self.damaged_at(place, &what)
     }
 }
 

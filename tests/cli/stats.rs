@@ -320,3 +320,17 @@ fn a_scan_that_a_signal_stops_has_an_error() {
     let written = fs::read_to_string(shell.folder().join("stats.json")).unwrap();
     assert_eq!(records::failed_stats(&written).kind, "signal");
 }
+
+/// What is cut off is in the statistics, also where no message says so.
+#[test]
+fn a_torn_end_that_was_cut_off_is_a_warning() {
+    let shell = Shell::new();
+    shell.write("a.jsonl", "{\"id\":1,\"text\":\"one two three\"}\n");
+    shell.sh("dedup filter --index made.idx < a.jsonl && head -c -3 made.idx > torn.idx").done();
+    let run = shell.sh("dedup filter --index torn.idx -q --stats stats.json < a.jsonl");
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    let stats: serde_json::Value =
+        serde_json::from_slice(&fs::read(shell.folder().join("stats.json")).unwrap()).unwrap();
+    let warning = stats["warnings"][0].as_str().unwrap();
+    assert!(warning.starts_with("torn.idx: cut off ") && warning.contains("interrupted write"), "{warning}");
+}

@@ -312,6 +312,9 @@ pub fn explain(program: &Command, error: &clap::Error, line: &[OsString]) -> Opt
         (false, "filter") => {
             Some(format!("unexpected argument '{typed}' found: filter reads standard input: dedup filter … < {typed}"))
         }
+        (false, "index query" | "index add") => Some(format!(
+            "unexpected argument '{typed}' found: {name} reads standard input: dedup {name} INDEX … < {typed}"
+        )),
         (false, "") if typed == "version" => Some("'version' is not a command: dedup --version prints it".into()),
         (false, "") if looks_like_path(typed) => Some(format!(
             "'{typed}' is not a command: dedup scan {typed} finds its near-duplicates, and dedup clean {typed} --output DIR \
@@ -634,6 +637,8 @@ mod tests {
             ("check docs --jaccard 0.8", "--passage-similarity S"),
             ("scan -r docs", "docs/"),
             ("filter --input a.jsonl", "standard input"),
+            ("index query seen.idx a.jsonl", "dedup index query INDEX … < a.jsonl"),
+            ("index add seen.idx a.jsonl", "dedup index add INDEX … < a.jsonl"),
             ("scan docs -v", "--stats FILE"),
             ("check docs --sarif", "--report sarif"),
             ("check docs --exclude drafts", "--ignore GLOB"),

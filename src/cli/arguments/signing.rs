@@ -49,8 +49,8 @@ pub fn memory_arg() -> Arg {
         .help("Memory of the index; stop with an error once it takes more")
         .long_help(
             "Memory of the index: the run stops with an error once it takes more. The tables of an index in a file go to the disk from half \
-             of it on, or from 512 MiB on if it is not given. The process takes at most this, 100 MB, 70 bytes for each document and four times \
-             the largest record, on any number of threads; a record with too many tokens for that stops the run with an error, too.",
+             of it on, or from 512 MiB on if it is not given. The process takes at most the sum of this, 100 MB, 70 bytes for each document and \
+             four times the largest record, on any number of threads; a record with too many tokens for that stops the run with an error, too.",
         )
 }
 

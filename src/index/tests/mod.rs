@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod full;
+mod lost;
 mod maintain;
 mod renewals;
 #[cfg(feature = "clean")]

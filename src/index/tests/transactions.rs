@@ -129,6 +129,22 @@ fn damage_in_a_call_that_was_complete_is_an_error() {
 }
 
 #[test]
+fn bytes_that_a_complete_call_lost_are_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("seen.idx");
+    let (before, after) = before_and_after(&path);
+    let end = end_of(&after, before.len());
+    for at in (before.len() + 25..end - 30).step_by(11) {
+        let without = [&after[..at], &after[at + 30..]].concat();
+        fs::write(&path, &without).unwrap();
+        let error = read(&path).unwrap_err().to_string();
+        assert!(error.contains("because 30 bytes were lost"), "{at}: {error}");
+        let compacted = compact(&path, Outdated { damaged: true, ..Outdated::default() }).unwrap();
+        assert!((10..12).contains(&compacted.documents) && compacted.torn.is_none(), "{at}: {compacted:?}");
+    }
+}
+
+#[test]
 fn a_call_without_documents_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("seen.idx");
