@@ -7,13 +7,14 @@
 //! |---|---|
 //! | `input` | lists, tables and files → documents |
 //! | `worker` | work without the lock of the interpreter; progress, Ctrl-C |
-//! | `scan`, `index` | the functions; an index |
+//! | `scan`, `passages`, `index` | the functions; an index |
 //! | `records` | results → tables, lists |
 //! | `steps` | the steps of a scan on a cluster |
 //! | `refusal` | errors → exceptions |
 
 mod index;
 mod input;
+mod passages;
 mod records;
 mod refusal;
 mod scan;
@@ -30,6 +31,8 @@ use std::io::{self, Write};
 mod _native {
     #[pymodule_export]
     use super::index::Index;
+    #[pymodule_export]
+    use super::passages::{contain, passages};
     #[pymodule_export]
     use super::records::Records;
     #[pymodule_export]

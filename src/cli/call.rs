@@ -2,18 +2,24 @@
 //!
 //! Names, checks and defaults are those of the flags.
 
-use super::arguments::keywords::parse;
+pub use super::arguments::contain::Emit as ContainEmit;
 pub use super::arguments::keywords::{Given, Misuse};
+use super::arguments::keywords::{parse, parse_with};
+pub use super::arguments::passages::Emit as PassageEmit;
 pub use super::arguments::scan::Emit;
-use super::arguments::{self, OnError, Signing, compare as compare_arguments, scan as scan_arguments, signing};
+use super::arguments::{
+    self, OnError, Signing, compare as compare_arguments, contain as contain_arguments, passages as passage_arguments,
+    scan as scan_arguments, signing,
+};
 pub use super::index::{answer, unanswered};
 use super::input::check_not_empty;
 use super::method::Method;
-use super::{compare as compare_command, scan as scan_command, spelling, stream};
+use super::{compare as compare_command, contain, passages, scan as scan_command, spelling, stream};
 use clap::Command;
 use neardups::algorithm::TableFactory;
 use neardups::engine::{Counts, KeepPolicy, ScanOptions};
 use neardups::index::{Limits, Plan};
+use neardups::passages::{ContainOptions, PassageCounts, PassageOptions};
 use neardups::source::ReadOptions;
 use neardups::tokenizer::Tokenizer;
 use neardups::{Error, clean};
@@ -69,7 +75,9 @@ pub struct Scan {
     pub on_error: clean::OnError,
     /// Whether the field of ids was named.
     pub names_ids: bool,
+    /// Whether there may be no documents, and no reference in its files.
     pub allows_empty: bool,
+    pub allows_empty_reference: bool,
 }
 
 /// Resolves `dedup scan`. The documents may be in memory, without names of fields if `are_texts`; `is_against` says whether there is a
@@ -79,16 +87,14 @@ pub struct Scan {
 /// A name is unknown, or a value invalid; or they contradict each other.
 pub fn scan(given: &[(String, Given)], documents: Documents, is_against: bool) -> Result<Scan, Refused> {
     let withheld = documents.withheld();
-    let matches = parse(scan_arguments::command(), &withheld, given)?;
-    let mut arguments = scan_arguments::Arguments::new(&matches);
-    if is_against {
-        arguments.against.push("the reference".into());
-    }
+    let matches = parse_with(scan_arguments::command(), withheld, given, reference(is_against))?;
+    let arguments = scan_arguments::Arguments::new(&matches);
     let request = scan_command::Request::resolve(&arguments, |_| Ok(Vec::new()))?;
     Ok(Scan {
         emit: request.emit,
         names_ids: request.names_ids,
         allows_empty: request.allow_empty || documents != Documents::Files,
+        allows_empty_reference: request.allow_empty,
         source: request.source,
         factory: request.factory,
         options: request.engine,
@@ -137,11 +143,92 @@ impl Scan {
     /// # Errors
     /// No document was read, or records failed and the run should fail then.
     pub fn check(&self, counts: &Counts) -> Result<(), Error> {
-        let (failed, skipped) = (counts.failed, counts.skipped);
-        check_not_empty(self.allows_empty, counts.documents, (failed, skipped), &Default::default())?;
-        let on_error = if self.on_error == clean::OnError::Fail { OnError::Fail } else { OnError::Keep };
-        scan_command::check_failed(on_error, failed, scan_command::NOTHING_WRITTEN)
+        check_read(self.allows_empty, self.on_error, [counts.documents, counts.failed, counts.skipped])
     }
+}
+
+/// Checks the numbers of documents that were read, that failed, and that were skipped.
+fn check_read(
+    allows_empty: bool,
+    on_error: clean::OnError,
+    [documents, failed, skipped]: [u64; 3],
+) -> Result<(), Error> {
+    check_not_empty(allows_empty, documents, (failed, skipped), &Default::default())?;
+    let on_error = if on_error == clean::OnError::Fail { OnError::Fail } else { OnError::Keep };
+    scan_command::check_failed(on_error, failed, scan_command::NOTHING_WRITTEN)
+}
+
+/// A search for passages, or for documents that are contained in others, resolved.
+pub struct Search<E, O> {
+    pub emit: E,
+    pub source: ReadOptions,
+    pub options: O,
+    pub on_error: clean::OnError,
+    /// Whether the field of ids was named.
+    pub names_ids: bool,
+    /// Whether there may be no documents, and no reference in its files.
+    pub allows_empty: bool,
+    pub allows_empty_reference: bool,
+}
+
+impl<E, O> Search<E, O> {
+    /// Checks what was read, as [`Scan::check`] does.
+    ///
+    /// # Errors
+    /// As for [`Scan::check`].
+    pub fn check(&self, counts: &PassageCounts) -> Result<(), Error> {
+        check_read(self.allows_empty, self.on_error, [counts.documents, counts.failed, counts.skipped])
+    }
+}
+
+/// Resolves `dedup passages`, without what writes documents. Documents are given as for [`scan`].
+///
+/// # Errors
+/// As for [`scan`].
+pub fn passages(
+    given: &[(String, Given)],
+    documents: Documents,
+    is_against: bool,
+) -> Result<Search<PassageEmit, PassageOptions>, Refused> {
+    let withheld = [&documents.withheld()[..], &["output", "unit", "keep", "max-cut", "on-error"]].concat();
+    let matches = parse_with(passage_arguments::command(), withheld, given, reference(is_against))?;
+    let mut arguments = passage_arguments::Arguments::new(&matches);
+    if arguments.emit == PassageEmit::Kept {
+        let expected = "one of passages, pairs, spans".into();
+        return Err(Misuse::Value { name: "emit".into(), value: "kept".into(), expected }.into());
+    }
+    arguments.paths = vec![DOCUMENTS.into()];
+    let names_ids = arguments.input.id_field.is_typed;
+    let passages::Request { source, options, emit, allow_empty, .. } = passages::Request::resolve(&arguments)?;
+    let (allows_empty, on_error) = (allow_empty || documents != Documents::Files, clean::OnError::Keep);
+    Ok(Search { emit, source, options, on_error, names_ids, allows_empty, allows_empty_reference: allow_empty })
+}
+
+/// Resolves `dedup contain`. Documents are given as for [`scan`].
+///
+/// # Errors
+/// As for [`scan`].
+pub fn contain(
+    given: &[(String, Given)],
+    documents: Documents,
+    is_against: bool,
+) -> Result<Search<ContainEmit, ContainOptions>, Refused> {
+    let matches = parse_with(contain_arguments::command(), documents.withheld(), given, reference(is_against))?;
+    let mut arguments = contain_arguments::Arguments::new(&matches);
+    arguments.paths = vec![DOCUMENTS.into()];
+    let names_ids = arguments.input.id_field.is_typed;
+    let contain::Request { source, options, emit, on_error, allow_empty, .. } = contain::Request::resolve(&arguments)?;
+    let (allows_empty, on_error) = (allow_empty || documents != Documents::Files, on_error.into());
+    Ok(Search { emit, source, options, on_error, names_ids, allows_empty, allows_empty_reference: allow_empty })
+}
+
+/// Paths that stand for documents that are given otherwise.
+const DOCUMENTS: &str = "the documents";
+const REFERENCE: &str = "the reference";
+
+/// The flag of a reference, if there is one, which other flags may need.
+fn reference(is_there: bool) -> Option<(&'static str, &'static str)> {
+    is_there.then_some(("against", REFERENCE))
 }
 
 /// How documents are compared, resolved.

@@ -23,21 +23,25 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 /// The resolved request.
-struct Request {
+pub struct Request {
     paths: Vec<PathBuf>,
     against: Vec<PathBuf>,
-    source: ReadOptions,
+    pub source: ReadOptions,
     tokens: Tokenization,
-    options: PassageOptions,
-    emit: Emit,
+    pub options: PassageOptions,
+    pub emit: Emit,
     cut: Option<CutRequest>,
     rejects: Option<PathBuf>,
-    allow_empty: bool,
+    pub allow_empty: bool,
     quiet: bool,
 }
 
 impl Request {
-    fn resolve(arguments: &Arguments) -> Result<Self, Error> {
+    /// Resolves it.
+    ///
+    /// # Errors
+    /// Options contradict each other.
+    pub fn resolve(arguments: &Arguments) -> Result<Self, Error> {
         let Arguments { input, run, .. } = arguments;
         let cuts = arguments.output.is_some() || arguments.emit == Emit::Kept;
         if cuts && !arguments.exact {

@@ -146,12 +146,7 @@ impl Index {
         };
         let answers = worker::run(py, show.as_ref(), work)?.map_err(|error| exception(&error))?;
         let warnings = answers.warnings.iter().map(|message| warning(message));
-        let ids = match answers.ids {
-            Ids::Integers => "int64",
-            Ids::Unsigned => "uint64",
-            Ids::Strings => "string",
-        };
-        Ok((answers.lines, answers.added, ids, warnings.collect()))
+        Ok((answers.lines, answers.added, answers.ids.name(), warnings.collect()))
     }
 
     /// Remembers what the last call of `run` gave, which nothing may come between.

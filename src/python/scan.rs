@@ -77,7 +77,7 @@ fn find(
         _ => documents.ids(),
     };
     if let Some(Opened::Files(reference)) = &mut against
-        && !call.allows_empty
+        && !call.allows_empty_reference
     {
         reference.require_documents("against");
     }

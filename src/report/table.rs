@@ -23,6 +23,18 @@ pub enum Ids {
     Strings,
 }
 
+impl Ids {
+    /// What pyarrow calls their type.
+    #[cfg(feature = "python")]
+    pub fn name(self) -> &'static str {
+        match self {
+            Ids::Integers => "int64",
+            Ids::Unsigned => "uint64",
+            Ids::Strings => "string",
+        }
+    }
+}
+
 /// The rows of a record batch: enough that their number does not matter, and that strings do not overflow.
 const ROWS: usize = 1 << 16;
 

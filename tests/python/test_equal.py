@@ -108,6 +108,84 @@ def test_rows_without_a_text(table):
         neardups.scan(broken, emit="verdicts", on_error="fail")
 
 
+@pytest.mark.parametrize("emit", ["passages", "pairs", "spans"])
+def test_passages(table, articles, emit):
+    kind = {"passages": "passage", "pairs": "shared", "spans": "spans"}[emit]
+    for options, flags in [
+        ({"min_words": 20}, ["--min-words", "20"]),
+        ({"min_words": 15, "exact": True, "seed": 3}, ["--min-words", "15", "--exact", "--seed", "3"]),
+        ({"similarity": 0.9, "fold": "marks"}, ["--similarity", "0.9", "--fold", "marks"]),
+    ]:
+        printed = dedup("passages", str(ARTICLES), "--emit", emit, *flags)
+        assert printed, "something that repeats"
+        assert lines(kind, without_nulls(quiet(neardups.passages, table, emit=emit, **options))) == printed
+        assert lines(kind, without_nulls(quiet(neardups.passages, ARTICLES, emit=emit, **options))) == printed
+        # A list has positions in the place of ids.
+        listed = quiet(neardups.passages, [article["text"] for article in articles], emit=emit, **options)
+        named = [[article["id"] for article in articles].index(row["id"]) for row in _rows(printed) if emit == "spans"]
+        assert len(listed) == len(printed.splitlines()) and named == [row["id"] for row in listed if emit == "spans"]
+
+
+def _rows(printed: bytes) -> list:
+    return [json.loads(line) for line in printed.splitlines()]
+
+
+@pytest.mark.parametrize("emit", ["containments", "pairs", "verdicts"])
+def test_what_is_contained(table, emit):
+    kind = {"containments": "containment", "pairs": "coverage", "verdicts": "verdict"}[emit]
+    for options, flags in [
+        ({}, []),
+        ({"shingle": 3, "min_coverage": 0.2}, ["--shingle", "3", "--min-coverage", "0.2"]),
+    ]:
+        printed = dedup("contain", str(ARTICLES), "--emit", emit, *flags)
+        assert printed, "something that is contained"
+        assert lines(kind, without_nulls(quiet(neardups.contain, table, emit=emit, **options))) == printed
+        assert lines(kind, without_nulls(quiet(neardups.contain, ARTICLES, emit=emit, **options))) == printed
+
+
+def test_what_is_kept_of_contained_documents(tmp_path, table, articles):
+    printed = dedup("contain", str(ARTICLES), "--emit", "kept")
+    ids = [row["id"] for row in _rows(printed)]
+    assert len(ids) < len(articles)
+    assert quiet(neardups.contain, ARTICLES, emit="kept") == printed
+    assert quiet(neardups.contain, table, emit="kept")["id"].to_pylist() == ids
+    texts = [article["text"] for article in articles]
+    assert quiet(neardups.contain, texts, emit="kept") == [article["text"] for article in articles if article["id"] in ids]
+    half = len(articles) // 2
+    other = tmp_path / "other.jsonl"
+    other.write_text("".join(json.dumps(article) + "\n" for article in articles[:half]), encoding="utf-8")
+    for emit, kind in {"containments": "containment", "verdicts": "verdict"}.items():
+        printed = dedup("contain", str(ARTICLES), "--against", str(other), "--emit", emit, "--min-coverage", "0.3")
+        found = quiet(neardups.contain, table, against=table.slice(0, half), emit=emit, min_coverage=0.3)
+        assert lines(kind, without_nulls(found)) == printed
+
+
+def test_a_search_that_is_refused():
+    with pytest.raises(ValueError, match="invalid value 'kept' for `emit`: expected one of passages, pairs, spans"):
+        neardups.passages(["a b c"], emit="kept")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'unit'"):
+        neardups.passages(["a b c"], unit="line")
+    with pytest.raises(ValueError, match="`max_passages` has no effect on pairs"):
+        neardups.contain(["a b c"], emit="pairs", max_passages=3)
+    assert neardups.contain([]) == neardups.passages([]) == []
+
+
+def test_test_questions(tmp_path, table, articles):
+    pyarrow = pytest.importorskip("pyarrow")
+    words = articles[0]["text"].split()
+    questions = [" ".join(words[:20]), "what nobody has asked before in any of these texts, as far as anyone can see here"]
+    found = neardups.contain(pyarrow.table({"text": questions}), against=table, preset="gpt-3", emit=None)
+    assert found.column_names[:3] == ["id", "in", "coverage"] and found["in"].to_pylist() == [articles[0]["id"]]
+    assert found["coverage_all"].to_pylist() == [1.0]
+    with pytest.raises(ValueError, match="that of all documents together"):
+        neardups.contain(questions, against=table, preset="palm", emit="pairs")
+    with pytest.raises(ValueError, match="against"):
+        neardups.contain(questions, preset="gpt-3")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises((ValueError, OSError), match="no documents|no files"):
+        neardups.contain(questions, against=tmp_path / "empty")
+
+
 def test_two_texts(tmp_path):
     a, b = "A rose is a rose is a rose, she said.", "A rose is a rose is a rose, he said."
     assert neardups.similarity(a, b) == 3 / 7

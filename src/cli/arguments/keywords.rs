@@ -64,6 +64,21 @@ pub fn parse(command: Command, withheld: &[&str], given: &[(String, Given)]) -> 
     command.try_get_matches_from(line).map_err(|error| misuse(&error))
 }
 
+/// The same, with a value of a flag that is not given by its name.
+pub fn parse_with(
+    command: Command,
+    withheld: Vec<&str>,
+    given: &[(String, Given)],
+    more: Option<(&str, &str)>,
+) -> Result<ArgMatches, Misuse> {
+    let Some((name, value)) = more else { return parse(command, &withheld, given) };
+    if given.iter().any(|(given, _)| given == name) {
+        return Err(Misuse::Unknown { name: name.into(), nearest: None });
+    }
+    let withheld: Vec<&str> = withheld.into_iter().filter(|withheld| *withheld != name).collect();
+    parse(command, &withheld, &[given, &[(name.into(), Given::Values(vec![value.into()]))]].concat())
+}
+
 fn misuse(error: &clap::Error) -> Misuse {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),

@@ -35,8 +35,10 @@ __all__ = [
     "__version__",
     "clusters",
     "compare",
+    "contain",
     "fingerprints",
     "keep",
+    "passages",
     "scan",
     "similarity",
 ]
@@ -150,6 +152,77 @@ def fingerprints(documents: Any, *, progress: Optional[bool] = None, **options: 
     if "emit" in options:
         raise TypeError("unexpected keyword argument 'emit': use `scan`")
     return _records(documents, None, progress, {"emit": "fingerprints", **options})
+
+
+def passages(documents: Any, *, against: Any = None, progress: Optional[bool] = None, **options: Any) -> Any:
+    """The passages that repeat, within a document or in several: what `dedup passages` prints.
+
+    `emit` is what is returned: `"passages"`, `"pairs"` of documents that share some, or `"spans"`, the parts of each document
+    that are in one. Starts and ends count bytes of the text in UTF-8, as the command does.
+
+    >>> import neardups
+    >>> texts = ["Preamble. We the people of the United States.", "As it says: we, the people of the United States!"]
+    >>> [passage] = neardups.passages(texts, min_words=5)
+    >>> passage["words"], passage["text"]
+    (7, 'We the people of the United States')
+    >>> spans = neardups.passages(texts, min_words=5, emit="spans")
+    >>> [texts[found["id"]].encode()[start:end].decode() for found in spans for start, end in found["spans"]]
+    ['We the people of the United States', 'we, the people of the United States']
+    """
+    emit = options.get("emit") or "passages"
+    kind = "shared" if emit == "pairs" else emit
+    return _search(_native.passages, kind, documents, against, progress, options)[1]
+
+
+def contain(documents: Any, *, against: Any = None, progress: Optional[bool] = None, **options: Any) -> Any:
+    """How much of each document stands in others: what `dedup contain` prints.
+
+    `emit` is what is returned: `"containments"`, `"pairs"`, `"verdicts"`, or `"kept"`, the documents that no kept one contains,
+    as `keep` returns them. Without `emit`, those are found that are mostly contained in another one.
+
+    >>> import neardups
+    >>> texts = ["when in the course of human events", "He wrote: when in the course of human events it becomes necessary."]
+    >>> [found] = neardups.contain(texts, shingle=3, min_coverage=1)
+    >>> found["id"], found["in"], found["coverage"]
+    (0, 1, 1.0)
+    >>> neardups.contain(texts, shingle=3, emit="kept") == texts[1:]
+    True
+    """
+    emit = options.get("emit") or "containments"
+    kind = "coverages" if emit == "pairs" else emit
+    source, found = _search(_native.contain, kind, documents, against, progress, options)
+    return found if emit != "kept" or source.kind == "files" else source.take(found)
+
+
+def _search(
+    native: Any, kind: str, documents: Any, against: Any, progress: Optional[bool], options: dict[str, Any]
+) -> tuple[_input.Source, Any]:
+    """Records of this kind, or what is kept."""
+    source = _input.Source(documents)
+    reference = None if against is None else _input.Source(against)
+    shown = _input.progress(progress)
+    try:
+        found, ids, messages = native(
+            source.pair, None if reference is None else reference.pair, _input.keywords(options), shown
+        )
+    finally:
+        if shown is not None:
+            shown.close()
+    _warn(messages)
+    if kind == "kept":
+        return source, found
+    records = [json.loads(line) for line in found.split(b"\n") if line]
+    for record in records:
+        del record["type"]
+        if ids != "string":
+            # Those of passages are numbers, and their places have ids.
+            for named in [record, *record.get("places", [])]:
+                for name in ("id", "in", "a", "b"):
+                    if name in named and isinstance(named[name], str):
+                        named[name] = _integer(named[name])
+    if not source.is_list:
+        records = _input.other("pyarrow").Table.from_pylist(records, schema=_found(kind, ids))
+    return source, records
 
 
 def similarity(a: str, b: str, **options: Any) -> Optional[float]:
@@ -298,6 +371,55 @@ def _integer(text: str) -> Optional[int]:
         return int(text)
     except ValueError:
         return None
+
+
+def _found(kind: str, ids: str) -> Any:
+    """The columns of the records of `passages` and `contain` that are of this kind."""
+    pyarrow = _input.other("pyarrow")
+    text, number, share = pyarrow.string(), pyarrow.int64(), pyarrow.float64()
+    own = getattr(pyarrow, ids)()
+
+    def listed(*names: str) -> Any:
+        others = {"id": own, "similarity": share}
+        return pyarrow.list_(pyarrow.struct({name: others.get(name, number) for name in names}))
+
+    fields = {
+        "passages": {
+            "id": number,
+            "words": number,
+            "count": number,
+            "places": listed("id", "start", "end", "line", "similarity"),
+            "text": text,
+        },
+        "shared": {
+            "a": own,
+            "b": own,
+            "passages": listed("words", "a_start", "a_end", "a_line", "b_start", "b_end", "b_line", "similarity"),
+        },
+        "coverages": {"id": own, "in": own, "coverage": share, "words": number},
+        "spans": {"id": own, "spans": pyarrow.list_(pyarrow.list_(number))},
+        "containments": {
+            "id": own,
+            "in": own,
+            "coverage": share,
+            "coverage_all": share,
+            "words": number,
+            "passages": listed("start", "end", "line", "in_start", "in_end", "in_line"),
+            "left_out": number,
+        },
+        "verdicts": {
+            "id": own,
+            "keep": pyarrow.bool_(),
+            "in": own,
+            "coverage": share,
+            "coverage_all": share,
+            "note": text,
+            "error": text,
+            "at": text,
+            "in_at": text,
+        },
+    }
+    return pyarrow.schema(fields[kind])
 
 
 def _answers(nearest: bool, ids: str) -> Any:

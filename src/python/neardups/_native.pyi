@@ -9,7 +9,9 @@ __all__ = [
     "Step",
     "__version__",
     "compare",
+    "contain",
     "panic",
+    "passages",
     "plan_steps",
     "run_command",
     "same_signatures",
@@ -62,6 +64,13 @@ def panic(message: str) -> None: ...
 def scan(
     documents: tuple[str, Any], against: Optional[tuple[str, Any]], keywords: _Keywords, show: _Show
 ) -> tuple[Any, list[str]]: ...
+# JSON lines, or what is kept; the type of ids; warnings.
+def passages(
+    documents: tuple[str, Any], against: Optional[tuple[str, Any]], keywords: _Keywords, show: _Show
+) -> tuple[bytes, str, list[str]]: ...
+def contain(
+    documents: tuple[str, Any], against: Optional[tuple[str, Any]], keywords: _Keywords, show: _Show
+) -> tuple[Any, str, list[str]]: ...
 def similarity(a: str, b: str, keywords: _Keywords) -> Optional[float]: ...
 def compare(a: str, b: str, keywords: _Keywords) -> tuple[str, list[str]]: ...
 def run_command(line: list[str]) -> int: ...
