@@ -32,7 +32,7 @@ impl Moved {
 /// How far the frames of a damaged file moved.
 #[derive(Clone, Debug)]
 pub(super) struct Shifts {
-    /// The distances that marks told, and how many bytes of records were read at each.
+    /// The distances known from marks, and how many bytes of records were read at each.
     known: Vec<(i64, u64)>,
     /// Where the part begins of which no record was read.
     unread: Option<u64>,
@@ -51,7 +51,7 @@ impl Shifts {
         self.known.iter().map(|&(shift, _)| shift)
     }
 
-    /// A mark tells another distance. Those by which most was read stay known: a document could contain what looks like a mark.
+    /// Adds the distance of a mark. Those at which most was read stay known: a document could contain what looks like a mark.
     pub fn learn(&mut self, shift: i64) {
         if self.known.len() == MOST_KNOWN
             && let Some(least) = (0..self.known.len()).min_by_key(|&number| self.known[number].1)

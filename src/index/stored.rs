@@ -656,8 +656,8 @@ impl Stored {
         }
     }
 
-    /// The next whole frame from a place on where none is at the distance of what precedes, and its distance. A mark tells how far what
-    /// is before it moved, too.
+    /// The next whole frame from a place on where none is at the distance of what precedes, and its distance. What is before a mark
+    /// moved as far as the mark.
     fn next_whole(&mut self, from: u64) -> Result<Option<(u64, i64)>, Error> {
         self.shifts.misses(from);
         let known: Vec<i64> = self.shifts.known().collect();
