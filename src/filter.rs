@@ -10,6 +10,7 @@
 
 use crate::error::Error;
 use crate::index::{Decision, Index, Signature, Signer};
+use crate::readable::shortened_id;
 use crate::run::observer::{Observer, Stage};
 use crate::run::ordered::{self, Results, Room, Taken, workers};
 use crate::run::sign::{Budget, SigningMemory};
@@ -450,7 +451,7 @@ impl Stream<'_> {
                         self.sink.decided(record, id, &decision)?;
                     }
                     Err(Error::Full(message)) => {
-                        return Ok(Err(Error::Full(format!("{message}; '{id}' was not decided on"))));
+                        return Ok(Err(Error::Full(format!("{message}; '{}' was not decided on", shortened_id(id)))));
                     }
                     Err(error) => return Ok(Err(error)),
                 },

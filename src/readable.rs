@@ -1,5 +1,6 @@
 //! Numbers and text formatted for people, and words that people mistype.
 
+use std::borrow::Cow;
 #[cfg(feature = "check")]
 use std::collections::BTreeSet;
 
@@ -24,6 +25,15 @@ pub fn counted(n: u64, what: &str) -> String {
         None => format!("{what}s"),
     };
     format!("{} {plural}", count(n))
+}
+
+/// An id, which is untrusted and may be very long, cut after 200 characters.
+pub fn shortened_id(id: &str) -> Cow<'_, str> {
+    const MOST_CHARS: usize = 200;
+    match id.char_indices().nth(MOST_CHARS) {
+        Some((end, _)) => format!("{}…", &id[..end]).into(),
+        None => id.into(),
+    }
 }
 
 /// A text on one line, in which control and bidirectional characters are visible. Ids, file names and passages are
@@ -79,6 +89,14 @@ mod tests {
     fn counts_for_people() {
         assert_eq!(["0", "999", "1,000", "1,234,567"].map(String::from), [0, 999, 1000, 1234567].map(count));
         assert_eq!([counted(1, "copy"), counted(2, "copy"), counted(0, "pair")], ["1 copy", "2 copies", "0 pairs"]);
+    }
+
+    #[test]
+    fn long_ids_are_cut() {
+        assert_eq!(shortened_id("a b"), "a b");
+        let [fits, long] = [200, 201].map(|count| "é".repeat(count));
+        assert_eq!(shortened_id(&fits), fits);
+        assert_eq!(shortened_id(&long), format!("{fits}…"));
     }
 
     #[cfg(feature = "check")]

@@ -244,8 +244,8 @@ impl<'a> Deciding<'a> {
                 self.files.files[number].leave_out(at.line);
             }
         }
-        for ((path, line), is_left_out) in cuts.documents() {
-            let at = At { path, line };
+        for (at, is_left_out) in cuts.documents() {
+            let At { path, line } = at;
             let number = self.numbers.get(path).copied().filter(|&number| is_left_out && self.cuts_damaged(number));
             if self.files.take(at, Found::Document { keep: !is_left_out }).is_none()
                 && let Some(number) = number
@@ -255,7 +255,7 @@ impl<'a> Deciding<'a> {
         }
         let failed = cuts.counts().failed;
         cuts.for_each(source, reference, observer, |document| {
-            let (path, line) = document.place;
+            let At { path, line } = document.place;
             let Some(&number) = self.numbers.get(path) else { return Ok(()) };
             list_dropped(&mut dropped, (number, line), list)?;
             self.cut(document, number, list)
@@ -283,7 +283,7 @@ impl<'a> Deciding<'a> {
         number: usize,
         list: &mut dyn FnMut(Line<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let (path, line) = document.place;
+        let At { path, line } = document.place;
         let is_cut = self.files.files[number].counts.condition == Condition::Whole || self.cuts_damaged(number);
         let of_file = &mut self.files.files[number];
         if !is_cut {
@@ -296,8 +296,8 @@ impl<'a> Deciding<'a> {
                 of_file.snip(line, range.clone());
             }
             let first = first.as_ref().map(|FirstPlace { id, place, range, .. }| First {
-                file: place.0,
-                record: place.1,
+                file: place.path,
+                record: place.line,
                 id,
                 start: range.start,
                 end: range.end,

@@ -22,6 +22,14 @@ pub enum OnError {
     Fail,
 }
 
+impl OnError {
+    /// Whether a record is kept, given its verdict: with [`Drop`](Self::Drop), a record that failed is not. One that was skipped by rule
+    /// did not fail, and must not be deleted.
+    pub fn keeps(self, keep: bool, error: Option<&str>, is_skipped: bool) -> bool {
+        keep && (error.is_none() || is_skipped || self != OnError::Drop)
+    }
+}
+
 /// Options of [`clean`](super::clean()) and [`move_duplicates`](super::move_duplicates).
 #[derive(Clone)]
 pub struct CleanOptions {

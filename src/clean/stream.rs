@@ -4,11 +4,9 @@ use super::by_passages::{ByPassages, Deciding, as_source, refuse_format, refuse_
 use super::decisions::{self, Condition, Conditions, OfFile, Watch};
 use super::request::{CleanOptions, CutReport};
 use crate::algorithm::AlgorithmFactory;
-use crate::engine::{self, At, KeptOutcome, Observer, Report};
+use crate::engine::{self, KeptOutcome, Observer, Report};
 use crate::error::Error;
-use crate::passages::{
-    ContainOptions, ContainmentVerdict, CutCounts, CutOptions, PassageOptions, Uncontained, find_uncontained,
-};
+use crate::passages::{ContainOptions, CutCounts, CutOptions, PassageOptions, Uncontained, find_uncontained};
 use crate::source::rest::{Failure, Form, Heading, LeftOut, Original, copy_without, format, heading};
 use crate::source::{Format, Input, ReadOptions, Source};
 use std::collections::HashMap;
@@ -109,22 +107,16 @@ pub fn write_uncontained(
         let mut files = conditions.files(&names, options.on_error);
         for verdict in found.verdicts() {
             _ = files
-                .take(at(&verdict), decisions::Found::of(verdict.error.is_some(), verdict.is_skipped, verdict.keep));
+                .take(verdict.place, decisions::Found::of(verdict.error.is_some(), verdict.is_skipped, verdict.keep));
         }
         let mut files = files.files;
         let left_out = found.verdicts().filter(|verdict| !verdict.keep || verdict.error.is_some());
-        decisions::without_damaged(left_out.map(|verdict| at(&verdict)), &names, &mut files);
+        decisions::without_damaged(left_out.map(|verdict| verdict.place), &names, &mut files);
         refuse_mixed(&headings, &files, "take the verdicts on its records instead")?;
         join(input, &headings, &files, options, out)
     };
     let written = written();
     Ok((found, written))
-}
-
-/// Where a record is.
-fn at<'a>(verdict: &ContainmentVerdict<'a>) -> At<'a> {
-    let (path, line) = verdict.place;
-    At { path, line }
 }
 
 fn write(

@@ -45,8 +45,9 @@ impl From<Misuse> for Refused {
     }
 }
 
-/// Flags for messages and files beside the results, which a caller has its own way for.
-const OF_THE_PROGRAM: [&str; 6] = ["quiet", "stats", "report", "print0", "rejects", "against"];
+/// Flags for messages and files beside the results, which a caller has its own way for; and `measure`, which makes another command of a
+/// scan.
+const OF_THE_PROGRAM: [&str; 7] = ["quiet", "stats", "report", "print0", "rejects", "against", "measure"];
 
 /// Flags for files, which documents in memory have no use for.
 const OF_FILES: [&str; 12] = [

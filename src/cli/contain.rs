@@ -2,6 +2,8 @@
 
 use super::arguments::OnError;
 use super::arguments::contain::{Arguments, Emit};
+use super::arguments::scan;
+use super::files::OutFile;
 use super::input;
 use super::outputs::Outputs;
 use super::preparation::Tokenization;
@@ -12,6 +14,7 @@ use super::stats::{Failure, INCOMPLETE, end_on_signals, with_stats, write_stats}
 use super::status::{Status, usage_error};
 use super::terminal::{Terminal, bytes, count, counted};
 use neardups::Error;
+use neardups::algorithm::parameter::THRESHOLD;
 use neardups::clean::{self, CleanOptions};
 use neardups::hash;
 use neardups::passages::{self, ContainOptions, ContainPreset, ContainmentVerdict, PassageCounts, Uncontained};
@@ -20,7 +23,7 @@ use neardups::similarity::Threshold;
 use neardups::source::{self, Input, ReadOptions, Source};
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// The resolved request.
@@ -32,6 +35,8 @@ pub struct Request {
     preset: Option<&'static ContainPreset>,
     pub options: ContainOptions,
     pub emit: Emit,
+    /// Whether the pairs are those of `dedup scan --measure containment`.
+    is_scan: bool,
     pub on_error: OnError,
     rejects: Option<PathBuf>,
     pub allow_empty: bool,
@@ -84,12 +89,100 @@ impl Request {
             preset,
             options,
             emit: arguments.emit,
+            is_scan: false,
             on_error: arguments.on_error.value,
             rejects: input.rejects.clone(),
             allow_empty: input.allow_empty,
             quiet: run.quiet,
         })
     }
+
+    /// Resolves `dedup scan --measure containment`.
+    ///
+    /// # Errors
+    /// Options contradict each other, or have no effect on this measure.
+    fn of_scan(arguments: &scan::Arguments) -> Result<Self, Error> {
+        let scan::Arguments { method, input, run, .. } = arguments;
+        refuse_of_scan(arguments)?;
+        let tokens = Tokenization::resolve(&method.tokens, None)?;
+        tokens.refuse_by_length("shingles")?;
+        let mut shingle = SHINGLE;
+        for (name, value) in method.settings.given() {
+            match name {
+                "threshold" => {}
+                "shingle" => {
+                    shingle = value.parse().map_err(|_| {
+                        usage_error(format!(
+                            "--shingle {value}: with --measure containment, a shingle has a fixed number of tokens"
+                        ))
+                    })?;
+                }
+                _ => return Err(usage_error(format!("--{name} {WITHOUT_ALGORITHM}"))),
+            }
+        }
+        let defaults = ContainOptions::default();
+        Ok(Request {
+            paths: input::paths(&arguments.paths, &[])?,
+            against: Vec::new(),
+            source: input::source_options(input, run.temp_dir.as_deref())?,
+            options: ContainOptions {
+                tokenizer: tokens.measure(),
+                seed: run.seed.map_or(defaults.seed, |seed| seed.value),
+                shingle,
+                min_coverage: method.settings.threshold(&THRESHOLD)?.expect("it has a default, and no auto"),
+                threads: run.threads,
+                memory: run.memory.map_or(defaults.memory, |memory| memory.value),
+                temp_dir: run.temp_dir.clone(),
+                ..defaults
+            },
+            tokens,
+            preset: None,
+            emit: Emit::Pairs,
+            is_scan: true,
+            on_error: arguments.on_error.value,
+            rejects: input.rejects.clone(),
+            allow_empty: input.allow_empty,
+            quiet: run.quiet,
+        })
+    }
+}
+
+/// The tokens of a shingle of `dedup scan --measure containment`, unless typed.
+const SHINGLE: usize = 5;
+
+const WITHOUT_ALGORITHM: &str =
+    "has no effect with --measure containment, which finds all pairs and takes --threshold and --shingle: leave it out";
+
+/// Refuses what has no effect on `dedup scan --measure containment`.
+fn refuse_of_scan(arguments: &scan::Arguments) -> Result<(), Error> {
+    let scan::Arguments { method, emit, keep, .. } = arguments;
+    if !arguments.against.is_empty() {
+        let advice = "use dedup contain --against, which states how much of each document stands in the reference";
+        return Err(usage_error(format!("--against has no effect with --measure containment: {advice}")));
+    }
+    if *emit != scan::Emit::Pairs {
+        let typed = if *emit == scan::Emit::Paths { "--print0".to_string() } else { format!("--emit {}", emit.name()) };
+        let advice = "use dedup contain, which has --emit verdicts and --emit kept";
+        return Err(usage_error(format!(
+            "{typed} has no effect with --measure containment, which writes pairs: {advice}"
+        )));
+    }
+    let algorithm = method.algorithm.is_typed.then_some("--algo");
+    let preset = method.preset.as_ref().map(|_| "--preset");
+    if let Some(flag) = algorithm.or(preset) {
+        return Err(usage_error(format!("{flag} {WITHOUT_ALGORITHM}")));
+    }
+    let report = arguments.report.as_ref().map(|_| "--report");
+    let depth = arguments.host_depth.map(|_| "--host-depth");
+    if let Some(flag) = keep.typed().or(report).or(depth) {
+        return Err(usage_error(format!(
+            "{flag} has no effect with --measure containment, which writes pairs: leave it out"
+        )));
+    }
+    if arguments.on_error.is_typed && arguments.on_error.value != OnError::Fail {
+        return Err(usage_error("--on-error keep and --on-error drop have no effect on pairs: leave it out"));
+    }
+    Ok(())
 }
 
 /// Refuses `--max-passages`, `--min-coverage-all` and `--on-error` where they have no effect.
@@ -122,12 +215,28 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;
     arguments.against.iter().try_for_each(|reference| outputs.reads_reference(reference))?;
     outputs.reads_stop_words(&arguments.tokens)?;
-    let stats = outputs.stats(arguments.stats.as_deref())?;
-    with_stats(stats, |stats_file| {
+    execute(&mut outputs, arguments.stats.as_deref(), || Request::resolve(arguments))
+}
+
+/// `dedup scan --measure containment`: finds the pairs of documents one of which stands in the other.
+pub fn scan(arguments: &scan::Arguments) -> Result<Status, Error> {
+    let mut outputs = Outputs::new();
+    outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;
+    outputs.reads_stop_words(&arguments.method.tokens)?;
+    execute(&mut outputs, arguments.stats.as_deref(), || Request::of_scan(arguments))
+}
+
+fn execute(
+    outputs: &mut Outputs,
+    stats: Option<&Path>,
+    resolve: impl FnOnce() -> Result<Request, Error>,
+) -> Result<Status, Error> {
+    let stats = outputs.stats(stats)?;
+    with_stats(stats, |stats_file: &mut Option<OutFile>| {
         refuse_closed_output()?;
         end_on_signals(stats_file.as_ref(), INCOMPLETE)?;
         let started = Instant::now();
-        let request = Request::resolve(arguments)?;
+        let request = resolve()?;
         check_reference(&request.against)?;
         let (mut input, mut reference) =
             Input::sides(request.paths.clone(), request.against.clone(), request.source.clone());
@@ -141,12 +250,17 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         input::report_shared(&terminal, &input, reference.as_ref(), ["searched", "looked for"]);
         let result = search(&mut input, &mut reference, &request, &terminal);
         terminal.done();
-        let (written, closed) = terminal.finish_rejects(result)?;
+        let (written, result) = terminal.finish_rejects(result)?;
         input.fields_never_found().iter().for_each(|warning| terminal.warning(&spelled(warning)));
         let files = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
         let PassageCounts { documents, failed, skipped, .. } = written.counts;
-        let failure = input::check_not_empty(request.allow_empty, documents, (failed, skipped), &input.counts()).err();
-        if !closed {
+        let is_written = result.is_ok();
+        let failure = match result {
+            // The reader of the output closed it early: that is not an error, but statistics and status still count.
+            Err(error) if !error.is_closed_pipe() => Some(error),
+            _ => input::check_not_empty(request.allow_empty, documents, (failed, skipped), &input.counts()).err(),
+        };
+        if is_written {
             summarise(&terminal, &request, &written, files, started);
         }
         write_stats(stats_file.take(), &stats_of(&request, &written, failure.as_ref(), started), failure.as_ref())?;
@@ -174,22 +288,18 @@ fn side(reference: &mut Option<Input>) -> Option<&mut dyn Source> {
     reference.as_mut().map(|reference| reference as &mut dyn Source)
 }
 
-/// Finds and writes. Whether the reader of the output closed it early is no error.
+/// Finds and writes.
 fn search(
     input: &mut Input,
     reference: &mut Option<Input>,
     request: &Request,
     terminal: &Terminal,
-) -> Result<(Written, bool), Error> {
-    let (written, result) = match request.emit {
-        Emit::Containments => write_containments(input, reference, request, terminal)?,
-        Emit::Pairs => write_pairs(input, reference, request, terminal)?,
-        Emit::Verdicts => write_verdicts(input, reference, request, terminal)?,
-        Emit::Kept => write_kept(input, reference, request, terminal)?,
-    };
-    match result {
-        Err(error) if error.is_closed_pipe() => Ok((written, true)),
-        result => result.map(|()| (written, false)),
+) -> Result<Found, Error> {
+    match request.emit {
+        Emit::Containments => write_containments(input, reference, request, terminal),
+        Emit::Pairs => write_pairs(input, reference, request, terminal),
+        Emit::Verdicts => write_verdicts(input, reference, request, terminal),
+        Emit::Kept => write_kept(input, reference, request, terminal),
     }
 }
 
@@ -220,16 +330,28 @@ fn write_pairs(
     request: &Request,
     terminal: &Terminal,
 ) -> Result<Found, Error> {
-    let (mut out, mut records) = (PassageLines::new(WholeLines::new()), 0);
+    let (mut out, mut records, mut spilled) = (PassageLines::new(WholeLines::new()), 0, 0);
     let found = passages::find_coverages(input, side(reference), &request.options, terminal)?;
+    if found.ids_repeat() {
+        let fields = if request.is_scan { "a_at and b_at" } else { "at and in_at" };
+        terminal.warning(&format!("ids repeat: the records have {fields}, where both documents were read"));
+    }
     let result = check_failed(request.on_error, found.counts().failed, NOTHING_WRITTEN).and_then(|()| {
-        found.for_each(terminal, |pair| {
-            records += 1;
-            out.coverage(pair)
-        })?;
+        if request.is_scan {
+            spilled = found.for_each_pair(terminal, |pair| {
+                records += 1;
+                out.contained_pair(pair)
+            })?;
+        } else {
+            found.for_each(terminal, |pair| {
+                records += 1;
+                out.coverage(pair)
+            })?;
+        }
         out.finish()
     });
-    let (counts, short, exceeds_filter) = (found.counts().clone(), found.short(), found.exceeds_filter());
+    let (mut counts, short, exceeds_filter) = (found.counts().clone(), found.short(), found.exceeds_filter());
+    counts.spilled += spilled;
     Ok((Written { counts, records, dropped: None, short, exceeds_filter }, result))
 }
 
@@ -244,9 +366,7 @@ fn write_verdicts(
     let result = check_failed(request.on_error, found.counts().failed, NOTHING_WRITTEN).and_then(|()| {
         for verdict in found.verdicts() {
             records += 1;
-            // A file that was skipped on purpose is not an error, and its records must not be deleted.
-            let is_failed = verdict.error.is_some() && !verdict.is_skipped;
-            let keep = verdict.keep && !(is_failed && request.on_error == OnError::Drop);
+            let keep = clean::OnError::from(request.on_error).keeps(verdict.keep, verdict.error, verdict.is_skipped);
             let error = verdict.error.map(spelling::of_rejection);
             let verdict = ContainmentVerdict { keep, error: error.as_deref(), ..verdict };
             out.containment_verdict(&verdict, found.ids_repeat())?;
@@ -308,6 +428,9 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
     };
     found += &match (request.emit, written.dropped) {
         (_, Some(dropped)) => format!(": {} not kept, with {by}", counted(dropped, "document")),
+        (Emit::Pairs, None) if request.is_scan => {
+            format!(": {} with a containment of {min_coverage} or more", counted(written.records, "pair"))
+        }
         (Emit::Pairs, None) => format!(": {} with {}", counted(written.records, "pair"), coverage(min_coverage)),
         (_, None) => format!(": {} with {by}", count(written.records)),
     };
@@ -357,11 +480,18 @@ struct Stats<'a> {
     seed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     preset: Option<&'static str>,
+    /// Of `dedup scan --measure containment`, with its threshold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measure: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threshold: Option<f64>,
     shingle: usize,
-    min_coverage: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_coverage: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     min_coverage_all: Option<f64>,
-    max_passages: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_passages: Option<usize>,
     counts: &'a PassageCounts,
     records: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -381,10 +511,12 @@ fn stats_of<'a>(request: &'a Request, written: &'a Written, error: Option<&Error
         tokenizer: &request.tokens.name,
         seed: options.seed,
         preset: request.preset.map(|preset| preset.name),
+        measure: request.is_scan.then_some(passages::CONTAINMENT),
+        threshold: request.is_scan.then_some(options.min_coverage.as_f64()),
         shingle: options.shingle,
-        min_coverage: options.min_coverage.as_f64(),
+        min_coverage: (!request.is_scan).then_some(options.min_coverage.as_f64()),
         min_coverage_all: options.min_coverage_all.filter(|_| request.emit != Emit::Pairs).map(Threshold::as_f64),
-        max_passages: options.max_passages,
+        max_passages: (!request.is_scan).then_some(options.max_passages),
         counts: &written.counts,
         records: written.records,
         dropped: written.dropped,

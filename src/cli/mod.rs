@@ -77,7 +77,13 @@ pub fn run_line(line: &[OsString]) -> u8 {
         {
             Err(error)
         }
-        Some(("scan", given)) => scan::run(&arguments::scan::Arguments::new(given)),
+        Some(("scan", given)) => {
+            let arguments = arguments::scan::Arguments::new(given);
+            match arguments.measure {
+                Some(arguments::scan::Measure::Containment) => contain::scan(&arguments),
+                None => scan::run(&arguments),
+            }
+        }
         Some(("filter", given)) => filter::run(&arguments::filter::Arguments::new(given)),
         Some(("index", given)) => index::run(&arguments::index::Arguments::new(given)),
         Some(("clean", given)) => clean::run(&arguments::clean::Arguments::new(given)),

@@ -518,9 +518,7 @@ fn write_kept(outcome: &KeptOutcome, request: &Request) -> Result<Written, Error
     } else {
         for verdict in kept.verdicts() {
             written.records += 1;
-            // A file that was skipped on purpose is not an error, and its records must not be deleted.
-            let is_failed = verdict.error.is_some() && !verdict.is_skipped;
-            let keep = verdict.keep && !(is_failed && request.on_error == OnError::Drop);
+            let keep = clean::OnError::from(request.on_error).keeps(verdict.keep, verdict.error, verdict.is_skipped);
             let error = verdict.error.map(spelling::of_rejection);
             out.verdict(&Verdict { keep, error: error.as_deref(), ..verdict })?;
         }

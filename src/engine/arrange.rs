@@ -2,7 +2,6 @@
 
 use super::corpus::Corpus;
 use super::decisions::{Decisions, EachEdge, Room};
-use super::documents::At;
 use super::edges::{Edge, Edges};
 use super::read::Reader;
 use super::sets::Sets;
@@ -14,6 +13,8 @@ use crate::algorithm::{Odds, PreparedAlgorithm};
 use crate::error::Error;
 use crate::postings::{Buffer, Sorter};
 use crate::run::ordered::workers;
+use crate::run::places::At;
+use crate::run::rejections::Rejection;
 use crate::similarity::Similarity;
 use crate::source::Source;
 use std::borrow::Cow;
@@ -581,7 +582,7 @@ impl<'a> Kept<'a> {
     /// The verdict on a record that could not be read: it is kept, because its content is unknown.
     fn rejected(&self, rejection: usize, is_located: bool) -> Verdict<'a> {
         let corpus = self.corpus;
-        let (id, at, error, is_skipped) = corpus.rejections.get(rejection);
+        let Rejection { id, at, why, is_skipped } = corpus.rejections.get(rejection);
         Verdict {
             id,
             index: None,
@@ -590,7 +591,7 @@ impl<'a> Kept<'a> {
             duplicate_of_index: None,
             cluster: None,
             featureless: false,
-            error: Some(error),
+            error: Some(why),
             is_skipped,
             at: is_located.then_some(at),
             duplicate_of_at: None,

@@ -1,10 +1,12 @@
 //! The documents of a run in flat arrays, and the groups of exact copies among them.
 
 use super::chosen::{Chosen, Named};
-use super::documents::{At, Documents, Places, Rejections};
+use super::documents::Documents;
 use super::fields::{FieldsFound, fields_here};
 use super::{Counts, ScanOptions};
 use crate::error::Error;
+use crate::run::places::{At, Places};
+use crate::run::rejections::Rejections;
 use crate::source::Rank;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -37,6 +39,8 @@ pub(super) struct Corpus {
     places: Places,
     /// The rejected records, except those of the reference.
     pub rejections: Rejections,
+    /// The first record without a text, or whose file has no such column, with its place.
+    first_without_text: Option<String>,
     /// The number of documents whose id an earlier one on the same side has; and the first of them, with that earlier
     /// one.
     repeated_ids: Option<(u64, u32, u32)>,
@@ -85,6 +89,7 @@ impl Corpus {
             against,
             places: read.places,
             rejections: read.rejections,
+            first_without_text: read.first_without_text,
             repeated_ids: None,
             has_shared_ids: false,
             rejected_repeat: false,
@@ -316,7 +321,7 @@ impl Corpus {
         here: &mut dyn FnMut() -> Option<String>,
     ) -> Result<(), Error> {
         if options.requires_text_field || options.requires_id_field.is_some() {
-            let without_text = self.rejections.first_without_text().map(str::to_string);
+            let without_text = self.first_without_text.clone();
             let mut fields = FieldsFound { unnamed, without_text, ..FieldsFound::default() };
             for document in self.documents_read().filter(|&document| self.at(document).line.is_some()) {
                 fields.records += 1;

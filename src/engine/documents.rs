@@ -8,11 +8,12 @@ use super::fields::lacks_text;
 use crate::algorithm::{Algorithm, Features, Remarks};
 use crate::error::Error;
 use crate::outline::Parities;
+use crate::run::places::Places;
+use crate::run::rejections::Rejections;
 use crate::run::sign::{self, TooLarge};
-use crate::source::{Place, Problem, ProblemKind, Rank, Severity};
+use crate::source::{Place, Problem, ProblemKind, Rank};
 use rayon::prelude::*;
-use std::collections::{BTreeSet, HashMap};
-use std::fmt::{self, Write as _};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -141,6 +142,8 @@ pub(super) struct Documents {
     /// The files of which a copy has all records, except those of the reference: damaged ones, and those that cannot be written.
     pub damaged: BTreeSet<Arc<str>>,
     pub remarks: Remarks,
+    /// The first record without a text, or whose file has no such column, with its place.
+    pub first_without_text: Option<String>,
 }
 
 impl Documents {
@@ -207,9 +210,9 @@ impl Documents {
                 self.places.at(first as u32),
                 name(kind)
             );
-            let At { path, line } = self.places.at(document as u32);
-            let place = Place { path: path.into(), line };
-            report(Problem::at(place, Severity::Failed, ProblemKind::Rank, message));
+            let at = self.places.at(document as u32);
+            let place = Place { path: at.path.into(), line: at.line };
+            report(Problem::at(place, crate::source::Severity::Failed, ProblemKind::Rank, message));
             self.ranks[document] = rank.last();
         }
     }
@@ -224,7 +227,11 @@ impl Documents {
         }
         if !part.reference {
             for &(before, problem) in &part.rejected {
-                self.rejections.push(self.lengths.len() as u32 + before, &part.problems[problem]);
+                let problem = &part.problems[problem];
+                if self.first_without_text.is_none() && lacks_text(problem) {
+                    self.first_without_text = Some(problem.to_string());
+                }
+                self.rejections.push(self.lengths.len() as u32 + before, problem);
             }
             let is_damaged = |problem: &&Problem| {
                 matches!(problem.kind, ProblemKind::Damaged | ProblemKind::DamagedColumn | ProblemKind::Uncopied)
@@ -326,159 +333,4 @@ const SIGNED_AT_ONCE: usize = 4096;
 /// Adds ends that count from `base`.
 fn append(ends: &mut Vec<usize>, own: &[usize], base: usize) {
     ends.extend(own.iter().map(|end| base + end));
-}
-
-/// A location, borrowed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct At<'a> {
-    /// The path as given, `/`-separated.
-    pub path: &'a str,
-    /// The line, or the number of the record in an archive, from 1; `None` for a whole file.
-    pub line: Option<u64>,
-}
-
-impl fmt::Display for At<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "{}:{line}", self.path),
-            None => f.write_str(self.path),
-        }
-    }
-}
-
-/// Records and files that were rejected, in input order. Takes some 30 bytes each in addition to their names; equal messages
-/// are stored once.
-#[derive(Default)]
-pub(super) struct Rejections {
-    /// The number of documents before each.
-    before: Vec<u32>,
-    places: Places,
-    /// The id or location of each, back to back, and where it ends.
-    labels: String,
-    label_ends: Vec<usize>,
-    /// Whether it has an id of its own, and whether it was skipped by rule.
-    flags: Vec<(bool, bool)>,
-    /// Why each was rejected, by its number among the messages.
-    reasons: Vec<u32>,
-    messages: Vec<String>,
-    numbers: HashMap<String, u32>,
-    /// Bytes of the messages. Counted as they are added, because the size is requested for each batch.
-    message_bytes: usize,
-    /// The first one that has no text, or whose file has no such column, with its place.
-    first_without_text: Option<String>,
-}
-
-impl Rejections {
-    fn push(&mut self, before: u32, problem: &Problem) {
-        if self.first_without_text.is_none() && lacks_text(problem) {
-            self.first_without_text = Some(problem.to_string());
-        }
-        let next = self.messages.len() as u32;
-        let number = *self.numbers.entry(problem.message.clone()).or_insert(next);
-        if number == next {
-            self.messages.push(problem.message.clone());
-            // Counted as often as they are stored.
-            self.message_bytes += 2 * (problem.message.len() + size_of::<String>());
-        }
-        for place in problem.places() {
-            self.before.push(before);
-            self.places.push(&place);
-            match &problem.id {
-                Some(id) => self.labels.push_str(id),
-                None => _ = write!(self.labels, "{place}"),
-            }
-            self.label_ends.push(self.labels.len());
-            self.flags.push((problem.id.is_some(), problem.severity == Severity::Skipped));
-            self.reasons.push(number);
-        }
-    }
-
-    /// The ids of rejected records whose id could be read.
-    pub fn own_ids(&self) -> impl Iterator<Item = &str> {
-        (0..self.len()).filter(|&rejection| self.flags[rejection].0).map(|rejection| self.get(rejection).0)
-    }
-
-    /// The first one that has no text, or whose file has no such column, with its place.
-    pub fn first_without_text(&self) -> Option<&str> {
-        self.first_without_text.as_deref()
-    }
-
-    /// The number of rejected records.
-    pub fn len(&self) -> usize {
-        self.before.len()
-    }
-
-    /// The number of documents before a rejected record.
-    pub fn before(&self, rejection: usize) -> u32 {
-        self.before[rejection]
-    }
-
-    /// Its id, its location, why it was rejected, and whether that was by rule.
-    pub fn get(&self, rejection: usize) -> (&str, At<'_>, &str, bool) {
-        let start = rejection.checked_sub(1).map_or(0, |before| self.label_ends[before]);
-        let label = &self.labels[start..self.label_ends[rejection]];
-        let reason = &self.messages[self.reasons[rejection] as usize];
-        (label, self.places.at(rejection as u32), reason, self.flags[rejection].1)
-    }
-
-    /// Bytes of memory.
-    pub fn bytes_held(&self) -> u64 {
-        let each = size_of::<(u32, u32, usize, (bool, bool), u32)>() * self.before.len();
-        (each + self.labels.len() + self.message_bytes) as u64
-    }
-}
-
-/// The locations of the documents: the line of each, and for each file its first document.
-#[derive(Default)]
-pub(super) struct Places {
-    files: Vec<(u32, Arc<str>)>,
-    /// The line minus that of the first document of the same file here, plus 1; 0 for a whole file.
-    lines: Vec<u32>,
-    first_lines: Vec<u64>,
-}
-
-impl Places {
-    pub fn push(&mut self, place: &Place) {
-        let line = place.line.unwrap_or(0);
-        let fits = |first: u64| line >= first && line - first < u32::MAX.into();
-        let same_file = self.files.last().is_some_and(|(_, path)| *path == place.path);
-        if !same_file || !self.first_lines.last().is_some_and(|&first| fits(first)) {
-            self.files.push((self.lines.len() as u32, place.path.clone()));
-            self.first_lines.push(line);
-        }
-        let first = self.first_lines[self.first_lines.len() - 1];
-        self.lines.push(place.line.map_or(0, |line| (line - first) as u32 + 1));
-    }
-
-    pub fn at(&self, document: u32) -> At<'_> {
-        let file = self.files.partition_point(|(start, _)| *start <= document) - 1;
-        let line = self.lines[document as usize];
-        let line = (line > 0).then(|| self.first_lines[file] + u64::from(line) - 1);
-        At { path: &self.files[file].1, line }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_come_back() {
-        let file = |name: &str, line| Place { path: name.into(), line };
-        let places = [
-            file("a", Some(7)),
-            file("a", Some(8)),
-            file("a", Some(12)),
-            file("b", None),
-            file("b", Some(1)),
-            file("c", Some(1 << 40)),
-            file("c", Some((1 << 40) + u64::from(u32::MAX))),
-            file("c", Some(3)),
-        ];
-        let mut kept = Places::default();
-        places.iter().for_each(|place| kept.push(place));
-        let back = (0..8).map(|document| kept.at(document)).map(|At { path, line }| Place { path: path.into(), line });
-        assert_eq!(back.collect::<Vec<_>>(), places);
-    }
 }

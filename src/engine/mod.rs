@@ -65,11 +65,11 @@ use std::time::Duration;
 
 use crate::run::batches::Side;
 pub use crate::run::observer::{Estimate, Observer, Stage};
+pub use crate::run::places::At;
 pub use arrange::{Cluster, Kept, KeptOutcome, Outcome, Pair, Verdict};
 #[cfg(feature = "report")]
 pub(crate) use arrange::{MANY, Partner, Portion};
 pub use chosen::Chosen;
-pub use documents::At;
 #[cfg(feature = "clean")]
 pub(crate) use fields::FieldsFound;
 pub use fingerprints::{Fingerprint, Fingerprints};

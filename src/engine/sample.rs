@@ -12,7 +12,6 @@
 //! each of them and not one for each feature.
 
 use super::corpus::Corpus;
-use super::documents::At;
 use super::scan::{Gathered, Goal, Run};
 use super::verify::{Evidence, read_again};
 use super::{Observer, Report, ScanOptions, Side, Stage};
@@ -20,6 +19,7 @@ use crate::algorithm::{
     Algorithm, AlgorithmFactory, CompareOn, Explain, Features, Learns, PreparedAlgorithm, Profile, Row,
 };
 use crate::error::Error;
+use crate::run::places::At;
 use crate::run::sign::{self, Signer};
 use crate::similarity::{Similarity, Threshold};
 use crate::source::{Problem, Source};

@@ -14,6 +14,7 @@ use super::repeat::Past;
 use super::stored::{End, Stored};
 use crate::error::{Error, IndexFault};
 use crate::postings::read_at;
+use crate::readable::shortened_id;
 use crate::replace::Replacement;
 use serde_json::Value;
 use std::fs::File;
@@ -325,7 +326,7 @@ impl Log {
         self.buffer.clear();
         // After a long document.
         self.buffer.shrink_to(MOST_BUFFERED);
-        place.ok_or_else(|| Error::Full(format!("document '{}' is too large for the index", record.id)))
+        place.ok_or_else(|| Error::Full(format!("document '{}' is too large for the index", shortened_id(&record.id))))
     }
 
     /// Adds an entry of another log unchanged. Returns its place.

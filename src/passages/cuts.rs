@@ -17,6 +17,7 @@ use super::units::{CutUnit, Unit, units};
 use crate::error::Error;
 use crate::run::batches::Side;
 use crate::run::observer::Observer;
+use crate::run::places::At;
 use crate::similarity::Threshold;
 use crate::source::Source;
 use std::collections::BTreeSet;
@@ -53,8 +54,8 @@ pub struct DocumentCuts<'a> {
     pub id: &'a str,
     /// The number of the document in input order, from 0; those of the reference come first.
     pub document: usize,
-    /// The path as given, and the line, or the number of the record in it; no number if the document is the whole file.
-    pub place: (&'a str, Option<u64>),
+    /// Where it was read.
+    pub place: At<'a>,
     /// The number of its tokens.
     pub tokens: u64,
     /// Of these, those that are cut, or would be if it were not left out.
@@ -85,8 +86,8 @@ pub struct FirstPlace<'a> {
     pub id: &'a str,
     /// The number of the document in input order, from 0; those of the reference come first.
     pub document: usize,
-    /// The path as given, and the line, or the number of the record in it; no number if the document is the whole file.
-    pub place: (&'a str, Option<u64>),
+    /// Where it was read.
+    pub place: At<'a>,
     /// Its bytes in the text of the document, as it was read.
     pub range: Range<usize>,
 }
@@ -229,13 +230,13 @@ impl Cuts {
     }
 
     /// The place of each document, and whether it is left out, in input order, without those of the reference.
-    pub fn documents(&self) -> impl Iterator<Item = ((&str, Option<u64>), bool)> {
+    pub fn documents(&self) -> impl Iterator<Item = (At<'_>, bool)> {
         let all = self.documents.end_of_references()..self.documents.len();
         all.map(|number| (self.place(number), self.left_out.binary_search(&number).is_ok()))
     }
 
-    fn place(&self, number: u32) -> (&str, Option<u64>) {
-        self.documents.place(number).expect("places were kept")
+    fn place(&self, number: u32) -> At<'_> {
+        self.documents.place(number)
     }
 
     fn no_pieces(&self) -> Pieces<'_> {
@@ -464,7 +465,7 @@ mod tests {
         let each = |document: &DocumentCuts<'_>| {
             let file = if document.document < references { "reference.jsonl" } else { "source.jsonl" };
             let line = document.document - if document.document < references { 0 } else { references } + 1;
-            assert!(document.place.0.ends_with(file) && document.place.1 == Some(line as u64));
+            assert!(document.place.path.ends_with(file) && document.place.line == Some(line as u64));
             let row = |cut: &Cut<'_>| {
                 let first = cut.first.as_ref().map(|first| (first.document, first.range.clone()));
                 (cut.range.clone(), cut.words, first)

@@ -4,11 +4,11 @@ use super::cutting::{Cutting, PassageOptions, WordOptions, memory_of_reading, se
 use crate::error::Error;
 use crate::run::batches::{Numbered, Side, in_parallel};
 use crate::run::observer::{Observer, Stage};
+use crate::run::places::{At, Places};
 use crate::source::{Document, Place, Problem, ProblemKind, Severity};
 use crate::tokenizer::{TokenDetail, Tokens};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The documents that were read, in their order.
 #[derive(Default)]
@@ -24,43 +24,6 @@ pub(super) struct Documents {
     sides: [Batches; 2],
     /// Where each was read, if that is kept.
     places: Places,
-}
-
-/// Where documents were read.
-#[derive(Default)]
-pub(super) struct Places {
-    /// The paths, each with the first document from there.
-    paths: Vec<(u32, Arc<str>)>,
-    /// The lines; 0 for a whole file.
-    lines: Vec<u64>,
-}
-
-impl Places {
-    /// Adds that of the next document.
-    pub fn push(&mut self, place: &Place) {
-        if self.paths.last().is_none_or(|(_, path)| *path != place.path) {
-            self.paths.push((self.lines.len() as u32, Arc::clone(&place.path)));
-        }
-        self.lines.push(place.line.unwrap_or(0));
-    }
-
-    /// The path and the line of a document; `None` if they were not kept.
-    pub fn get(&self, number: u32) -> Option<(&str, Option<u64>)> {
-        let line = *self.lines.get(number as usize)?;
-        let (_, path) = &self.paths[self.paths.partition_point(|(first, _)| *first <= number) - 1];
-        Some((path, Some(line).filter(|&line| line > 0)))
-    }
-
-    /// Adds those of others.
-    fn append(&mut self, other: &Places) {
-        let before = self.lines.len() as u32;
-        for (first, path) in &other.paths {
-            if self.paths.last().is_none_or(|(_, last)| last != path) {
-                self.paths.push((before + first, Arc::clone(path)));
-            }
-        }
-        self.lines.extend_from_slice(&other.lines);
-    }
 }
 
 /// The batches of one side.
@@ -89,9 +52,9 @@ impl Documents {
         self.places.append(places);
     }
 
-    /// The path and the line of a document, if they were kept.
-    pub fn place(&self, number: u32) -> Option<(&str, Option<u64>)> {
-        self.places.get(number)
+    /// Where a document was read, which must have been kept.
+    pub fn place(&self, number: u32) -> At<'_> {
+        self.places.at(number)
     }
 
     /// The end of the documents of the reference: their number, if they come first.

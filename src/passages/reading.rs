@@ -1,7 +1,7 @@
 //! The reading of documents, as words and as the k-grams at which they are compared.
 
 use super::cutting::{Cutting, PassageOptions, memory_of_reading, sequence_of};
-use super::locate::{Documents, Places};
+use super::locate::Documents;
 use super::order;
 use super::repeats::FindOptions;
 use super::seeds::{Seeding, Seeds};
@@ -11,6 +11,7 @@ use crate::postings::Sorter;
 use crate::run::batches::{Numbered, Side, in_parallel};
 use crate::run::observer::{Observer, Stage};
 use crate::run::ordered::thread_pool;
+use crate::run::places::Places;
 use crate::source::{Problem, Severity, Source};
 use crate::tokenizer::TokenDetail;
 use rayon::ThreadPool;

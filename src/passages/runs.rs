@@ -1,9 +1,8 @@
 //! Options, and the reading of documents as sets of runs of words; which of them share runs.
 
 use super::cutting::{Cutting, WordOptions, memory_of_reading, sequence_of};
-use super::locate::{Documents, Places};
+use super::locate::Documents;
 use super::reading::{PassageCounts, check_stopped};
-use super::rejections::Rejections;
 use super::shared::Shared;
 use crate::error::Error;
 use crate::hash::shingle_hashes_in_place;
@@ -11,13 +10,17 @@ use crate::postings::{Filter, Sorter};
 use crate::run::batches::{Numbered, Side, in_parallel};
 use crate::run::observer::{Observer, Stage};
 use crate::run::ordered::thread_pool;
+use crate::run::places::{At, Places};
+use crate::run::rejections::Rejections;
 use crate::run::sign::sort_distinct;
 use crate::similarity::Threshold;
 use crate::source::{Problem, Source};
 use crate::tokenizer::{TokenDetail, Tokenizer, Word};
 use rayon::ThreadPool;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Options of the search for documents that are contained in others. Threads, memory and the folder do not change what is found.
 #[derive(Clone)]
@@ -86,6 +89,8 @@ pub(super) struct Compared {
     pub runs: Vec<u32>,
     /// The number of documents of the source, which come before those of the reference.
     pub asked: u32,
+    /// Whether there is a reference.
+    pub is_against: bool,
     pub counts: PassageCounts,
     /// Whether there are more runs than the filter of the reference has room for.
     pub exceeds_filter: bool,
@@ -109,7 +114,7 @@ impl Compared {
             return Err(Error::parameter("shingle", "0", "a number of tokens from 1"));
         }
         let pool = thread_pool(options.threads)?;
-        let against = reference.is_some();
+        let is_against = reference.is_some();
         let (memory, folder) = (options.memory, options.temp_dir.as_deref());
         let mut reading = Reading {
             options,
@@ -142,11 +147,11 @@ impl Compared {
         observer.stage(Stage::Grouping);
         counts.spilled += rows.bytes_spilled();
         let shared =
-            pool.install(|| Shared::new(rows, [asked, documents.len()], !against, (memory, folder), observer))?;
+            pool.install(|| Shared::new(rows, [asked, documents.len()], !is_against, (memory, folder), observer))?;
         counts.spilled += shared.bytes_spilled();
         check_stopped(observer)?;
         observer.stage(Stage::Verifying);
-        Ok(Compared { shared, documents, rejections, tokens, runs, asked, counts, exceeds_filter, pool })
+        Ok(Compared { shared, documents, rejections, tokens, runs, asked, is_against, counts, exceeds_filter, pool })
     }
 
     /// The number of documents of the source that have no runs, because they are shorter than one.
@@ -158,6 +163,22 @@ impl Compared {
     pub fn least(&self, options: &ContainOptions, document: u32) -> [u64; 2] {
         let overlap = |threshold: Threshold| threshold.min_overlap(self.runs[document as usize] as usize) as u64;
         [overlap(options.min_coverage), options.min_coverage_all.map_or(u64::MAX, overlap)]
+    }
+
+    /// Whether an id does not identify a record of its side, if places were kept.
+    pub fn ids_repeat(&self) -> bool {
+        fn repeat<'a>(ids: impl Iterator<Item = &'a str>) -> bool {
+            let mut hashes: Vec<u64> = ids.map(|id| xxh3_64(id.as_bytes())).collect();
+            hashes.sort_unstable();
+            hashes.windows(2).any(|two| two[0] == two[1])
+        }
+        let ids = |range: Range<u32>| range.map(|document| self.documents.id(document));
+        repeat(ids(0..self.asked).chain(self.rejections.own_ids())) || repeat(ids(self.asked..self.documents.len()))
+    }
+
+    /// Where a document was read, if places were kept.
+    pub fn place(&self, document: u32) -> At<'_> {
+        self.documents.place(document)
     }
 
     /// The number of a document in the input order of its side.

@@ -3,16 +3,15 @@
 use super::choice::Choice;
 use super::locate::Documents;
 use super::reading::PassageCounts;
-use super::rejections::{Rejection, Rejections};
 use super::runs::{Compared, ContainOptions, Which};
 use crate::error::Error;
 use crate::run::observer::Observer;
 use crate::run::ordered::workers;
+use crate::run::places::At;
+use crate::run::rejections::{Rejection, Rejections};
 use crate::similarity::Similarity;
 use crate::source::Source;
 use std::cmp::Reverse;
-use std::ops::Range;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// The decision on one record.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,8 +21,8 @@ pub struct ContainmentVerdict<'a> {
     pub id: &'a str,
     /// Its number among the documents, in input order, from 0; `None` for a record that could not be read, which is not a document.
     pub document: Option<usize>,
-    /// The path as given, and the line, or the number of the record in it; no number if the document is the whole file.
-    pub place: (&'a str, Option<u64>),
+    /// Where it was read.
+    pub place: At<'a>,
     /// Whether it is kept.
     pub keep: bool,
     /// What contains it, if it is not kept.
@@ -45,7 +44,7 @@ pub struct Container<'a> {
     /// Its number in the input order of its side: in the reference, if there is one.
     pub document: usize,
     /// As in [`ContainmentVerdict`].
-    pub place: (&'a str, Option<u64>),
+    pub place: At<'a>,
     /// The share of the distinct runs of the other one that stand in it.
     pub coverage: Similarity,
     /// With a reference, the share of them that stand in any of its documents.
@@ -105,9 +104,8 @@ pub fn find_uncontained(
         true => among_themselves(&mut compared, options, observer)?,
         false => in_reference(&compared, options, observer)?,
     };
-    let short = compared.short();
+    let (short, ids_repeat) = (compared.short(), compared.ids_repeat());
     let Compared { documents, rejections, runs, asked, counts, exceeds_filter, .. } = compared;
-    let ids_repeat = ids_repeat(&documents, &rejections, asked);
     Ok(Uncontained { reasons, documents, rejections, runs, asked, short, followed, exceeds_filter, counts, ids_repeat })
 }
 
@@ -142,17 +140,6 @@ fn in_reference(
         in_any: Some(answer.in_any),
     });
     Ok((reasons.collect(), followed))
-}
-
-/// Whether an id does not identify a document of its side.
-fn ids_repeat(documents: &Documents, rejections: &Rejections, asked: u32) -> bool {
-    fn repeat<'a>(ids: impl Iterator<Item = &'a str>) -> bool {
-        let mut hashes: Vec<u64> = ids.map(|id| xxh3_64(id.as_bytes())).collect();
-        hashes.sort_unstable();
-        hashes.windows(2).any(|two| two[0] == two[1])
-    }
-    let ids = |range: Range<u32>| range.map(move |document| documents.id(document));
-    repeat(ids(0..asked).chain(rejections.own_ids())) || repeat(ids(asked..documents.len()))
 }
 
 /// The decisions on the documents of a source.
@@ -227,8 +214,8 @@ impl Uncontained {
         })
     }
 
-    fn place(&self, document: u32) -> (&str, Option<u64>) {
-        self.documents.place(document).expect("places were kept")
+    fn place(&self, document: u32) -> At<'_> {
+        self.documents.place(document)
     }
 
     fn container(&self, reason: &Reason) -> Container<'_> {
@@ -246,11 +233,11 @@ impl Uncontained {
 
 /// The verdict on a record that could not be read: it is kept, because its content is unknown.
 fn rejected<'a>(rejection: &Rejection<'a>) -> ContainmentVerdict<'a> {
-    let &Rejection { id, place, why, is_skipped } = rejection;
+    let &Rejection { id, at, why, is_skipped } = rejection;
     ContainmentVerdict {
         id,
         document: None,
-        place,
+        place: at,
         keep: true,
         container: None,
         is_short: false,

@@ -5,7 +5,7 @@ use super::records::Records;
 use super::refusal::{exception, refused, rejection, warning};
 use super::scan::{Value, given};
 use super::worker::{self, Watch};
-use crate::clean::{self, CleanOptions, OnError};
+use crate::clean::{self, CleanOptions};
 use crate::cli::call::{self, ContainEmit, PassageEmit, Search};
 use crate::passages::{
     ContainOptions, ContainmentVerdict, DocumentPairs, PassageOptions, find_contained, find_coverages, find_passages,
@@ -155,9 +155,7 @@ fn find_containers(
             let found = sides.with(|source, reference| find_uncontained(source, reference, options, watch))?;
             search.check(found.counts())?;
             let verdicts = found.verdicts().map(|verdict| {
-                // A file that was skipped on purpose is not an error.
-                let is_failed = verdict.error.is_some() && !verdict.is_skipped;
-                let keep = verdict.keep && !(is_failed && search.on_error == OnError::Drop);
+                let keep = search.on_error.keeps(verdict.keep, verdict.error, verdict.is_skipped);
                 ContainmentVerdict { keep, ..verdict }
             });
             if search.emit == ContainEmit::Kept {

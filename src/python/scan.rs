@@ -135,11 +135,9 @@ fn find(
 
 /// The verdicts, and why records were rejected.
 fn verdicts<'v>(kept: &Kept<'v>, call: &Scan) -> impl Iterator<Item = (Verdict<'v>, Option<String>)> {
-    let drops = call.on_error == clean::OnError::Drop;
+    let on_error = call.on_error;
     kept.verdicts().collect::<Vec<_>>().into_iter().map(move |verdict| {
-        // A file that was skipped on purpose is not an error.
-        let is_failed = verdict.error.is_some() && !verdict.is_skipped;
-        let keep = verdict.keep && !(is_failed && drops);
+        let keep = on_error.keeps(verdict.keep, verdict.error, verdict.is_skipped);
         (Verdict { keep, ..verdict }, verdict.error.map(rejection))
     })
 }

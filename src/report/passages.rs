@@ -1,10 +1,11 @@
 //! Passages as JSON lines.
 
-use super::{cannot_write, write_line};
+use super::{PairLines, cannot_write, write_line};
+use crate::engine::Pair;
 use crate::error::Error;
 use crate::passages::{
-    Containment, ContainmentVerdict, Coverage, DocumentPair, DocumentSpans, PairedPassage, Passage, PassagePlace,
-    SharedPassage,
+    CONTAINMENT, ContainedPair, Containment, ContainmentVerdict, Coverage, DocumentPair, DocumentSpans, PairedPassage,
+    Passage, PassagePlace, SharedPassage,
 };
 use crate::similarity::Similarity;
 use serde::Serialize;
@@ -45,6 +46,10 @@ enum Record<'a> {
         r#in: &'a str,
         coverage: f64,
         words: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        at: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        in_at: Option<String>,
     },
     Verdict {
         id: &'a str,
@@ -70,11 +75,6 @@ enum Record<'a> {
 
 /// The note on a document that is shorter than a run.
 const NO_RUNS: &str = "no runs";
-
-/// A place as it is written.
-fn shown((path, line): (&str, Option<u64>)) -> String {
-    line.map_or_else(|| path.to_string(), |line| format!("{path}:{line}"))
-}
 
 /// Where a passage of two documents stands.
 #[derive(Serialize)]
@@ -135,12 +135,14 @@ impl<'a> From<&PassagePlace<'a>> for Place<'a> {
 /// Writes the records of passages to a stream.
 pub struct PassageLines<W: Write> {
     out: W,
+    pair_lines: PairLines,
+    line: Vec<u8>,
 }
 
 impl<W: Write> PassageLines<W> {
     /// A writer. `out` should be buffered.
     pub fn new(out: W) -> Self {
-        PassageLines { out }
+        PassageLines { out, pair_lines: PairLines::new(CONTAINMENT, CONTAINMENT), line: Vec::new() }
     }
 
     /// Writes one `passage` record.
@@ -194,8 +196,28 @@ impl<W: Write> PassageLines<W> {
     /// # Errors
     /// As for [`passage`](Self::passage).
     pub fn coverage(&mut self, found: &Coverage<'_>) -> Result<(), Error> {
-        let &Coverage { id, in_id, coverage, words, .. } = found;
-        write_line(&mut self.out, &Record::Coverage { id, r#in: in_id, coverage: coverage.value(), words })
+        let &Coverage { id, place, in_id, in_place, coverage, words, .. } = found;
+        let record = Record::Coverage {
+            id,
+            r#in: in_id,
+            coverage: coverage.value(),
+            words,
+            at: place.map(|place| place.to_string()),
+            in_at: in_place.map(|place| place.to_string()),
+        };
+        write_line(&mut self.out, &record)
+    }
+
+    /// Writes one `pair` record, as a scan does.
+    ///
+    /// # Errors
+    /// As for [`passage`](Self::passage).
+    pub fn contained_pair(&mut self, pair: &ContainedPair<'_>) -> Result<(), Error> {
+        let &ContainedPair { a, a_document, a_place, b, b_document, b_place, similarity, .. } = pair;
+        let (indices, places) = ((a_document, b_document), a_place.zip(b_place));
+        self.line.clear();
+        self.pair_lines.add(&Pair { a, b, indices, similarity, distance: None, places }, &mut self.line);
+        self.out.write_all(&self.line).map_err(cannot_write)
     }
 
     /// Writes one `verdict` record, with places if ids do not identify documents.
@@ -212,8 +234,8 @@ impl<W: Write> PassageLines<W> {
             coverage_all: container.and_then(|other| other.coverage_all).map(Similarity::value),
             note: is_short.then_some(NO_RUNS),
             error,
-            at: with_places.then(|| shown(place)),
-            in_at: container.filter(|_| with_places).map(|other| shown(other.place)),
+            at: with_places.then(|| place.to_string()),
+            in_at: container.filter(|_| with_places).map(|other| other.place.to_string()),
         };
         write_line(&mut self.out, &record)
     }

@@ -3,4 +3,6 @@
 pub(crate) mod batches;
 pub(crate) mod observer;
 pub(crate) mod ordered;
+pub(crate) mod places;
+pub(crate) mod rejections;
 pub(crate) mod sign;

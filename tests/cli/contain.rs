@@ -7,7 +7,7 @@ use neardups::tokenizer::Word;
 
 use crate::support::plain::token_texts;
 
-use super::records;
+use super::records::{self, Coverage};
 use super::shell::{Shell, root};
 
 #[test]
@@ -41,6 +41,28 @@ fn threads_and_memory_change_nothing() {
     }
 }
 
+/// `scan --measure containment` has every two documents once, with the larger of their two shares, whatever the threads and memory.
+fn pairs_of_a_scan(shell: &Shell, side: &str, coverages: &[records::Coverage], places: &BTreeMap<&str, usize>) {
+    let mut expected: BTreeMap<[usize; 2], f64> = BTreeMap::new();
+    for Coverage { id, r#in, coverage, .. } in coverages {
+        let [one, other] = [id, r#in].map(|id| places[&**id]);
+        let larger = expected.entry([one.min(other), one.max(other)]).or_default();
+        *larger = larger.max(*coverage);
+    }
+    let run = |tuning: &str| {
+        let flags = "--measure containment --shingle 2 --threshold 0.02 -q";
+        shell.dedup(&format!("scan {side} {flags} {tuning}")).done()
+    };
+    let found = run("-j1");
+    for tuning in ["-j3", "--memory 0", "--memory 1M -j2", "--seed 7"] {
+        assert!(run(tuning) == found, "{tuning}");
+    }
+    let found = records::pairs(&found);
+    let pair = |pair: &records::Pair| ([&pair.a, &pair.b].map(|id| places[&**id]), pair.similarity().parse().unwrap());
+    assert!(found.len() > 10);
+    assert_eq!(found.iter().map(pair).collect::<Vec<_>>(), expected.into_iter().collect::<Vec<_>>());
+}
+
 /// The pairs have the best one of each document, and a document is dropped in favour of one that is kept.
 #[test]
 fn the_kinds_of_output_agree() {
@@ -63,6 +85,9 @@ fn the_kinds_of_output_agree() {
         };
         for found in records::containments(&run("containments", "")) {
             assert_eq!(best(&found.id, &|_| true), Some(found.coverage));
+        }
+        if !side.contains("against") {
+            pairs_of_a_scan(&shell, side, &pairs, &places);
         }
         let is_kept = |id: &str| places.get(id).is_none_or(|&at| verdicts[at].keep);
         assert!(verdicts.iter().filter(|verdict| !verdict.keep).count() > 5);

@@ -1,5 +1,6 @@
 //! The file of an index: what may be in it, what it is replaced by, who may write to it.
 
+use super::records;
 use super::shell::{Run, Shell};
 use neardups::index::FORMAT_VERSION;
 use std::fs::{self, File, Permissions};
@@ -48,6 +49,26 @@ fn header(json: &str) -> Vec<u8> {
 fn refused(run: Run, message: &str) {
     assert_eq!(run.status, 2, "{}", run.stderr);
     assert!(run.stderr.contains(message), "{}", run.stderr);
+}
+
+/// What `index stats` prints is what the guide says of its fields.
+#[test]
+fn statistics() {
+    let shell = Shell::new();
+    shell.write("in.jsonl", documents(3) + "{\"id\":\"empty\",\"text\":\"\"}\n");
+    shell.write("none.jsonl", "");
+    let stats = |index: &str| records::of_index(&shell.dedup(&format!("index stats {index}")).done()).remove(0);
+    shell.sh("dedup filter -q --algo simhash --index no.idx < none.jsonl").done();
+    assert_eq!((stats("no.idx").documents, stats("no.idx").removed), (0, 0));
+    for algorithm in ["minhash", "simhash"] {
+        shell.sh(&format!("dedup index add {algorithm}.idx --algo {algorithm} -q < in.jsonl")).done();
+        shell.dedup(&format!("index remove {algorithm}.idx d1 -q")).done();
+        let path = shell.folder().join(format!("{algorithm}.idx"));
+        let whole = fs::metadata(&path).unwrap().len();
+        File::options().append(true).open(&path).unwrap().write_all(b"torn").unwrap();
+        let stats = stats(&format!("{algorithm}.idx"));
+        assert_eq!((stats.documents, stats.removed, stats.bytes, stats.torn), (3, 1, whole, 4));
+    }
 }
 
 /// Whole, with the right checksum, and nothing that the algorithm can read: opening and `verify` refuse it, and say where it is.

@@ -77,6 +77,37 @@ pub struct Coverage {
     pub r#in: String,
     pub coverage: f64,
     pub words: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_at: Option<String>,
+}
+
+/// The record of `dedup index stats`.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfIndex {
+    r#type: String,
+    format_version: u32,
+    pub documents: u64,
+    featureless: u64,
+    pub removed: u64,
+    pub bytes: u64,
+    pub torn: u64,
+    first: Option<u64>,
+    last: Option<u64>,
+    made_with: BTreeMap<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distribution: Option<Box<RawValue>>,
+}
+
+impl OfIndex {
+    fn check(&self) -> bool {
+        self.featureless <= self.documents + self.removed
+            && self.first <= self.last
+            && self.first.is_some() == (self.documents + self.removed > 0)
+            && ["algo", "hash version", "seed", "tokenizer"].iter().all(|name| self.made_with.contains_key(*name))
+    }
 }
 
 /// A record of `dedup passages`.
@@ -1111,6 +1142,7 @@ pub enum Record {
     Spans(Spans),
     Containment(Containment),
     Coverage(Coverage),
+    OfIndex(OfIndex),
     Neighbours(Neighbours),
     Document(Document),
     Plan(Plan),
@@ -1144,6 +1176,7 @@ pub fn parse(line: &str) -> Record {
         "spans" => Record::Spans(checked(line, Spans::check)),
         "containment" => Record::Containment(checked(line, Containment::check)),
         "coverage" => Record::Coverage(checked(line, |found: &Coverage| 0.0 < found.coverage && found.coverage <= 1.0)),
+        "index" => Record::OfIndex(checked(line, OfIndex::check)),
         "eval" if line.contains(",\"refused\":") => Record::Refusal(checked(line, |_| true)),
         "eval" => Record::Eval(checked(line, Eval::check)),
         "point" | "best" => Record::Point(checked(line, SweepPoint::check)),
@@ -1182,6 +1215,7 @@ all!(spans, Spans);
 all!(containments, Containment);
 all!(coverages, Coverage);
 all!(documents, Document);
+all!(of_index, OfIndex);
 all!(hosts, Hosts);
 all!(neighbours, Neighbours);
 all!(rejected, Rejected);
@@ -1218,7 +1252,7 @@ impl Pair {
             ("projection", "hamming", Some(bits)) => {
                 (1..=16).any(|words| value == 1.0 - f64::from(bits) / f64::from(64 * words))
             }
-            ("projection", "cosine", None) => true,
+            ("projection", "cosine", None) | ("containment", "containment", None) => true,
             ("simhash", "hamming", Some(bits)) => {
                 (1..=8).any(|halves| value == 1.0 - f64::from(bits) / f64::from(32 * halves))
             }

@@ -7,6 +7,7 @@ use super::run::{self, Run};
 use super::tokens;
 use super::values::{Defaulted, choice, chosen, path, switch, value, values, whole_number};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use neardups::passages::CONTAINMENT;
 use std::path::PathBuf;
 
 /// The parsed arguments.
@@ -17,6 +18,8 @@ pub struct Arguments {
     pub against: Vec<PathBuf>,
     /// Algorithm, preset, parameters and tokens.
     pub method: Method,
+    /// `--measure`, if it was typed.
+    pub measure: Option<Measure>,
     /// `--emit`, or `--print0`.
     pub emit: Emit,
     /// `--keep` and `--prefer`.
@@ -42,6 +45,7 @@ impl Arguments {
             paths: input::paths(given),
             against: values(given, "against"),
             method: Method::new(given),
+            measure: chosen(given, "measure", MEASURES),
             emit: match switch(given, "print0") {
                 true => Emit::Paths,
                 false => chosen(given, "emit", EMITS).expect("has a default"),
@@ -56,6 +60,15 @@ impl Arguments {
         }
     }
 }
+
+/// A measure of no algorithm.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    Containment,
+}
+
+const MEASURES: &[(&str, Measure, &str)] =
+    &[(CONTAINMENT, Measure::Containment, "how much of the document with fewer shingles stands in the other one")];
 
 /// Values of `--emit`, and what `--print0` writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -106,6 +119,15 @@ pub fn command() -> Command {
         .arg(input::paths_arg())
         .arg(method::algorithm())
         .arg(method::preset())
+        .arg(
+            choice("measure", "NAME", MEASURES.iter().map(|&(name, _, help)| (name, help)), "Compare by another measure than that of an algorithm")
+                .long_help(
+                    "Compare documents by another measure than that of an algorithm. containment is the share of the distinct shingles of one \
+                     document that stand in the other one, for the document that has fewer of them: 1 if one is a part of the other. All \
+                     pairs at or above --threshold (0.8) are found, exactly. --shingle is 5 tokens; documents with fewer are not compared. \
+                     Only pairs are written. dedup contain states more: passages, the shares of both, what to keep, and a reference.",
+                ),
+        )
         .arg(choice("emit", "KIND", EMITS.iter().map(|&(name, _, help)| (name, help)), "What to write").default_value("pairs"))
         .arg(
             Arg::new("print0")

@@ -18,7 +18,10 @@ pub struct Defaulted<T> {
 
 /// Parses a share of a whole.
 pub fn parse_share(typed: &str) -> Result<Threshold, String> {
-    typed.parse().map_err(|_| "expected a number above 0 and at most 1, such as 0.5".to_string())
+    typed.parse().map_err(|_| {
+        "expected a number above 0 and at most 1, with up to 12 decimals, such as 0.5, or a fraction, such as 2/3"
+            .to_string()
+    })
 }
 
 /// A parser of whole numbers in a range, with an error like that of every other parameter.

@@ -1,32 +1,36 @@
 //! Records and files that are not documents, because they were rejected.
 
-use super::locate::Places;
+use super::places::{At, Places};
 use crate::source::{Problem, Severity};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// Rejected records and files, in input order. Takes some 30 bytes each in addition to their names; equal messages are stored once.
 #[derive(Default)]
-pub(super) struct Rejections {
+pub(crate) struct Rejections {
     /// The number of documents before each.
     before: Vec<u32>,
     places: Places,
-    /// The id of each, or its place if there is none, back to back, and where it ends.
-    ids: String,
-    id_ends: Vec<usize>,
+    /// The id of each, or its location if there is none, back to back, and where it ends.
+    labels: String,
+    label_ends: Vec<usize>,
     /// Whether it has an id of its own, and whether it was skipped by rule.
     flags: Vec<(bool, bool)>,
     /// Why each was rejected, by its number among the messages.
     reasons: Vec<u32>,
     messages: Vec<String>,
     numbers: HashMap<String, u32>,
+    /// Bytes of the messages. Counted as they are added, because the size is requested for each batch.
+    message_bytes: usize,
 }
 
 /// A rejected record or file.
-pub(super) struct Rejection<'a> {
+pub(crate) struct Rejection<'a> {
+    /// Its id, or its location if it has none.
     pub id: &'a str,
-    pub place: (&'a str, Option<u64>),
+    pub at: At<'a>,
     pub why: &'a str,
+    /// Whether it was rejected by rule, so that it counts as skipped, not as failed.
     pub is_skipped: bool,
 }
 
@@ -37,15 +41,17 @@ impl Rejections {
         let number = *self.numbers.entry(problem.message.clone()).or_insert(next);
         if number == next {
             self.messages.push(problem.message.clone());
+            // Counted as often as they are stored.
+            self.message_bytes += 2 * (problem.message.len() + size_of::<String>());
         }
         for place in problem.places() {
             self.before.push(before);
             self.places.push(&place);
             match &problem.id {
-                Some(id) => self.ids.push_str(id),
-                None => _ = write!(self.ids, "{place}"),
+                Some(id) => self.labels.push_str(id),
+                None => _ = write!(self.labels, "{place}"),
             }
-            self.id_ends.push(self.ids.len());
+            self.label_ends.push(self.labels.len());
             self.flags.push((problem.id.is_some(), problem.severity == Severity::Skipped));
             self.reasons.push(number);
         }
@@ -68,12 +74,18 @@ impl Rejections {
 
     /// One of them.
     pub fn get(&self, number: usize) -> Rejection<'_> {
-        let start = number.checked_sub(1).map_or(0, |before| self.id_ends[before]);
+        let start = number.checked_sub(1).map_or(0, |before| self.label_ends[before]);
         Rejection {
-            id: &self.ids[start..self.id_ends[number]],
-            place: self.places.get(number as u32).expect("there is one for each"),
+            id: &self.labels[start..self.label_ends[number]],
+            at: self.places.at(number as u32),
             why: &self.messages[self.reasons[number] as usize],
             is_skipped: self.flags[number].1,
         }
+    }
+
+    /// Bytes of memory.
+    pub fn bytes_held(&self) -> u64 {
+        let each = size_of::<(u32, u32, usize, (bool, bool), u32)>() * self.before.len();
+        (each + self.labels.len() + self.message_bytes) as u64
     }
 }
