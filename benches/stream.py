@@ -3,6 +3,7 @@
 
     cargo build --release
     python3 benches/stream.py gaps FOLDER        `filter --index` over 10,000,000 texts: the pauses between its outputs
+    python3 benches/stream.py disk FOLDER        how long the disk alone takes to sync a log as that of `gaps`, beside another file
     python3 benches/stream.py opening FOLDER     `index query` of indexes of 0.1, 1 and 10 million texts, without write access too
     python3 benches/stream.py decisions FOLDER   `filter` with 80,000 pages of one template remembered, one line at a time
     python3 benches/stream.py templates FOLDER   `scan --emit verdicts|clusters` and `filter` of pages of one template, every algorithm
@@ -10,8 +11,8 @@
     python3 benches/stream.py kills FOLDER       `kill -9` in the middle of merges, freezes and checkpoints; nothing lost, nothing extra
 
 `--dedup PROGRAM` names another program than target/release/dedup. Needs Python 3.9, Linux, and up to 6 GB in FOLDER, which is kept for the
-next time. Pauses mean something on a machine that does nothing else. `gaps` takes five minutes, `opening` two after it, and `kills` two: after each
-round it prints a line on standard error.
+next time. Pauses mean something on a machine that does nothing else. `gaps` takes five minutes, `disk` four, `opening` two after it, and `kills` two:
+after each round it prints a line on standard error.
 """
 
 import argparse
@@ -26,6 +27,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 from bounds import pages
@@ -93,6 +95,51 @@ def gaps(folder, dedup):
         assert status == 0
         wall, memory = time.perf_counter() - started, usage.ru_maxrss * 1024 / 1e6
         print(f"| {number + 1} | {wall:.1f} | {memory:.0f} | {reads:,} | {found[10]} | {found[50]} | {found[100]} | {longest:.0f} |", flush=True)
+
+
+def disk(folder, _dedup):
+    """The pauses that the disk alone makes: 70 KB are appended and synced every 8 ms. Beside that, another file grows by 20 MB a second and
+    is synced every 8 MiB, or is removed and begun again every 320 MB too."""
+    log, other, piece, beside, seconds = folder / "disk-log", folder / "disk-other", os.urandom(8 << 20), 20e6, 80
+
+    def grow(most, ends):
+        file, count = open(other, "wb", buffering=0), 0
+        while not ends.is_set():
+            started = time.perf_counter()
+            file.write(piece)
+            os.fdatasync(file.fileno())
+            count += 1
+            if most and count % most == 0:
+                file.close()
+                other.unlink()
+                file = open(other, "wb", buffering=0)
+            ends.wait(max(0, len(piece) / beside - (time.perf_counter() - started)))
+        file.close()
+
+    print("| beside the log | syncs | over 10 ms | over 50 ms | over 100 ms | longest ms |\n|---|---|---|---|---|---|", flush=True)
+    rows = {"nothing": None, "a file that grows": 0, "files that grow and are removed": 40}
+    for name, most in rows.items():
+        other.unlink(missing_ok=True)
+        time.sleep(5)
+        ends, took = threading.Event(), []
+        thread = threading.Thread(target=grow, args=(most, ends)) if most is not None else None
+        if thread:
+            thread.start()
+        with open(log, "wb", buffering=0) as file:
+            until = time.perf_counter() + seconds
+            while time.perf_counter() < until:
+                started = time.perf_counter()
+                file.write(piece[:70_000])
+                os.fdatasync(file.fileno())
+                took.append(1000 * (time.perf_counter() - started))
+                time.sleep(max(0, 0.008 - took[-1] / 1000))
+        ends.set()
+        if thread:
+            thread.join()
+        over = " | ".join(str(sum(ms > bound for ms in took)) for bound in (10, 50, 100))
+        print(f"| {name} | {len(took):,} | {over} | {max(took):.0f} |", flush=True)
+    log.unlink()
+    other.unlink(missing_ok=True)
 
 
 def opening(folder, dedup):
@@ -341,7 +388,7 @@ def feed(process, lines, tables, rng, wall):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    what = {f.__name__: f for f in (gaps, opening, decisions, templates, gaining, kills)}
+    what = {f.__name__: f for f in (gaps, disk, opening, decisions, templates, gaining, kills)}
     parser.add_argument("what", choices=what)
     parser.add_argument("folder", type=pathlib.Path, help="where inputs are kept")
     parser.add_argument("--dedup", default=str(HERE.parent / "target/release/dedup"), help="the program")
