@@ -1,6 +1,6 @@
 //! How much of each document stands in each other one: all pairs with enough of it.
 
-use super::reading::PassageCounts;
+use super::reading::{PassageCounts, check_stopped};
 use super::runs::{Compared, ContainOptions, Which};
 use crate::error::Error;
 use crate::postings::Sorter;
@@ -202,6 +202,7 @@ impl Coverages {
         let spilled = rows.bytes_spilled();
         let mut sorted = self.compared.pool.install(|| rows.sorted())?;
         while let Some([pair, similarity]) = sorted.next()? {
+            check_stopped(observer)?;
             let [a, b] = [(pair >> 32) as u32, pair as u32];
             each(&ContainedPair {
                 a: documents.id(a),
