@@ -11,10 +11,9 @@
 //!
 //! **What is cut is there.** Each token that is cut has the same token at an earlier place, and so, in the end, one that is not cut.
 
-use super::repeats::{Collect, FindOptions, Repeated, Search, groups};
+use super::repeats::{Collect, FindOptions, Repeated, search_groups};
 use super::text::{BYTES_BESIDE, Text};
 use crate::error::Error;
-use crate::postings::Buffer;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -114,15 +113,12 @@ impl Collect for Collecting {
 pub(super) fn later(text: &Text, options: &FindOptions, which: Which, memory: u64) -> Result<Vec<Later>, Error> {
     let found = Mutex::new(Vec::new());
     let most = (memory / 4).saturating_add(BYTES_BESIDE) / size_of::<Later>() as u64;
-    groups(text).try_for_each(|slots| {
-        let references = options.references.unwrap_or(0);
-        let mut collect = Collecting { references, which, found: Vec::new() };
-        Search { text, options, collect: &mut collect, buffer: &mut Buffer::default() }.group(slots)?;
-        let mut own = collect.found;
+    let collect = || Collecting { references: options.references.unwrap_or(0), which, found: Vec::new() };
+    search_groups(text, options, collect, |Collecting { found: own, .. }| {
         own.sort_unstable_by_key(order);
-        longest(&mut own);
+        longest(own);
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.append(&mut own);
+        found.append(own);
         if found.len() as u64 > most {
             let message = "the places of passages do not fit `memory`: allow more, or ask for more words";
             return Err(Error::Full(format!("{message} ({} found)", found.len())));
@@ -165,7 +161,7 @@ mod tests {
         for document in documents {
             let mut selected = Vec::new();
             selector.select(0, 0, document, &mut Vec::new(), &mut selected);
-            builder.add(&[document.len() as u64], document, &mut selected, false).unwrap();
+            builder.add(&[document.len() as u64], document, &mut selected, &[]).unwrap();
         }
         let mut text = builder.finish().unwrap();
         order::sort(&mut text, memory).unwrap();

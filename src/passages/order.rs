@@ -6,7 +6,7 @@
 use super::minima::Minima;
 use super::text::{Anchor, LAST, Slot, Text};
 use crate::error::Error;
-use crate::postings::Buffer;
+use crate::postings::Cached;
 use rayon::prelude::*;
 use std::ops::{Range, RangeInclusive};
 
@@ -19,7 +19,7 @@ pub(super) fn sort(text: &mut Text, memory: u64) -> Result<(), Error> {
     let group = |slot: &Slot| text.anchors[slot.right as usize].slot;
     slots
         .par_chunk_by_mut(|a, b| group(a) == group(b))
-        .try_for_each_init(|| Sorter::new(memory), |sorter, slots| sorter.sort(text, slots))?;
+        .try_for_each_init(|| Sorter::new(text, memory), |sorter, slots| sorter.sort(text, slots))?;
     for (place, slot) in (0..).zip(&slots) {
         text.anchors[slot.right as usize].slot = place;
     }
@@ -45,8 +45,7 @@ enum Direction {
 }
 
 /// The memory for sorting, which is reused.
-#[derive(Default)]
-struct Sorter {
+struct Sorter<'t> {
     members: Vec<u32>,
     common: Vec<u16>,
     /// The tokens of each member, back to back, and where those of each begin and end.
@@ -54,15 +53,24 @@ struct Sorter {
     ends: Vec<(u32, u32)>,
     order: Vec<u32>,
     sorted: Vec<u32>,
-    buffer: Buffer,
+    read: Cached<'t>,
     /// The number of tokens that are compared at a time.
     at_once: usize,
 }
 
-impl Sorter {
-    fn new(memory: u64) -> Self {
+impl<'t> Sorter<'t> {
+    fn new(text: &'t Text, memory: u64) -> Self {
         let at_once = (memory / 64 / size_of::<u64>() as u64).clamp(*AT_ONCE.start(), *AT_ONCE.end());
-        Sorter { at_once: at_once as usize, ..Sorter::default() }
+        Sorter {
+            members: Vec::new(),
+            common: Vec::new(),
+            tokens: Vec::new(),
+            ends: Vec::new(),
+            order: Vec::new(),
+            sorted: Vec::new(),
+            read: text.tokens(),
+            at_once: at_once as usize,
+        }
     }
 
     fn sort(&mut self, text: &Text, slots: &mut [Slot]) -> Result<(), Error> {
@@ -186,7 +194,7 @@ impl Sorter {
                 is_close
             });
             let (close, later) = rest.split_at(1 + together.count());
-            let read = text.tokens(all.clone(), &mut self.buffer)?;
+            let read = self.read.read(all.clone())?;
             for own in close.iter().map(range) {
                 let own = &read[(own.start - all.start) as usize..(own.end - all.start) as usize];
                 let start = self.tokens.len() as u32;

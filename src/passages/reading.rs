@@ -124,7 +124,8 @@ struct Part {
     selected: Vec<u64>,
     /// K-grams and their places.
     seeds: Vec<u64>,
-    has_halves: bool,
+    /// The documents with tokens that count half.
+    halves: Vec<u32>,
     problems: Vec<Problem>,
     /// A document that is too large, which ends the run.
     refused: Option<Error>,
@@ -192,7 +193,7 @@ fn read(
             observer.unpacked(part.unpacked);
             observer.progress(part.bytes, read);
             check_stopped(observer)?;
-            builder.add(&part.lengths, &part.tokens, &mut part.selected, part.has_halves)?;
+            builder.add(&part.lengths, &part.tokens, &mut part.selected, &part.halves)?;
             documents.add(part.reference, &part.sequences, (&part.ids, &part.id_ends));
             documents.add_places(&part.places);
             Ok(())
@@ -207,16 +208,18 @@ fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selecting: &Selecting, gr
     let mut part = Part { reference, bytes: batch.bytes_read(), unpacked: batch.bytes_unpacked(), ..Part::default() };
     batch.documents(&mut |document| match document {
         Ok(document) => {
-            let Part { lengths, sequences, tokens, selected, seeds, has_halves, .. } = &mut part;
+            let Part { lengths, sequences, tokens, selected, seeds, halves, .. } = &mut part;
             let (number, first) = (lengths.len() as u32, tokens.len() as u64);
-            let cut = cutting.cut(&document, TokenDetail::Hashes, tokens, |_, words, halves| {
+            let cut = cutting.cut(&document, TokenDetail::Hashes, tokens, |_, words, has_halves| {
                 lengths.push(words.len() as u64);
                 sequences.push(sequence_of(words, selecting.seed));
                 selecting.anchors.select(number, first, words, grams, selected);
                 if let Some(seeding) = selecting.seeds {
                     seeding.select(first, words, grams, seeds);
                 }
-                *has_halves |= halves;
+                if has_halves {
+                    halves.push(number);
+                }
             });
             match cut {
                 Ok(()) => {

@@ -27,7 +27,7 @@
 use super::order;
 use super::text::{BYTES_BESIDE, Builder, LAST, Selector, Slot, Text};
 use crate::error::Error;
-use crate::postings::{Buffer, Stored};
+use crate::postings::{Buffer, Cached, Stored};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;
@@ -86,7 +86,7 @@ fn repeats_by(documents: &[&[u64]], selector: Selector, most_places: usize, memo
     let selected: Vec<Vec<u64>> = documents.par_iter().map(select).collect();
     let mut builder = Builder::new(selector, memory, None);
     for (document, mut selected) in documents.iter().zip(selected) {
-        builder.add(&[document.len() as u64], document, &mut selected, false)?;
+        builder.add(&[document.len() as u64], document, &mut selected, &[])?;
     }
     let mut text = builder.finish()?;
     order::sort(&mut text, memory)?;
@@ -307,7 +307,6 @@ struct Outbox<'a> {
     words: Vec<u64>,
     index: Vec<Entry>,
     left_out: u64,
-    buffer: Buffer,
 }
 
 /// The number of words after which they are.
@@ -391,22 +390,12 @@ impl Drop for Outbox<'_> {
 /// A temporary file cannot be read or written, or there are too many repeats for the memory.
 pub(super) fn find(text: &Text, options: &FindOptions, memory: u64, folder: Option<&Path>) -> Result<Found, Error> {
     let found = Mutex::new(Found::new(false, memory, folder));
-    let outbox = || Outbox {
-        options,
-        found: &found,
-        words: Vec::new(),
-        index: Vec::new(),
-        left_out: 0,
-        buffer: Buffer::default(),
-    };
-    groups(text).try_for_each_init(outbox, |outbox, slots| {
-        let mut buffer = std::mem::take(&mut outbox.buffer);
-        Search { text, options, collect: &mut *outbox, buffer: &mut buffer }.group(slots)?;
-        outbox.buffer = buffer;
+    let outbox = || Outbox { options, found: &found, words: Vec::new(), index: Vec::new(), left_out: 0 };
+    search_groups(text, options, outbox, |outbox| {
         if outbox.words.len() >= AT_ONCE {
             outbox.flush();
         }
-        Ok::<(), Error>(())
+        Ok(())
     })?;
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(error) = found.error.take() {
@@ -448,19 +437,20 @@ impl Collect for Covering {
 /// A temporary file cannot be read.
 pub(super) fn covered(text: &Text, options: &FindOptions) -> Result<Vec<Range<u64>>, Error> {
     let found = Mutex::new(Vec::new());
-    groups(text).try_for_each(|slots| {
-        let mut collect = Covering { references: options.references.unwrap_or(0), ranges: Vec::new() };
-        Search { text, options, collect: &mut collect, buffer: &mut Buffer::default() }.group(slots)?;
+    let collect = || Covering { references: options.references.unwrap_or(0), ranges: Vec::new() };
+    search_groups(text, options, collect, |Covering { ranges, .. }| {
         // What was found at one anchor overlaps: it is kept once.
-        collect.ranges.sort_unstable();
-        collect.ranges.dedup_by(|next, last| {
+        ranges.sort_unstable();
+        ranges.dedup_by(|next, last| {
             // They end within their document.
             let joins = next.0 < last.0 + last.1;
             last.1 = if joins { last.1.max(next.0 + next.1 - last.0) } else { last.1 };
             joins
         });
-        found.lock().unwrap_or_else(PoisonError::into_inner).append(&mut collect.ranges);
-        Ok::<(), Error>(())
+        if !ranges.is_empty() {
+            found.lock().unwrap_or_else(PoisonError::into_inner).append(ranges);
+        }
+        Ok(())
     })?;
     let mut found: Vec<(u64, u64)> = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     found.par_sort_unstable();
@@ -480,21 +470,37 @@ pub(super) fn covered(text: &Text, options: &FindOptions) -> Result<Vec<Range<u6
     Ok(ranges)
 }
 
-/// The slots of each k-gram.
-pub(super) fn groups(text: &Text) -> impl ParallelIterator<Item = &[Slot]> {
-    text.slots.par_chunk_by(|slot, _| slot.right_common != LAST)
+/// Searches the places of each k-gram on all threads. `collect` makes a collector, which is used for many k-grams; `each` is called with it
+/// after each of them, and takes what was found.
+///
+/// # Errors
+/// Those of `each`, or the temporary file of the tokens cannot be read.
+pub(super) fn search_groups<C: Collect>(
+    text: &Text,
+    options: &FindOptions,
+    collect: impl Fn() -> C + Send + Sync,
+    each: impl Fn(&mut C) -> Result<(), Error> + Send + Sync,
+) -> Result<(), Error> {
+    let groups = text.slots.par_chunk_by(|slot, _| slot.right_common != LAST);
+    groups.try_for_each_init(
+        || (collect(), text.tokens()),
+        |(collect, read), slots| {
+            Search { text, options, collect, read }.group(slots)?;
+            each(collect)
+        },
+    )
 }
 
 /// The search for the repeats whose first window selects one k-gram.
-pub(super) struct Search<'s, C> {
-    pub text: &'s Text,
-    pub options: &'s FindOptions,
-    pub collect: &'s mut C,
-    pub buffer: &'s mut Buffer,
+struct Search<'s, 't, C> {
+    text: &'s Text,
+    options: &'s FindOptions,
+    collect: &'s mut C,
+    read: &'s mut Cached<'t>,
 }
 
-impl<C: Collect> Search<'_, C> {
-    pub fn group(&mut self, slots: &[Slot]) -> Result<(), Error> {
+impl<C: Collect> Search<'_, '_, C> {
+    fn group(&mut self, slots: &[Slot]) -> Result<(), Error> {
         let (text, mut branch) = (self.text, Vec::new());
         let mut result = Ok(());
         tree(
@@ -527,7 +533,7 @@ impl<C: Collect> Search<'_, C> {
 
     /// The repeats that begin `depth` tokens before these places. Each has the number of its branch to the left.
     fn follow(&mut self, depth: u64, places: &mut [(u32, u32)]) -> Result<(), Error> {
-        let Search { text, options, collect, buffer } = self;
+        let Search { text, options, collect, read } = self;
         places.sort_unstable_by(|a, b| text.compare_right(a.0, b.0).then(a.0.cmp(&b.0)));
         // No document has more tokens.
         let common: Vec<u32> = places.windows(2).map(|pair| text.right_common(pair[0].0, pair[1].0) as u32).collect();
@@ -560,7 +566,7 @@ impl<C: Collect> Search<'_, C> {
                 if !is_maximal || tokens < text.shortest() || !is_on_both_sides(&range) || result.is_err() {
                     return;
                 }
-                match text.size(places[range.start].0, depth, length, buffer) {
+                match text.size(places[range.start].0, depth, length, read) {
                     Ok(size) if size >= options.min_size => {
                         let repeat = Repeated { depth, tokens, size, count: range.len() as u64 };
                         collect.borrow_mut().repeat(text, &repeat, gathered);

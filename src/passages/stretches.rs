@@ -7,7 +7,7 @@ use super::later::Later;
 use super::lcs::Lcs;
 use super::locate::Documents;
 use crate::error::Error;
-use crate::postings::{Buffer, Stored};
+use crate::postings::{Cached, Stored};
 use crate::similarity::Threshold;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -37,14 +37,14 @@ pub(super) struct Window {
 /// Tokens, in memory or in a file, of which two ranges are read at a time.
 pub(super) struct StoredWords<'t> {
     tokens: &'t Stored,
-    buffer: Buffer,
+    cached: Cached<'t>,
     /// What was read last on each side.
     read: [(usize, Vec<u64>); 2],
 }
 
 impl<'t> StoredWords<'t> {
     pub fn new(tokens: &'t Stored) -> Self {
-        StoredWords { tokens, buffer: Buffer::default(), read: Default::default() }
+        StoredWords { tokens, cached: Cached::new(tokens), read: Default::default() }
     }
 
     fn read(&mut self, side: usize, range: &Range<usize>) -> Result<(), Error> {
@@ -55,7 +55,7 @@ impl<'t> StoredWords<'t> {
         *first = range.start.saturating_sub(BEFORE);
         let end = (self.tokens.len() as usize).min(range.end + AFTER);
         words.clear();
-        words.extend_from_slice(self.tokens.read(*first as u64..end as u64, &mut self.buffer)?);
+        words.extend_from_slice(self.cached.read(*first as u64..end as u64)?);
         Ok(())
     }
 

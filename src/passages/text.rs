@@ -12,7 +12,7 @@ use super::modular::{Powers, extended};
 use super::selected_by_windows;
 use crate::error::Error;
 use crate::hash::{mix, shingle_hashes};
-use crate::postings::{Buffer, Stored};
+use crate::postings::{Buffer, Cached, Stored};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(super) struct Anchor {
     /// The hash of the document up to its end.
     pub hash: u64,
     pub document: u32,
-    /// The number of its k-gram; and when the groups are sorted, its place in [`Text::slots`].
+    /// The number of its group, in the order of their first places; and when the groups are sorted, its place in [`Text::slots`].
     pub slot: u32,
     /// The tokens of its document before it that count half.
     pub halves: u32,
@@ -116,6 +116,9 @@ impl Selector {
     }
 }
 
+/// The number of a k-gram without a group yet.
+const NO_GROUP: u32 = u32::MAX;
+
 /// The words of a selected anchor: its gram; the hash up to its end; its token; its document and its offsets; its halves.
 const WORDS: usize = 5;
 
@@ -129,7 +132,7 @@ pub(super) struct Builder {
     selected: Stored,
     grams: Vec<u64>,
     starts: Vec<u64>,
-    has_halves: bool,
+    halves: Halves,
     memory: u64,
 }
 
@@ -141,24 +144,18 @@ impl Builder {
             selected: Stored::new("places of k-grams", memory / 8, folder),
             grams: Vec::new(),
             starts: vec![0],
-            has_halves: false,
+            halves: Halves::default(),
             selector,
             memory,
         }
     }
 
     /// Adds documents with these numbers of tokens, and their anchors as [`Selector::select`] made them, with documents and tokens
-    /// numbered from the first of these. `has_halves` says whether there are tokens that count half.
+    /// numbered from the first of these. `halves` are the documents with tokens that count half.
     ///
     /// # Errors
     /// A temporary file cannot be written, or there are more documents or anchors than fit the memory.
-    pub fn add(
-        &mut self,
-        lengths: &[u64],
-        tokens: &[u64],
-        selected: &mut [u64],
-        has_halves: bool,
-    ) -> Result<(), Error> {
+    pub fn add(&mut self, lengths: &[u64], tokens: &[u64], selected: &mut [u64], halves: &[u32]) -> Result<(), Error> {
         let (document, first) = (self.starts.len() as u64 - 1, self.starts[self.starts.len() - 1]);
         if document + lengths.len() as u64 >= u64::from(u32::MAX) {
             return Err(Error::TooManyDocuments(u64::from(u32::MAX) - 1));
@@ -172,7 +169,7 @@ impl Builder {
             *end += length;
             Some(*end)
         }));
-        self.has_halves |= has_halves;
+        halves.iter().for_each(|&number| self.halves.add(document as u32 + number));
         if 8 * self.grams.len() as u64 > self.memory / 2 + BYTES_BESIDE {
             return Err(self.full("k-grams", self.grams.len() as u64));
         }
@@ -208,24 +205,57 @@ impl Builder {
         }
         let grams = Grams::new(std::mem::take(&mut self.grams));
         let mut anchors = Vec::with_capacity(places);
-        let (mut counts, mut buffer) = (vec![0u32; repeated], Buffer::default());
+        // Groups are numbered in the order of their first places: those that follow each other have tokens close to each other.
+        let mut counts = Vec::with_capacity(repeated);
+        let (mut groups, mut buffer) = (vec![NO_GROUP; repeated], Buffer::default());
         for first in (0..self.selected.len()).step_by(AT_ONCE as usize * WORDS) {
             let end = self.selected.len().min(first + AT_ONCE * WORDS as u64);
             let selected = self.selected.read(first..end, &mut buffer)?.as_chunks::<WORDS>().0;
             let numbers: Vec<Option<u32>> = selected.par_iter().map(|anchor| grams.number(anchor[0])).collect();
             for (&[_, hash, at, packed, halves], number) in selected.iter().zip(numbers) {
-                let Some(slot) = number else { continue };
+                let Some(number) = number else { continue };
+                let slot = match &mut groups[number as usize] {
+                    group if *group == NO_GROUP => {
+                        *group = counts.len() as u32;
+                        counts.push(0u32);
+                        *group
+                    }
+                    group => *group,
+                };
                 counts[slot as usize] += 1;
                 let offsets = [(packed >> 16) as u16, packed as u16];
                 let (document, halves) = ((packed >> 32) as u32, halves as u32);
                 anchors.push(Anchor { at, hash, document, slot, halves, offsets });
             }
         }
-        drop(grams);
+        drop((grams, groups));
         let slots = slots(&anchors, counts);
         let selected_spilled = self.selected.bytes_spilled();
-        let Builder { selector, tokens, starts, has_halves, .. } = self;
-        Ok(Text { tokens, starts, anchors, slots, minima: Minima::default(), selector, has_halves, selected_spilled })
+        let Builder { selector, tokens, starts, halves, .. } = self;
+        Ok(Text { tokens, starts, anchors, slots, minima: Minima::default(), selector, halves, selected_spilled })
+    }
+}
+
+/// The documents with tokens that count half: a bit for each.
+#[derive(Default)]
+struct Halves(Vec<u64>);
+
+impl Halves {
+    /// Adds one.
+    fn add(&mut self, document: u32) {
+        let word = (document / 64) as usize;
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (document % 64);
+    }
+
+    fn has(&self, document: u32) -> bool {
+        self.0.get((document / 64) as usize).is_some_and(|word| word >> (document % 64) & 1 == 1)
+    }
+
+    fn any(&self) -> bool {
+        !self.0.is_empty()
     }
 }
 
@@ -285,7 +315,7 @@ pub(super) struct Text {
     /// Of what they have in common on the right, once they are [sorted](super::order::sort).
     pub minima: Minima,
     selector: Selector,
-    has_halves: bool,
+    halves: Halves,
     /// The bytes of places of k-grams that were in a file.
     selected_spilled: u64,
 }
@@ -293,7 +323,7 @@ pub(super) struct Text {
 impl Text {
     /// The tokens, where each document begins and the last one ends, and whether there are tokens that count half.
     pub fn into_tokens(self) -> (Stored, Vec<u64>, bool) {
-        (self.tokens, self.starts, self.has_halves)
+        (self.tokens, self.starts, self.halves.any())
     }
 
     /// The number of k-grams in a window.
@@ -322,12 +352,9 @@ impl Text {
         self.starts.partition_point(|&start| start <= token) - 1
     }
 
-    /// Some tokens.
-    ///
-    /// # Errors
-    /// The temporary file cannot be read.
-    pub fn tokens<'b>(&'b self, range: Range<u64>, buffer: &'b mut Buffer) -> Result<&'b [u64], Error> {
-        self.tokens.read(range, buffer)
+    /// Reads tokens. Those of groups that follow each other are often close to each other.
+    pub fn tokens(&self) -> Cached<'_> {
+        Cached::new(&self.tokens)
     }
 
     /// The bytes of tokens, and of places of k-grams, that went to files.
@@ -381,20 +408,35 @@ impl Text {
     ///
     /// # Errors
     /// The temporary file cannot be read.
-    pub fn size(&self, anchor: u32, depth: u64, length: u64, buffer: &mut Buffer) -> Result<u64, Error> {
+    pub fn size(&self, anchor: u32, depth: u64, length: u64, read: &mut Cached<'_>) -> Result<u64, Error> {
         let tokens = depth + length;
-        if !self.has_halves {
+        let first = &self.anchors[anchor as usize];
+        if !self.halves.has(first.document) {
             return Ok(tokens);
         }
-        let first = &self.anchors[anchor as usize];
         let end = first.at + length;
         // The last anchor in it: those that the places have in common are there, so the rest is short.
         let after = self.anchors[anchor as usize..].partition_point(|anchor| anchor.at < end);
         let last = &self.anchors[anchor as usize + after - 1];
-        let mut count = |range: Range<u64>| -> Result<u64, Error> {
-            Ok(self.tokens(range, buffer)?.iter().map(|token| token & 1).sum())
-        };
+        let mut count =
+            |range: Range<u64>| -> Result<u64, Error> { Ok(read.read(range)?.iter().map(|token| token & 1).sum()) };
         let halves = count(first.at - depth..first.at)? + count(last.at..end)?;
         Ok(tokens - (halves + u64::from(last.halves - first.halves)) / 2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Halves;
+
+    #[test]
+    fn documents_with_halves() {
+        let mut halves = Halves::default();
+        assert!(!halves.any() && !halves.has(0) && !halves.has(64));
+        let with = [0, 63, 64, 200];
+        with.iter().for_each(|&document| halves.add(document));
+        assert!(halves.any());
+        let found: Vec<u32> = (0..1000).filter(|&document| halves.has(document)).collect();
+        assert_eq!(found, with);
     }
 }

@@ -9,11 +9,13 @@
 //! gained     elements that become common after the order of a family was fixed               (gained.rs)
 //! spilled    words in a temporary file                                                       (spilled.rs)
 //! stored     words in memory, or in such a file                                              (stored.rs)
+//! cached     reading such words on one thread, close to others                               (cached.rs)
 //! slots      numbers that change, in memory or in such a file                                (slots.rs)
 //! sorted     rows of words in order, in memory or in such a file                             (sorted.rs)
 //! repeated   the elements by which sets can be found at all                                  (repeated.rs)
 //! ```
 
+mod cached;
 mod families;
 mod filter;
 mod gained;
@@ -31,6 +33,7 @@ mod words;
 mod writer;
 mod young;
 
+pub(crate) use cached::Cached;
 pub(crate) use families::{Families, Wanted};
 pub(crate) use filter::Filter;
 pub(crate) use prefixes::{ASKED, MOST_ASKED, Prefixes};

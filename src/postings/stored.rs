@@ -60,6 +60,12 @@ impl Stored {
         }
     }
 
+    /// Loses what is in the file.
+    #[cfg(test)]
+    pub fn damage(&self) {
+        self.file.iter().for_each(Spilled::damage);
+    }
+
     /// Some of them.
     ///
     /// # Errors
