@@ -48,6 +48,7 @@ mod text;
 mod uncontained;
 mod units;
 
+pub use crate::run::fields::RequiredFields;
 pub use crate::run::places::At;
 pub use contained::{Contained, Containment, SharedPassage, find_contained};
 pub use corpus::{DocumentSpans, Passage, PassagePlace, Passages, Spans, find_passages, find_spans};

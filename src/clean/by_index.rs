@@ -18,10 +18,11 @@ use super::folder::{Folder, IndexRecord, Request, State, cannot_write};
 use super::inputs::Inputs;
 use super::request::{ByIndex, CleanOptions, DecidedByIndex, OnError, Remembered};
 use super::scan::{check_read, stream_record, with_options};
-use crate::engine::{At, FieldsFound, KeepPolicy, Observer};
+use crate::engine::{At, KeepPolicy, Observer};
 use crate::error::Error;
 use crate::filter::{self, Decided, Filter};
 use crate::index::{Decision, Index, IndexOptions, Made, Mode, Repair, Staged, Sync};
+use crate::run::fields::FieldsFound;
 use crate::source::{Input, Problem, RankBy, Severity, Source};
 use serde_json::Value;
 use std::fs;
@@ -110,7 +111,7 @@ impl<'a> Stream<'a> {
             let mut fields = FieldsFound::default();
             let how = (self.options.on_error, self.by.drops_known);
             let decided = decide((filter, self.observer), &mut input, inputs, how, (&mut *list, &mut fields))?;
-            fields.check(&self.options.engine, &mut || input.field_names())?;
+            fields.check(&self.options.engine.required_fields, &mut || input.field_names())?;
             are_unnamed = fields.unnamed > 0;
             check_read(self.options, decided.1.documents, (decided.1.failed, 0), &input.counts()).map(|()| decided)
         };
@@ -236,7 +237,7 @@ fn decide(
         let at = At { path: &place.path, line: place.line };
         match decided {
             Decided::Document(id, decision) => {
-                fields.document(place, id);
+                fields.document(place, id, false);
                 let partner = match decision {
                     Decision::Duplicate { of, similarity, .. } => Some((&**of, similarity.value())),
                     Decision::Known if drops_known => Some((id, 1.0)),

@@ -477,7 +477,7 @@ fn report_decided(terminal: &Terminal, request: &Request, cleaned: &Cleaned) {
         input::report_decisions(terminal, &request.options.engine);
     }
     left_out(terminal, &counts_of(cleaned), cleaned.read);
-    input::warn_of_no_fields(terminal, &request.options.engine, &cleaned.read);
+    input::warn_of_no_fields(terminal, &request.options.engine.required_fields, &cleaned.read);
 }
 
 /// What failed or was left out before records were decided on. Failures that the next line is about do not count.

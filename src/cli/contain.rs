@@ -31,6 +31,8 @@ pub struct Request {
     paths: Vec<PathBuf>,
     against: Vec<PathBuf>,
     pub source: ReadOptions,
+    /// Whether `--id-field` was typed, so that every record should have an id.
+    names_ids: bool,
     tokens: Tokenization,
     preset: Option<&'static ContainPreset>,
     pub options: ContainOptions,
@@ -80,11 +82,13 @@ impl Request {
             threads: run.threads,
             memory: run.memory.map_or(defaults.memory, |memory| memory.value),
             temp_dir: run.temp_dir.clone(),
+            required_fields: input::required_fields(input),
         };
         Ok(Request {
             paths: input::paths(&arguments.paths, &arguments.against)?,
             against: arguments.against.clone(),
             source: input::source_options(input, run.temp_dir.as_deref())?,
+            names_ids: input.id_field.is_typed,
             tokens,
             preset,
             options,
@@ -125,6 +129,7 @@ impl Request {
             paths: input::paths(&arguments.paths, &[])?,
             against: Vec::new(),
             source: input::source_options(input, run.temp_dir.as_deref())?,
+            names_ids: input.id_field.is_typed,
             options: ContainOptions {
                 tokenizer: tokens.measure(),
                 seed: run.seed.map_or(defaults.seed, |seed| seed.value),
@@ -133,6 +138,7 @@ impl Request {
                 threads: run.threads,
                 memory: run.memory.map_or(defaults.memory, |memory| memory.value),
                 temp_dir: run.temp_dir.clone(),
+                required_fields: input::required_fields(input),
                 ..defaults
             },
             tokens,
@@ -150,8 +156,7 @@ impl Request {
 /// The tokens of a shingle of `dedup scan --measure containment`, unless typed.
 const SHINGLE: usize = 5;
 
-const WITHOUT_ALGORITHM: &str =
-    "has no effect with --measure containment, which finds all pairs and takes --threshold and --shingle: leave it out";
+const WITHOUT_ALGORITHM: &str = "has no effect with --measure containment, which finds all pairs: leave it out";
 
 /// Refuses what has no effect on `dedup scan --measure containment`.
 fn refuse_of_scan(arguments: &scan::Arguments) -> Result<(), Error> {
@@ -180,7 +185,7 @@ fn refuse_of_scan(arguments: &scan::Arguments) -> Result<(), Error> {
         )));
     }
     if arguments.on_error.is_typed && arguments.on_error.value != OnError::Fail {
-        return Err(usage_error("--on-error keep and --on-error drop have no effect on pairs: leave it out"));
+        return Err(usage_error("--on-error keep and --on-error drop have no effect on pairs: leave --on-error out"));
     }
     Ok(())
 }
@@ -262,6 +267,7 @@ fn execute(
         };
         if is_written {
             summarise(&terminal, &request, &written, files, started);
+            warn_of_mistakes(&terminal, &request, &written.counts, files);
         }
         write_stats(stats_file.take(), &stats_of(&request, &written, failure.as_ref(), started), failure.as_ref())?;
         failure.map_or_else(|| Ok(Status::of_input(failed)), Err)
@@ -468,6 +474,17 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
     }
     let PassageCounts { repaired, skipped, failed, fell_back, .. } = written.counts;
     input::report_left_out(terminal, [failed, skipped, repaired, fell_back], files);
+}
+
+/// Warns of input that was probably read in an unintended way.
+fn warn_of_mistakes(terminal: &Terminal, request: &Request, counts: &PassageCounts, files: source::Counts) {
+    let &PassageCounts { documents, references, unnamed, failed, skipped, .. } = counts;
+    if documents == 1 && references == 0 {
+        input::warn_of_one_document(terminal, &request.paths, (failed, skipped), files);
+    }
+    input::warn_of_no_fields(terminal, &request.options.required_fields, &files);
+    let id_field = request.names_ids.then_some(&request.source.id_field);
+    input::warn_of_unnamed(terminal, id_field, unnamed, documents + references);
 }
 
 /// The one object of `--stats`.

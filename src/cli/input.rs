@@ -6,12 +6,12 @@ use super::arguments::{self, Run};
 use super::preparation::Tokenization;
 use super::status::usage_error;
 use super::terminal::Terminal;
-use crate::readable::count;
-use neardups::engine::Chosen;
+use crate::readable::{count, counted};
+use neardups::engine::{Chosen, RequiredFields};
 use neardups::source::{FieldPath, Format, Globs, PageText, Program, TextFields};
 use neardups::{Error, engine, source};
 use std::fs::File;
-use std::io::{BufReader, IsTerminal};
+use std::io::{BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -217,16 +217,16 @@ pub fn deciding_engine_options(
 /// The value of `--id-field` for a field that no record has.
 pub const NO_FIELD: &str = "none";
 
-/// The options of the engine where everything is read: some record must have each field that was typed, because it may
-/// have been mistyped.
-pub fn reading_engine_options((typed, run): (&arguments::Input, &Run), tokens: &Tokenization) -> engine::ScanOptions {
+/// The fields that some record must have: each that was typed, because it may have been mistyped.
+pub fn required_fields(typed: &arguments::Input) -> RequiredFields {
     let (text, id) = (&typed.text_fields, &typed.id_field);
     let is_required = id.is_typed && id.value != NO_FIELD && !typed.allow_empty;
-    engine::ScanOptions {
-        requires_text_field: text.is_typed && !typed.allow_empty,
-        requires_id_field: is_required.then(|| id.value.clone()),
-        ..engine_options(run, tokens)
-    }
+    RequiredFields { text: text.is_typed && !typed.allow_empty, id: is_required.then(|| id.value.clone()) }
+}
+
+/// The options of the engine where everything is read.
+pub fn reading_engine_options((typed, run): (&arguments::Input, &Run), tokens: &Tokenization) -> engine::ScanOptions {
+    engine::ScanOptions { required_fields: required_fields(typed), ..engine_options(run, tokens) }
 }
 
 fn chosen(file: &Path) -> Result<Chosen, Error> {
@@ -240,12 +240,67 @@ fn chosen(file: &Path) -> Result<Chosen, Error> {
 }
 
 /// Warns of `--id-field` if nothing that was read has fields.
-pub fn warn_of_no_fields(terminal: &Terminal, options: &engine::ScanOptions, read: &source::Counts) {
-    if let Some(field) = &options.requires_id_field
+pub fn warn_of_no_fields(terminal: &Terminal, required: &RequiredFields, read: &source::Counts) {
+    if let Some(field) = &required.id
         && read.files > 0
         && read.fieldless == read.files
     {
         terminal.warning(&format!("--id-field '{field}' has no effect: no file that was read has fields"));
+    }
+}
+
+/// Warns of records without an id, if `--id-field` was typed with this field.
+pub fn warn_of_unnamed(terminal: &Terminal, id_field: Option<&FieldPath>, unnamed: u64, documents: u64) {
+    if let Some(field) = id_field.map(FieldPath::to_string).filter(|field| unnamed > 0 && field != NO_FIELD) {
+        terminal.warning(&format!(
+            "{} of {} have no --id-field '{field}', and are identified by position, FILE:RECORD",
+            count(unnamed),
+            counted(documents, "document"),
+        ));
+    }
+}
+
+/// Warns that one document was compared with nothing. `left_out` are the numbers of files and records that failed and that were skipped.
+pub fn warn_of_one_document(terminal: &Terminal, paths: &[PathBuf], left_out: (u64, u64), read: source::Counts) {
+    let others = not_read(left_out, read);
+    let why = match others.is_empty() {
+        true => format!("the input is a single document{}", read_as_text(paths)),
+        false => format!("only one document was read ({})", others.join(", ")),
+    };
+    terminal.warning(&format!("nothing was compared: {why}"));
+}
+
+/// What of the input was not read, with its number.
+fn not_read((failed, skipped): (u64, u64), input: source::Counts) -> Vec<String> {
+    let entries = if input.hidden == 1 { "hidden entry" } else { "hidden entries" };
+    let others = [
+        (failed, "failed"),
+        (skipped.saturating_sub(input.same), "skipped"),
+        (input.hidden, entries),
+        (input.excluded, "left out by globs"),
+        (input.textless, "without text"),
+    ];
+    others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n))).collect()
+}
+
+/// Advice if the input was probably meant as several documents, and is read as one text. Of a pipe the content is not known.
+fn read_as_text(paths: &[PathBuf]) -> &'static str {
+    const LIST: &str = " (a list of file names is read as text: name the files)";
+    const JSON: &str = " (JSON that is not one object per line is read as text: jq -c '.[]' turns an array into lines)";
+    let [path] = paths else { return "" };
+    if !path.is_file() {
+        return if path.as_os_str() == "-" { " (a list of file names is read as text)" } else { "" };
+    }
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(1 << 14).read_to_end(&mut start));
+    let Ok(start) = read.map(|_| String::from_utf8_lossy(&start)) else { return "" };
+    let mut lines = start.lines().map(str::trim).filter(|line| !line.is_empty());
+    let Some(first) = lines.next() else { return "" };
+    let is_object = serde_json::from_str::<serde::de::IgnoredAny>(first).is_ok() && first.starts_with('{');
+    match first.starts_with(['{', '[']) {
+        true if !is_object => JSON,
+        false if Path::new(first).exists() => LIST,
+        _ => "",
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Request {
     paths: Vec<PathBuf>,
     against: Vec<PathBuf>,
     pub source: ReadOptions,
+    /// Whether `--id-field` was typed, so that every record should have an id.
+    names_ids: bool,
     tokens: Tokenization,
     pub options: PassageOptions,
     pub emit: Emit,
@@ -63,6 +65,7 @@ impl Request {
             threads: run.threads,
             memory: run.memory.map_or(defaults.memory, |memory| memory.value),
             temp_dir: run.temp_dir.clone(),
+            required_fields: input::required_fields(input),
         };
         let source = input::source_options(input, run.temp_dir.as_deref())?;
         Ok(Request {
@@ -70,6 +73,7 @@ impl Request {
             against: arguments.against.clone(),
             cut: CutRequest::resolve(arguments, &source)?,
             source,
+            names_ids: input.id_field.is_typed,
             tokens,
             options,
             emit: arguments.emit,
@@ -125,6 +129,10 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         };
         if !closed {
             summarise(&terminal, &request, &written, files, started);
+            let PassageCounts { references, unnamed, .. } = written.counts;
+            input::warn_of_no_fields(&terminal, &request.options.required_fields, &files);
+            let id_field = request.names_ids.then_some(&request.source.id_field);
+            input::warn_of_unnamed(&terminal, id_field, unnamed, documents + references);
         }
         write_stats(stats_file.take(), &stats_of(&request, &written, failure.as_ref(), started), failure.as_ref())?;
         failure.map_or_else(|| Ok(Status::of_input(failed)), Err)

@@ -26,9 +26,8 @@ use neardups::report::{self, JsonLines};
 use neardups::source::{self, Input, Source};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// The resolved request.
@@ -296,58 +295,13 @@ fn warn(report: &mut Report, terminal: &Terminal) {
 
 /// Warns of input that was probably read in an unintended way.
 fn warn_of_mistakes(terminal: &Terminal, counts: &Counts, input: source::Counts, request: &Request) {
-    let compares = request.emit != Emit::Fingerprints;
-    if compares && counts.documents == 1 && counts.references == 0 {
-        let others = not_read(counts, input);
-        let why = match others.is_empty() {
-            true => format!("the input is a single document{}", read_as_text(&request.paths)),
-            false => format!("only one document was read ({})", others.join(", ")),
-        };
-        terminal.warning(&format!("nothing was compared: {why}"));
+    let &Counts { documents, references, unnamed, failed, skipped, .. } = counts;
+    if request.emit != Emit::Fingerprints && documents == 1 && references == 0 {
+        input::warn_of_one_document(terminal, &request.paths, (failed, skipped), input);
     }
-    input::warn_of_no_fields(terminal, &request.engine, &input);
-    if counts.unnamed > 0 && request.names_ids {
-        terminal.warning(&format!(
-            "{} of {} have no --id-field '{}', and are identified by position, FILE:RECORD",
-            count(counts.unnamed),
-            counted(counts.documents + counts.references, "document"),
-            request.source.id_field
-        ));
-    }
-}
-
-/// What of the input was not read, with its number.
-fn not_read(counts: &Counts, input: source::Counts) -> Vec<String> {
-    let entries = if input.hidden == 1 { "hidden entry" } else { "hidden entries" };
-    let others = [
-        (counts.failed, "failed"),
-        (counts.skipped.saturating_sub(input.same), "skipped"),
-        (input.hidden, entries),
-        (input.excluded, "left out by globs"),
-        (input.textless, "without text"),
-    ];
-    others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n))).collect()
-}
-
-/// Advice if the input was probably meant as several documents, and is read as one text. Of a pipe the content is not known.
-fn read_as_text(paths: &[PathBuf]) -> &'static str {
-    const LIST: &str = " (a list of file names is read as text: name the files)";
-    const JSON: &str = " (JSON that is not one object per line is read as text: jq -c '.[]' turns an array into lines)";
-    let [path] = paths else { return "" };
-    if !path.is_file() {
-        return if path.as_os_str() == "-" { " (a list of file names is read as text)" } else { "" };
-    }
-    let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(1 << 14).read_to_end(&mut start));
-    let Ok(start) = read.map(|_| String::from_utf8_lossy(&start)) else { return "" };
-    let mut lines = start.lines().map(str::trim).filter(|line| !line.is_empty());
-    let Some(first) = lines.next() else { return "" };
-    let is_object = serde_json::from_str::<serde::de::IgnoredAny>(first).is_ok() && first.starts_with('{');
-    match first.starts_with(['{', '[']) {
-        true if !is_object => JSON,
-        false if Path::new(first).exists() => LIST,
-        _ => "",
-    }
+    input::warn_of_no_fields(terminal, &request.engine.required_fields, &input);
+    let id_field = request.names_ids.then_some(&request.source.id_field);
+    input::warn_of_unnamed(terminal, id_field, unnamed, documents + references);
 }
 
 /// Refuses a missing reference: without it, every document would seem new.

@@ -2,9 +2,9 @@
 
 use super::chosen::{Chosen, Named};
 use super::documents::Documents;
-use super::fields::{FieldsFound, fields_here};
 use super::{Counts, ScanOptions};
 use crate::error::Error;
+use crate::run::fields::{FieldsFound, RequiredFields, fields_here};
 use crate::run::places::{At, Places};
 use crate::run::rejections::Rejections;
 use crate::source::Rank;
@@ -320,14 +320,14 @@ impl Corpus {
         unnamed: u64,
         here: &mut dyn FnMut() -> Option<String>,
     ) -> Result<(), Error> {
-        if options.requires_text_field || options.requires_id_field.is_some() {
+        if options.required_fields != RequiredFields::default() {
             let without_text = self.first_without_text.clone();
             let mut fields = FieldsFound { unnamed, without_text, ..FieldsFound::default() };
             for document in self.documents_read().filter(|&document| self.at(document).line.is_some()) {
                 fields.records += 1;
                 fields.has_text |= !self.is_reference(document);
             }
-            fields.check(options, here)?;
+            fields.check(&options.required_fields, here)?;
         }
         if let Some(field) = options.ranked_by.as_ref().filter(|_| self.unranked > 0)
             && self.unranked == self.lengths.len()

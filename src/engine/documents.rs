@@ -4,10 +4,10 @@
 
 use super::Estimate;
 use super::columns::Columns;
-use super::fields::lacks_text;
 use crate::algorithm::{Algorithm, Features, Remarks};
 use crate::error::Error;
 use crate::outline::Parities;
+use crate::run::fields::lacks_text;
 use crate::run::places::Places;
 use crate::run::rejections::Rejections;
 use crate::run::sign::{self, TooLarge};

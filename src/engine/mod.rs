@@ -32,7 +32,6 @@ mod distinct;
 mod documents;
 mod each_with_each;
 mod edges;
-mod fields;
 mod fingerprints;
 mod frequent;
 mod group;
@@ -64,14 +63,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::run::batches::Side;
+pub use crate::run::fields::RequiredFields;
 pub use crate::run::observer::{Estimate, Observer, Stage};
 pub use crate::run::places::At;
 pub use arrange::{Cluster, Kept, KeptOutcome, Outcome, Pair, Verdict};
 #[cfg(feature = "report")]
 pub(crate) use arrange::{MANY, Partner, Portion};
 pub use chosen::Chosen;
-#[cfg(feature = "clean")]
-pub(crate) use fields::FieldsFound;
 pub use fingerprints::{Fingerprint, Fingerprints};
 pub use hosts::{HostPair, Hosts, MAX_HOSTS_PER_TEXT, host_of};
 pub use request::Scan;
@@ -103,10 +101,8 @@ pub struct ScanOptions {
     /// Whether the [distribution](Report::distribution) of fingerprints is measured, which takes a sort of them for each
     /// table.
     pub distribution: bool,
-    /// Whether it is an error if records were rejected for want of a text field, and no record has one.
-    pub requires_text_field: bool,
-    /// The name of the field of ids, if it is an error that there are records and none has an id there.
-    pub requires_id_field: Option<String>,
+    /// The fields that some record must have.
+    pub required_fields: RequiredFields,
     /// The name of the field whose values [rank](crate::source::Rank) documents. It is an error if none has a value.
     pub ranked_by: Option<String>,
 }
@@ -121,8 +117,7 @@ impl Default for ScanOptions {
             temp_dir: None,
             chosen: None,
             distribution: false,
-            requires_text_field: false,
-            requires_id_field: None,
+            required_fields: RequiredFields::default(),
             ranked_by: None,
         }
     }

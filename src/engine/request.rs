@@ -51,8 +51,7 @@ impl fmt::Debug for Scan<'_> {
             temp_dir,
             chosen,
             distribution,
-            requires_text_field,
-            requires_id_field,
+            required_fields,
             ranked_by,
         } = &self.options;
         let mut scan = f.debug_struct("Scan");
@@ -61,8 +60,7 @@ impl fmt::Debug for Scan<'_> {
             .field("temp_dir", temp_dir)
             .field("chosen", chosen)
             .field("distribution", distribution)
-            .field("requires_text_field", requires_text_field)
-            .field("requires_id_field", requires_id_field)
+            .field("required_fields", required_fields)
             .field("ranked_by", ranked_by);
         scan.finish_non_exhaustive()
     }

@@ -71,8 +71,8 @@ pub struct SharedPassage {
 /// Containment of Documents*, SEQUENCES 1997).
 ///
 /// # Errors
-/// The tokenizer is refused, `shingle` is 0, a document does not fit the memory, a temporary file cannot be written, or threads cannot be
-/// started. Problems with single documents are not errors: they go to the observer and the counts.
+/// The tokenizer is refused, `shingle` is 0, a document does not fit the memory, no record has a
+/// [field](ContainOptions::required_fields) that some must have, a temporary file cannot be written, or threads cannot be started. Problems with single documents are not errors: they go to the observer and the counts.
 ///
 /// # Cost
 /// One reading of the source and of the reference, and at most another one in [`Contained::for_each`]. Each distinct run of a document

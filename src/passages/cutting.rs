@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::hash::sequence_hash;
 use crate::run::batches::{ALONE_BYTES, SIGNING_BYTES, room};
+use crate::run::fields::RequiredFields;
 use crate::run::ordered::{Room, workers};
 use crate::run::sign::{Budget, Scratch, SigningMemory, bytes_a_byte};
 use crate::similarity::Threshold;
@@ -33,6 +34,8 @@ pub struct PassageOptions {
     pub memory: u64,
     /// The folder of the temporary files; `None` is the system's.
     pub temp_dir: Option<PathBuf>,
+    /// The fields that some record must have.
+    pub required_fields: RequiredFields,
 }
 
 impl PassageOptions {
@@ -65,6 +68,7 @@ impl Default for PassageOptions {
             threads: 0,
             memory: 1 << 30,
             temp_dir: None,
+            required_fields: RequiredFields::default(),
         }
     }
 }

@@ -9,6 +9,7 @@ use super::text::{Builder, Selector, Text};
 use crate::error::Error;
 use crate::postings::Sorter;
 use crate::run::batches::{Numbered, Side, in_parallel};
+use crate::run::fields::FieldsFound;
 use crate::run::observer::{Observer, Stage};
 use crate::run::ordered::thread_pool;
 use crate::run::places::Places;
@@ -25,6 +26,8 @@ pub struct PassageCounts {
     pub documents: u64,
     /// Documents of the reference, if there is one.
     pub references: u64,
+    /// Records without an id of their own, identified by their position; those of references included.
+    pub unnamed: u64,
     /// Tokens, those of references included.
     pub tokens: u64,
     /// Bytes of input as read; compressed input counts compressed.
@@ -83,7 +86,11 @@ impl Search {
         let mut sources = Side::both(source, reference);
         sources.iter_mut().for_each(|side| side.source.keep_for_second_read());
         observer.stage(Stage::Reading);
-        let Reading { documents, builder, mut counts, seeds } = read(&mut sources, options, with_places, observer)?;
+        let Reading { documents, builder, mut counts, fields, seeds } =
+            read(&mut sources, options, with_places, observer)?;
+        let mut here = || sources.iter_mut().filter(|side| !side.reference).find_map(|side| side.source.field_names());
+        fields.check(&options.required_fields, &mut here)?;
+        counts.unnamed = fields.unnamed;
         observer.stage(Stage::Grouping);
         let text = pool.install(|| {
             let mut text = builder.finish()?;
@@ -126,6 +133,7 @@ struct Part {
     seeds: Vec<u64>,
     /// The documents with tokens that count half.
     halves: Vec<u32>,
+    fields: FieldsFound,
     problems: Vec<Problem>,
     /// A document that is too large, which ends the run.
     refused: Option<Error>,
@@ -136,6 +144,7 @@ struct Reading {
     documents: Documents,
     builder: Builder,
     counts: PassageCounts,
+    fields: FieldsFound,
     seeds: Option<Seeds>,
 }
 
@@ -162,6 +171,7 @@ fn read(
         documents: Documents::default(),
         builder: Builder::new(anchors.clone(), memory, folder),
         counts: PassageCounts::default(),
+        fields: FieldsFound::default(),
         seeds: seeding.map(|_| Sorter::new("k-grams", memory / 8, folder)),
     };
     let selecting = Selecting { anchors, seeds: seeding, seed: options.seed, with_places };
@@ -177,7 +187,7 @@ fn read(
             if let Some(refused) = part.refused {
                 return Err(refused);
             }
-            let Reading { documents, builder, counts, seeds } = &mut reading;
+            let Reading { documents, builder, counts, fields, seeds } = &mut reading;
             for problem in &part.problems {
                 counts.problem(problem);
                 observer.problem(problem);
@@ -186,6 +196,7 @@ fn read(
             if let Some(seeds) = seeds {
                 part.seeds.as_chunks().0.iter().try_for_each(|&[gram, place]| seeds.push([gram, first + place]))?;
             }
+            fields.add(part.fields);
             counts.bytes += part.bytes;
             counts.tokens += part.tokens.len() as u64;
             let read = part.lengths.len() as u64;
@@ -225,6 +236,7 @@ fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selecting: &Selecting, gr
                 Ok(()) => {
                     part.ids.push_str(&document.id);
                     part.id_ends.push(part.ids.len());
+                    part.fields.document(&document.place, &document.id, reference);
                     if selecting.with_places {
                         part.places.push(&document.place);
                     }
@@ -232,7 +244,12 @@ fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selecting: &Selecting, gr
                 Err(error) => part.refused = part.refused.take().or(Some(error)),
             }
         }
-        Err(problem) => part.problems.push(problem),
+        Err(problem) => {
+            if !reference {
+                part.fields.problem(&problem);
+            }
+            part.problems.push(problem);
+        }
     });
     part
 }

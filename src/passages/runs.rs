@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::hash::shingle_hashes_in_place;
 use crate::postings::{Filter, Sorter};
 use crate::run::batches::{Numbered, Side, in_parallel};
+use crate::run::fields::{FieldsFound, RequiredFields};
 use crate::run::observer::{Observer, Stage};
 use crate::run::ordered::thread_pool;
 use crate::run::places::{At, Places};
@@ -43,6 +44,8 @@ pub struct ContainOptions {
     pub memory: u64,
     /// The folder of the temporary files; `None` is the system's.
     pub temp_dir: Option<PathBuf>,
+    /// The fields that some record must have.
+    pub required_fields: RequiredFields,
 }
 
 /// Runs of 13 words, half of them in one document, 100 passages, 1 GiB.
@@ -58,6 +61,7 @@ impl Default for ContainOptions {
             threads: 0,
             memory: 1 << 30,
             temp_dir: None,
+            required_fields: RequiredFields::default(),
         }
     }
 }
@@ -126,6 +130,7 @@ impl Compared {
             runs: Vec::new(),
             rows: Sorter::new("runs of words", memory / 4, folder),
             counts: PassageCounts::default(),
+            fields: FieldsFound::default(),
             exceeds_filter: false,
             pool: &pool,
         };
@@ -142,7 +147,9 @@ impl Compared {
             let filter = reading.filter()?;
             reading.read(reference, Some(&filter))?;
         }
-        let Reading { documents, rejections, tokens, runs, rows, mut counts, exceeds_filter, .. } = reading;
+        let Reading { documents, rejections, tokens, runs, rows, mut counts, fields, exceeds_filter, .. } = reading;
+        fields.check(&options.required_fields, &mut || source.field_names())?;
+        counts.unnamed = fields.unnamed;
         check_stopped(observer)?;
         observer.stage(Stage::Grouping);
         counts.spilled += rows.bytes_spilled();
@@ -201,6 +208,7 @@ struct Part {
     id_ends: Vec<usize>,
     /// Where each was read, if that is kept.
     places: Places,
+    fields: FieldsFound,
     problems: Vec<Problem>,
     /// The problems that rejected a record or a file, each with the number of documents before it.
     rejected: Vec<(u32, usize)>,
@@ -220,6 +228,7 @@ struct Reading<'a> {
     /// Rows of a run and a document.
     rows: Sorter<2>,
     counts: PassageCounts,
+    fields: FieldsFound,
     /// Whether there are more runs than the filter has room for.
     exceeds_filter: bool,
     pool: &'a ThreadPool,
@@ -228,7 +237,9 @@ struct Reading<'a> {
 impl Reading<'_> {
     /// Reads one side: the documents that are asked about, or a reference, of which only the runs are kept that `filter` has.
     fn read(&mut self, source: &mut dyn Source, filter: Option<&Filter>) -> Result<(), Error> {
-        let Reading { options, which, observer, documents, rejections, tokens, runs, rows, counts, pool, .. } = self;
+        let Reading {
+            options, which, observer, documents, rejections, tokens, runs, rows, counts, fields, pool, ..
+        } = self;
         let words = options.words();
         let (signing, threads, room) = memory_of_reading(&words);
         in_parallel(
@@ -245,6 +256,7 @@ impl Reading<'_> {
                     counts.problem(problem);
                     observer.problem(problem);
                 }
+                fields.add(part.fields);
                 counts.bytes += part.bytes;
                 counts.tokens += part.tokens.iter().map(|&tokens| u64::from(tokens)).sum::<u64>();
                 let read = part.counts.len() as u64;
@@ -330,6 +342,7 @@ fn part(
             part.runs.extend_from_slice(&words[..distinct]);
             part.ids.push_str(&document.id);
             part.id_ends.push(part.ids.len());
+            part.fields.document(&document.place, &document.id, filter.is_some());
             if which.with_places {
                 part.places.push(&document.place);
             }
@@ -337,6 +350,9 @@ fn part(
         Err(problem) => {
             if problem.kind.is_rejection() {
                 part.rejected.push((part.sequences.len() as u32, part.problems.len()));
+            }
+            if filter.is_none() {
+                part.fields.problem(&problem);
             }
             part.problems.push(problem);
         }

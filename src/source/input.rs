@@ -127,7 +127,10 @@ impl Input {
         if reference.is_empty() {
             return (input, None);
         }
+        // A text field that one side has is there.
+        let fields = Arc::new(JsonFields::new(&options));
         let mut reference = Input::new(reference, options);
+        (input.fields, reference.fields) = (Some(Arc::clone(&fields)), Some(fields));
         let (ours, theirs) = (input.depths(), reference.depths());
         let both = || ours.iter().filter_map(|(id, ours)| Some((id.clone(), *ours < *theirs.get(id)?)));
         let of = |is_ours: bool| Arc::new(both().filter(|(_, ours)| *ours == is_ours).map(|(id, _)| id).collect());

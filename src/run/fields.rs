@@ -1,10 +1,16 @@
 //! Fields that were named and that no record has: they were probably mistyped.
 
-use super::ScanOptions;
 use crate::error::Error;
-#[cfg(feature = "clean")]
-use crate::source::Place;
-use crate::source::{Problem, ProblemKind};
+use crate::source::{Place, Problem, ProblemKind};
+
+/// The fields that some record must have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequiredFields {
+    /// Whether it is an error if records were rejected for want of a text field, and no record has one.
+    pub text: bool,
+    /// The name of the field of ids, if it is an error that there are records and none has an id there.
+    pub id: Option<String>,
+}
 
 /// What was found in the fields of texts and ids. A document that is a whole file has no fields.
 #[derive(Debug, Default)]
@@ -19,18 +25,24 @@ pub(crate) struct FieldsFound {
 }
 
 impl FieldsFound {
-    /// Counts a document.
-    #[cfg(feature = "clean")]
-    pub fn document(&mut self, place: &Place, id: &str) {
+    /// Counts a document of the source or of a reference.
+    pub fn document(&mut self, place: &Place, id: &str, is_reference: bool) {
         if place.line.is_some() {
             self.records += 1;
             self.unnamed += u64::from(place.names(id));
-            self.has_text = true;
+            self.has_text |= !is_reference;
         }
     }
 
-    /// Notes a problem.
-    #[cfg(feature = "clean")]
+    /// Adds what was found later.
+    pub fn add(&mut self, next: Self) {
+        self.records += next.records;
+        self.unnamed += next.unnamed;
+        self.has_text |= next.has_text;
+        self.without_text = self.without_text.take().or(next.without_text);
+    }
+
+    /// Notes a problem of a document that is not of a reference.
     pub fn problem(&mut self, problem: &Problem) {
         if self.without_text.is_none() && lacks_text(problem) {
             self.without_text = Some(problem.to_string());
@@ -42,13 +54,13 @@ impl FieldsFound {
     ///
     /// # Errors
     /// None has.
-    pub fn check(&self, options: &ScanOptions, here: &mut dyn FnMut() -> Option<String>) -> Result<(), Error> {
-        match (&options.requires_id_field, &self.without_text) {
+    pub fn check(&self, required: &RequiredFields, here: &mut dyn FnMut() -> Option<String>) -> Result<(), Error> {
+        match (&required.id, &self.without_text) {
             (Some(field), _) if self.unnamed > 0 && self.unnamed == self.records => {
                 let here = fields_here(here);
                 Err(Error::Usage(format!("`id-field`: no record that could be read has the field '{field}'{here}")))
             }
-            (_, Some(first)) if options.requires_text_field && !self.has_text => {
+            (_, Some(first)) if required.text && !self.has_text => {
                 Err(Error::Empty(format!("no record has a text field: {first}")))
             }
             _ => Ok(()),
@@ -57,11 +69,11 @@ impl FieldsFound {
 }
 
 /// The fields that there are, as the end of a message.
-pub(super) fn fields_here(here: &mut dyn FnMut() -> Option<String>) -> String {
+pub(crate) fn fields_here(here: &mut dyn FnMut() -> Option<String>) -> String {
     here().map(|names| format!(" (fields here: {names})")).unwrap_or_default()
 }
 
 /// Whether a problem means that a record has no text, or that a file has no such column.
-pub(super) fn lacks_text(problem: &Problem) -> bool {
+pub(crate) fn lacks_text(problem: &Problem) -> bool {
     matches!(problem.kind, ProblemKind::Text | ProblemKind::Header)
 }
