@@ -154,7 +154,7 @@ def main():
     parser.add_argument("--shuffle-partitions", default="16")
     parser.add_argument("--small", action="store_true", help="let Spark broadcast what is small")
     parser.add_argument("--scan", metavar="PROGRAM", help="compare with this program")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     options = {name: value(text) for name, text in (option.split("=", 1) for option in given.options)}
     rows = read(given.corpus)
     for name in ("in", "work"):
