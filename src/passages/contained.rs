@@ -72,7 +72,8 @@ pub struct SharedPassage {
 ///
 /// # Errors
 /// The tokenizer is refused, `shingle` is 0, a document does not fit the memory, no record has a
-/// [field](ContainOptions::required_fields) that some must have, a temporary file cannot be written, or threads cannot be started. Problems with single documents are not errors: they go to the observer and the counts.
+/// [field](ContainOptions::required_fields) that some must have, a temporary file cannot be written, or threads cannot be started.
+/// Problems with single documents are not errors: they go to the observer and the counts.
 ///
 /// # Cost
 /// One reading of the source and of the reference, and at most another one in [`Contained::for_each`]. Each distinct run of a document

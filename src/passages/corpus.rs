@@ -84,7 +84,8 @@ pub struct DocumentSpans<'a> {
 ///
 /// # Errors
 /// The tokenizer is refused, documents do not fit the memory, no record has a [field](PassageOptions::required_fields) that some must have, a
-/// temporary file cannot be written, or threads cannot be started. Problems with single documents are not errors: they go to the observer and the counts.
+/// temporary file cannot be written, or threads cannot be started. Problems with single documents are not errors: they go to the observer
+/// and the counts.
 ///
 /// # Cost
 /// One reading of everything here, and at least another one in [`Passages::for_each`]. Time and memory grow linearly with the tokens,
