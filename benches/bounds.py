@@ -15,6 +15,8 @@ inputs:
     window      zstd with a window of 128 MiB, 200 MB of lines; --memory 256M
     wide        zstd with a window of 2 GiB, which is refused; --memory 64M
     threads     100,000 passages, 64 threads; --memory 32M
+    runs        60,000 documents of 76 words, every two with 16 words in common, 64 threads; --memory 1M
+    period      a document of 700,000 words, all the same, 16 threads; --memory 1M
     short       10,000,000 lines of some 60 bytes; --memory 1G
     template    100,000 pages of one template, 620 words each, Jaccard similarity .797; --memory 64M
     alike       5,000 pages of one template that are all near-duplicates, 12,497,500 pairs; --memory 64M
@@ -70,6 +72,19 @@ def corpus(kind, count):
     return write
 
 
+def in_pairs(to):
+    for number in range(60_000):
+        shared = "".join(f"the {word} " for word in words(number // 2, 8))
+        own = " ".join(words(number + (1 << 20), 60))
+        to.write(f'{{"id":"d{number}","text":"{shared}{own}"}}\n')
+    return 60_000
+
+
+def period(to):
+    to.write('{"id":"d0","text":"' + "a " * 700_000 + '"}\n')
+    return 1
+
+
 def pages(count, common, own):
     def write(to):
         rng, frame = random.Random(3), " ".join(f"c{i}" for i in range(common))
@@ -91,6 +106,8 @@ INPUTS = {
     "window": (lines_of_window, 256, [], ["--long=27", "-3"]),
     "wide": (lines_of_window, 64, [], ["--ultra", "--long=31", "-3"]),
     "threads": (corpus("passages", 100_000), 32, ["--threads", "64"], None),
+    "runs": (in_pairs, 1, ["--threads", "64"], None),
+    "period": (period, 1, ["--threads", "16"], None),
     "short": (corpus("short", 10_000_000), 1024, [], None),
     "template": (pages(100_000, 550, 70), 64, [], None),
     "alike": (pages(5_000, 300, 2), 64, [], None),
@@ -146,6 +163,10 @@ RUNS = {
     "plan": "plan {file}",
     "passages": "passages {file} --exact",
     "passages, edits": "passages {file}",
+    "passages of 5": "passages {file} --exact --min-words 5",
+    "spans of 5": "passages {file} --exact --min-words 5 --emit spans",
+    "kept of 5": "passages {file} --exact --min-words 5 --emit kept",
+    "passages of 5, edits": "passages {file} --min-words 5",
     "contain": "contain {file}",
     "lexicon build": "lexicon build {file}",
 }

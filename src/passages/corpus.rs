@@ -133,7 +133,7 @@ pub fn find_spans(
         covered.ranges(&documents.starts[documents.end_of_references() as usize..], |range| ranges.push(range));
         return Ok(Spans { ranges, documents, options: options.clone(), counts });
     }
-    let ranges = search.pool.install(|| repeats::covered(&search.text, &search.options))?;
+    let ranges = search.pool.install(|| repeats::covered(&search.text, &search.options, options.memory))?;
     let Search { mut documents, text, counts, .. } = search;
     documents.starts = text.starts;
     Ok(Spans { ranges, documents, options: options.clone(), counts })

@@ -9,7 +9,7 @@
 
 use super::cutting::PassageOptions;
 use super::later::{Later, Which, later};
-use super::locate::{Again, AgainDocument, Documents};
+use super::locate::{Again, AgainDocument, Documents, Made};
 use super::pieces::{Pieces, cover, holding};
 use super::reading::{PassageCounts, Search, check_stopped};
 use super::text::BYTES_BESIDE;
@@ -209,6 +209,20 @@ pub struct Cuts {
 struct Part {
     firsts: Vec<(u32, [u32; 2])>,
     cuts: Vec<OfDocument>,
+    /// The memory of both.
+    bytes: usize,
+}
+
+impl Made for Part {
+    fn bytes_held(&self) -> u64 {
+        self.bytes as u64
+    }
+}
+
+impl Made for Vec<Later> {
+    fn bytes_held(&self) -> u64 {
+        (self.capacity() * size_of::<Later>()) as u64
+    }
 }
 
 /// The pieces of a document: their bytes, and their words.
@@ -342,9 +356,11 @@ impl Cuts {
                 let last = first + tokens as usize - 1;
                 (piece, [again.tokens.span(first).start as u32, again.tokens.span(last).end as u32])
             }));
+            part.bytes += size_of_val(firsts(number)) / size_of::<u32>() * size_of::<(u32, [u32; 2])>();
             let own = self.of_document(number);
             if !own.is_empty() {
                 let cuts = self.bytes_of(start, &self.pieces[own.clone()], again);
+                part.bytes += size_of::<OfDocument>() + size_of_val(&cuts[..]);
                 part.cuts.push(OfDocument { number, first_piece: own.start, cuts });
             }
             Ok(())

@@ -11,8 +11,9 @@
 //!
 //! **What is cut is there.** Each token that is cut has the same token at an earlier place, and so, in the end, one that is not cut.
 
+use super::reduced::{Reduced, reduce_beyond};
 use super::repeats::{Collect, FindOptions, Repeated, search_groups};
-use super::text::{BYTES_BESIDE, Text};
+use super::text::Text;
 use crate::error::Error;
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -36,10 +37,12 @@ impl Later {
     }
 }
 
-/// The places of a repeat: the first one, and those of which something may still be found.
+/// The places of a repeat: the first one, and those of which something may still be found. Most have no list of these: a text that repeats
+/// itself has as many at once as it has places.
 pub(super) struct Places {
     first: u32,
-    others: BinaryHeap<u32>,
+    #[expect(clippy::box_collection, reason = "it takes a third of the memory where there are none")]
+    others: Option<Box<BinaryHeap<u32>>>,
 }
 
 /// Which places of repeats are collected.
@@ -58,26 +61,39 @@ struct Collecting {
     references: u32,
     which: Which,
     found: Vec<Later>,
+    /// The number of ranges after which they are reduced.
+    most: usize,
 }
 
 impl Collect for Collecting {
     type Gathered = Places;
 
     fn of_place(&self, anchor: u32) -> Places {
-        Places { first: anchor, others: BinaryHeap::new() }
+        Places { first: anchor, others: None }
     }
 
     fn join(&self, places: &mut Places, mut other: Places) {
         if other.first < places.first {
             std::mem::swap(places, &mut other);
         }
-        places.others.push(other.first);
-        places.others.append(&mut other.others);
+        let others = places.others.get_or_insert_default();
+        others.push(other.first);
+        if let Some(mut more) = other.others {
+            others.append(&mut more);
+        }
     }
 
     /// Shorter repeats at the same places come later: what is found here of a place that does not overlap the first one is all of them.
     fn repeat(&mut self, text: &Text, repeat: &Repeated, places: &mut Places) {
+        self.add_later(text, repeat, places);
+        reduce_beyond(&mut self.found, &mut self.most, reduce);
+    }
+}
+
+impl Collecting {
+    fn add_later(&mut self, text: &Text, repeat: &Repeated, places: &mut Places) {
         let Places { first: first_anchor, others } = places;
+        let others = others.get_or_insert_default();
         let (first, tokens) = (repeat.start(text, *first_anchor), repeat.tokens);
         let end = first + tokens;
         let mut add = |start: u64, tokens: u64, first: u64| {
@@ -111,21 +127,13 @@ impl Collect for Collecting {
 /// # Errors
 /// A temporary file cannot be read, or there are too many for this memory.
 pub(super) fn later(text: &Text, options: &FindOptions, which: Which, memory: u64) -> Result<Vec<Later>, Error> {
-    let found = Mutex::new(Vec::new());
-    let most = (memory / 4).saturating_add(BYTES_BESIDE) / size_of::<Later>() as u64;
-    let collect = || Collecting { references: options.references.unwrap_or(0), which, found: Vec::new() };
+    let found = Mutex::new(Reduced::new(memory, reduce));
+    let collect = || Collecting { references: options.references.unwrap_or(0), which, found: Vec::new(), most: 0 };
     search_groups(text, options, collect, |Collecting { found: own, .. }| {
-        own.sort_unstable_by_key(order);
-        longest(own);
-        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.append(own);
-        if found.len() as u64 > most {
-            let message = "the places of passages do not fit `memory`: allow more, or ask for more words";
-            return Err(Error::Full(format!("{message} ({} found)", found.len())));
-        }
-        Ok(())
+        reduce(own);
+        found.lock().unwrap_or_else(PoisonError::into_inner).append(own)
     })?;
-    let mut found: Vec<Later> = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner).into_vec();
     found.par_sort_unstable_by_key(order);
     longest(&mut found);
     found.shrink_to_fit();
@@ -134,6 +142,12 @@ pub(super) fn later(text: &Text, options: &FindOptions, which: Which, memory: u6
 
 fn order(later: &Later) -> (u64, Reverse<u32>, u64) {
     (later.start, Reverse(later.tokens), later.first)
+}
+
+/// Sorts ranges, and removes those within others.
+fn reduce(found: &mut Vec<Later>) {
+    found.sort_unstable_by_key(order);
+    longest(found);
 }
 
 /// Removes ranges within others. They are in order.

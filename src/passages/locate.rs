@@ -4,6 +4,7 @@ use super::cutting::{Cutting, PassageOptions, WordOptions, memory_of_reading, se
 use crate::error::Error;
 use crate::run::batches::{Numbered, Side, in_parallel};
 use crate::run::observer::{Observer, Stage};
+use crate::run::ordered::Load;
 use crate::run::places::{At, Places};
 use crate::source::{Document, Place, Problem, ProblemKind, Severity};
 use crate::tokenizer::{TokenDetail, Tokens};
@@ -123,6 +124,18 @@ pub(super) struct Locator<'a> {
     pub observer: &'a dyn Observer,
 }
 
+/// What is made of documents that are read again.
+pub(super) trait Made: Default + Send {
+    /// The memory of what grows with the documents.
+    fn bytes_held(&self) -> u64;
+}
+
+impl Made for LocatedPart {
+    fn bytes_held(&self) -> u64 {
+        (self.places.capacity() * size_of::<(u32, Located)>() + self.texts.capacity()) as u64
+    }
+}
+
 impl Locator<'_> {
     /// Locates what is sought, in the order of the tokens, and passes on what is in each batch, in order. Returns the number of documents
     /// that have changed, which are reported.
@@ -201,7 +214,7 @@ impl Again<'_> {
     ///
     /// # Errors
     /// Those of `visit` and of `take`, or a source fails as a whole.
-    pub fn read<T: Default + Send>(
+    pub fn read<T: Made>(
         &self,
         sources: &mut [Side<'_>],
         wanted: impl Fn(u32) -> bool + Sync,
@@ -227,7 +240,7 @@ impl Again<'_> {
                 |_| Ok(()),
                 || (Cutting::new(words, &signing), Vec::new()),
                 |(), numbered, (cutting, words)| self.part(numbered, &wanted, &visit, cutting, words),
-                |part: AgainPart<T>| {
+                |(part, _load): (AgainPart<T>, Load)| {
                     if let Some(refused) = part.refused {
                         return Err(refused);
                     }
@@ -248,20 +261,22 @@ impl Again<'_> {
         Ok(changed)
     }
 
-    fn part<T: Default>(
+    fn part<T: Made>(
         &self,
         numbered: Numbered,
         wanted: &impl Fn(u32) -> bool,
         visit: &impl Fn(&mut T, u32, &AgainDocument<'_>) -> Result<(), Error>,
         cutting: &mut Cutting<'_>,
         words: &mut Vec<u64>,
-    ) -> AgainPart<T> {
-        let (documents, batch) = (self.documents, numbered.batch);
+    ) -> (AgainPart<T>, Load) {
+        let documents = self.documents;
+        let Numbered { number, reference, batch, mut load } = numbered;
+        let counted = batch.bytes_held();
         let (bytes, unpacked) = (batch.bytes_read(), batch.bytes_unpacked());
         let mut part = AgainPart { bytes, unpacked, problems: Vec::new(), refused: None, result: T::default() };
-        let range = documents.of_batch(numbered.reference, numbered.number);
+        let range = documents.of_batch(reference, number);
         if !range.clone().any(wanted) {
-            return part;
+            return (part, load);
         }
         let mut next = range.start;
         batch.documents(&mut |read| {
@@ -280,12 +295,14 @@ impl Again<'_> {
                 visit(&mut part.result, number, &AgainDocument { document, tokens, words })
             });
             part.refused = cut.and_then(|visited| visited).err();
+            // As much as the batch was counted when it was read.
+            load.raise(part.result.bytes_held().saturating_sub(counted));
         });
         // Records that are not documents now.
         let missing = next.min(range.end)..range.end;
         let missing = missing.filter(|&number| wanted(number));
         part.problems.extend(missing.map(|number| (number, self.changed(number, None))));
-        part
+        (part, load)
     }
 
     /// The problem of a document that has changed, at its place now.

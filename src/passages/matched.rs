@@ -2,7 +2,7 @@
 //!
 //! Documents are kept as words and places, in memory or in a file. Of each document that contains others, the words are loaded once.
 
-use super::locate::AgainDocument;
+use super::locate::{AgainDocument, Made};
 use super::reading::check_stopped;
 use super::shared::Answer;
 use crate::error::Error;
@@ -31,6 +31,12 @@ pub(super) struct Kept {
 pub(super) struct KeptPart {
     documents: Vec<KeptDocument>,
     paths: Vec<(u32, Arc<str>)>,
+}
+
+impl Made for KeptPart {
+    fn bytes_held(&self) -> u64 {
+        (self.documents.capacity() * size_of::<KeptDocument>()) as u64
+    }
 }
 
 /// Where a document is kept.

@@ -33,7 +33,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// The seeds, and the windows, that all threads take at once.
+/// The seeds and exact ranges, and the windows, that all threads take at once.
 const SEEDS_AT_ONCE: usize = 1 << 16;
 const WINDOWS_AT_ONCE: usize = 1 << 12;
 
@@ -108,8 +108,8 @@ impl Near {
         let mut seeds = self.pool.install(|| seeds.sorted())?;
         let (mut seed, mut next) = (seeds.next()?, 0);
         while seed.is_some() || next < exact.len() {
-            let (mut windows, mut rows) = (Vec::new(), Vec::new());
-            while rows.len() < SEEDS_AT_ONCE && windows.len() < WINDOWS_AT_ONCE {
+            let (mut windows, mut rows, begin) = (Vec::new(), Vec::new(), next);
+            while rows.len() + next - begin < SEEDS_AT_ONCE && windows.len() < WINDOWS_AT_ONCE {
                 let place = seed.map(|[place, _]| place).into_iter().chain(exact.get(next).map(|range| range.start));
                 let Some(place) = place.min() else { break };
                 let document = self.documents.number_at(place);

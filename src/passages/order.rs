@@ -10,16 +10,17 @@ use crate::postings::Cached;
 use rayon::prelude::*;
 use std::ops::{Range, RangeInclusive};
 
-/// Sorts all groups, each thread with a small part of this memory. Afterwards, the anchors know their slots.
+/// Sorts all groups, all threads together with a small part of this memory. Afterwards, the anchors know their slots.
 ///
 /// # Errors
 /// The temporary file of the tokens cannot be read.
 pub(super) fn sort(text: &mut Text, memory: u64) -> Result<(), Error> {
     let mut slots = std::mem::take(&mut text.slots);
     let group = |slot: &Slot| text.anchors[slot.right as usize].slot;
+    let at_once = (memory / 32 + BYTES_BESIDE) / size_of::<u64>() as u64 / rayon::current_num_threads() as u64;
     slots
         .par_chunk_by_mut(|a, b| group(a) == group(b))
-        .try_for_each_init(|| Sorter::new(text, memory), |sorter, slots| sorter.sort(text, slots))?;
+        .try_for_each_init(|| Sorter::new(text, at_once), |sorter, slots| sorter.sort(text, slots))?;
     for (place, slot) in (0..).zip(&slots) {
         text.anchors[slot.right as usize].slot = place;
     }
@@ -28,8 +29,9 @@ pub(super) fn sort(text: &mut Text, memory: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// The range of the number of tokens that are compared at a time.
-const AT_ONCE: RangeInclusive<u64> = 1 << 16..=1 << 22;
+/// The range of the number of tokens that a thread compares at a time, and the memory for them in addition to a share of the option.
+const AT_ONCE: RangeInclusive<u64> = 1 << 13..=1 << 22;
+const BYTES_BESIDE: u64 = 4 << 20;
 
 /// The maximum distance in tokens of what is read together, and the maximum number of tokens that are.
 const GAP: u64 = 1 << 9;
@@ -59,8 +61,7 @@ struct Sorter<'t> {
 }
 
 impl<'t> Sorter<'t> {
-    fn new(text: &'t Text, memory: u64) -> Self {
-        let at_once = (memory / 64 / size_of::<u64>() as u64).clamp(*AT_ONCE.start(), *AT_ONCE.end());
+    fn new(text: &'t Text, at_once: u64) -> Self {
         Sorter {
             members: Vec::new(),
             common: Vec::new(),
@@ -69,7 +70,7 @@ impl<'t> Sorter<'t> {
             order: Vec::new(),
             sorted: Vec::new(),
             read: text.tokens(),
-            at_once: at_once as usize,
+            at_once: at_once.clamp(*AT_ONCE.start(), *AT_ONCE.end()) as usize,
         }
     }
 

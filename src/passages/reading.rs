@@ -11,7 +11,7 @@ use crate::postings::Sorter;
 use crate::run::batches::{Numbered, Side, in_parallel};
 use crate::run::fields::FieldsFound;
 use crate::run::observer::{Observer, Stage};
-use crate::run::ordered::thread_pool;
+use crate::run::ordered::{Load, thread_pool};
 use crate::run::places::Places;
 use crate::source::{Problem, Severity, Source};
 use crate::tokenizer::TokenDetail;
@@ -139,6 +139,13 @@ struct Part {
     refused: Option<Error>,
 }
 
+impl Part {
+    /// The memory of what grows with the texts.
+    fn bytes_held(&self) -> u64 {
+        8 * (self.tokens.capacity() + self.selected.capacity() + self.seeds.capacity()) as u64
+    }
+}
+
 /// What was read.
 struct Reading {
     documents: Documents,
@@ -183,7 +190,7 @@ fn read(
         |_| Ok(()),
         || (Cutting::new(words, &signing), Vec::new()),
         |(), numbered, (cutting, grams)| part(numbered, cutting, &selecting, grams),
-        |mut part: Part| {
+        |(mut part, _load): (Part, Load)| {
             if let Some(refused) = part.refused {
                 return Err(refused);
             }
@@ -213,9 +220,10 @@ fn read(
     Ok(reading)
 }
 
-/// Turns a batch into a part.
-fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selecting: &Selecting, grams: &mut Vec<u64>) -> Part {
-    let Numbered { reference, batch, .. } = numbered;
+/// Turns a batch into a part. Its load is for what is made of a byte of text: up to 20 bytes, if every token is selected.
+fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selecting: &Selecting, grams: &mut Vec<u64>) -> (Part, Load) {
+    let Numbered { reference, batch, mut load, .. } = numbered;
+    let counted = batch.bytes_held();
     let mut part = Part { reference, bytes: batch.bytes_read(), unpacked: batch.bytes_unpacked(), ..Part::default() };
     batch.documents(&mut |document| match document {
         Ok(document) => {
@@ -243,6 +251,8 @@ fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selecting: &Selecting, gr
                 }
                 Err(error) => part.refused = part.refused.take().or(Some(error)),
             }
+            // As much as the batch was counted when it was read.
+            load.raise(part.bytes_held().saturating_sub(counted));
         }
         Err(problem) => {
             if !reference {
@@ -251,5 +261,5 @@ fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selecting: &Selecting, gr
             part.problems.push(problem);
         }
     });
-    part
+    (part, load)
 }

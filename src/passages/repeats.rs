@@ -24,7 +24,9 @@
 //! anchor in common, it is compared as the places of that k-gram are, which were sorted before by the tokens around them. So tokens are
 //! read once for each place.
 
+use super::gathered::Gathered;
 use super::order;
+use super::reduced::{Reduced, reduce_beyond};
 use super::text::{BYTES_BESIDE, Builder, LAST, Selector, Slot, Text};
 use crate::error::Error;
 use crate::postings::{Buffer, Cached, Stored};
@@ -315,54 +317,59 @@ const AT_ONCE: usize = 1 << 16;
 /// The first places of a repeat.
 struct First {
     /// Ascending.
-    anchors: Vec<u32>,
+    anchors: Gathered,
     /// The number of repeats so far that have the same first place, and overlap themselves.
-    overlapping: usize,
+    overlapping: u32,
 }
 
 impl Collect for Outbox<'_> {
     type Gathered = First;
 
     fn of_place(&self, anchor: u32) -> First {
-        First { anchors: vec![anchor], overlapping: 0 }
+        First { anchors: Gathered::One(anchor), overlapping: 0 }
     }
 
     fn join(&self, first: &mut First, mut other: First) {
-        if other.anchors[0] < first.anchors[0] {
+        if other.anchors.all()[0] < first.anchors.all()[0] {
             std::mem::swap(first, &mut other);
         }
         // The second one shows whether the repeat overlaps itself.
         let most = self.options.most_places.max(2);
-        match &other.anchors[..] {
-            &[anchor] => first.anchors.insert(first.anchors.partition_point(|&own| own < anchor), anchor),
+        let anchors = first.anchors.list();
+        match other.anchors.all() {
+            &[anchor] => anchors.insert(anchors.partition_point(|&own| own < anchor), anchor),
             others => {
-                first.anchors.extend_from_slice(others);
+                anchors.extend_from_slice(others);
                 // Two sorted runs, which this finds.
-                first.anchors.sort();
+                anchors.sort();
             }
         }
-        first.anchors.truncate(most);
+        anchors.truncate(most);
     }
 
     fn repeat(&mut self, text: &Text, repeat: &Repeated, first: &mut First) {
         let &Repeated { tokens, size, count, .. } = repeat;
         let start = |anchor| repeat.start(text, anchor);
-        if start(first.anchors[1]) - start(first.anchors[0]) < tokens {
+        let anchors = first.anchors.all();
+        if start(anchors[1]) - start(anchors[0]) < tokens {
             first.overlapping += 1;
-            if first.overlapping > self.options.most_overlapping {
+            if first.overlapping as usize > self.options.most_overlapping {
                 self.left_out += 1;
                 return;
             }
         }
-        let places = &first.anchors[..first.anchors.len().min(self.options.most_places)];
+        let places = &anchors[..anchors.len().min(self.options.most_places)];
         self.index.push(Entry {
-            first: start(first.anchors[0]),
+            first: start(anchors[0]),
             at: self.words.len() as u64,
             tokens: tokens as u32,
             places: places.len() as u32,
         });
         self.words.extend([size, count]);
         self.words.extend(places.iter().map(|&anchor| start(anchor)));
+        if self.words.len() >= AT_ONCE {
+            self.flush();
+        }
     }
 }
 
@@ -391,12 +398,7 @@ impl Drop for Outbox<'_> {
 pub(super) fn find(text: &Text, options: &FindOptions, memory: u64, folder: Option<&Path>) -> Result<Found, Error> {
     let found = Mutex::new(Found::new(false, memory, folder));
     let outbox = || Outbox { options, found: &found, words: Vec::new(), index: Vec::new(), left_out: 0 };
-    search_groups(text, options, outbox, |outbox| {
-        if outbox.words.len() >= AT_ONCE {
-            outbox.flush();
-        }
-        Ok(())
-    })?;
+    search_groups(text, options, outbox, |_| Ok(()))?;
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(error) = found.error.take() {
         return Err(error);
@@ -409,24 +411,28 @@ pub(super) fn find(text: &Text, options: &FindOptions, memory: u64, folder: Opti
 struct Covering {
     references: u32,
     ranges: Vec<(u64, u64)>,
+    /// The number of ranges after which they are reduced.
+    most: usize,
 }
 
 impl Collect for Covering {
-    type Gathered = Vec<u32>;
+    type Gathered = Gathered;
 
-    fn of_place(&self, anchor: u32) -> Vec<u32> {
-        if anchor < self.references { Vec::new() } else { vec![anchor] }
+    fn of_place(&self, anchor: u32) -> Gathered {
+        Gathered::One(anchor)
     }
 
-    fn join(&self, anchors: &mut Vec<u32>, mut other: Vec<u32>) {
-        if anchors.len() < other.len() {
+    fn join(&self, anchors: &mut Gathered, mut other: Gathered) {
+        if anchors.all().len() < other.all().len() {
             std::mem::swap(anchors, &mut other);
         }
-        anchors.extend(other);
+        anchors.list().extend_from_slice(other.all());
     }
 
-    fn repeat(&mut self, text: &Text, repeat: &Repeated, anchors: &mut Vec<u32>) {
-        self.ranges.extend(anchors.drain(..).map(|anchor| (repeat.start(text, anchor), repeat.tokens)));
+    fn repeat(&mut self, text: &Text, repeat: &Repeated, anchors: &mut Gathered) {
+        let here = anchors.list().drain(..).filter(|&anchor| anchor >= self.references);
+        self.ranges.extend(here.map(|anchor| (repeat.start(text, anchor), repeat.tokens)));
+        reduce_beyond(&mut self.ranges, &mut self.most, join_overlapping);
     }
 }
 
@@ -434,25 +440,19 @@ impl Collect for Covering {
 /// different documents. Those of a [reference](FindOptions::references) are left out.
 ///
 /// # Errors
-/// A temporary file cannot be read.
-pub(super) fn covered(text: &Text, options: &FindOptions) -> Result<Vec<Range<u64>>, Error> {
-    let found = Mutex::new(Vec::new());
-    let collect = || Covering { references: options.references.unwrap_or(0), ranges: Vec::new() };
+/// A temporary file cannot be read, or there are too many for this memory.
+pub(super) fn covered(text: &Text, options: &FindOptions, memory: u64) -> Result<Vec<Range<u64>>, Error> {
+    let found = Mutex::new(Reduced::new(memory, join_overlapping));
+    let collect = || Covering { references: options.references.unwrap_or(0), ranges: Vec::new(), most: 0 };
     search_groups(text, options, collect, |Covering { ranges, .. }| {
-        // What was found at one anchor overlaps: it is kept once.
-        ranges.sort_unstable();
-        ranges.dedup_by(|next, last| {
-            // They end within their document.
-            let joins = next.0 < last.0 + last.1;
-            last.1 = if joins { last.1.max(next.0 + next.1 - last.0) } else { last.1 };
-            joins
-        });
-        if !ranges.is_empty() {
-            found.lock().unwrap_or_else(PoisonError::into_inner).append(ranges);
+        if ranges.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        // What was found at one anchor overlaps: it is kept once.
+        join_overlapping(ranges);
+        found.lock().unwrap_or_else(PoisonError::into_inner).append(ranges)
     })?;
-    let mut found: Vec<(u64, u64)> = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner).into_vec();
     found.par_sort_unstable();
     let mut ranges: Vec<Range<u64>> = Vec::new();
     let (mut document, mut end_of_document) = (0, 0);
@@ -468,6 +468,16 @@ pub(super) fn covered(text: &Text, options: &FindOptions) -> Result<Vec<Range<u6
         }
     }
     Ok(ranges)
+}
+
+/// Sorts ranges, each a start and a length, and joins those that overlap: they end within their document.
+fn join_overlapping(ranges: &mut Vec<(u64, u64)>) {
+    ranges.sort_unstable();
+    ranges.dedup_by(|next, last| {
+        let joins = next.0 < last.0 + last.1;
+        last.1 = if joins { last.1.max(next.0 + next.1 - last.0) } else { last.1 };
+        joins
+    });
 }
 
 /// Searches the places of each k-gram on all threads. `collect` makes a collector, which is used for many k-grams; `each` is called with it
@@ -505,7 +515,7 @@ impl<C: Collect> Search<'_, '_, C> {
         let mut result = Ok(());
         tree(
             slots.len(),
-            |at| u64::from(slots[at].left_common),
+            |at| u32::from(slots[at].left_common),
             |_| (),
             |_, ()| (),
             |depth, range, ()| {
@@ -557,7 +567,7 @@ impl<C: Collect> Search<'_, '_, C> {
         let (mut result, collect) = (Ok(()), std::cell::RefCell::new(&mut **collect));
         tree(
             places.len(),
-            |at| u64::from(common[at]),
+            |at| common[at],
             |at| collect.borrow().of_place(places[at].0),
             |gathered, other| collect.borrow().join(gathered, other),
             |length, range, gathered| {
@@ -584,19 +594,19 @@ impl<C: Collect> Search<'_, '_, C> {
 /// each and the next one, and with what is gathered of its strings. Inner nodes come before those around them.
 fn tree<G>(
     strings: usize,
-    common: impl Fn(usize) -> u64,
+    common: impl Fn(usize) -> u32,
     of_string: impl Fn(usize) -> G,
     join: impl Fn(&mut G, G),
     mut each: impl FnMut(u64, Range<usize>, &mut G),
 ) {
-    let mut open: Vec<(u64, usize, G)> = Vec::new();
+    let mut open: Vec<(u32, u32, G)> = Vec::new();
     for at in 0..strings {
-        let (mut gathered, mut start) = (of_string(at), at);
+        let (mut gathered, mut start) = (of_string(at), at as u32);
         let depth = (at + 1 < strings).then(|| common(at));
         while let Some((inner, first, mut inside)) = open.pop_if(|(inner, ..)| depth.is_none_or(|depth| *inner > depth))
         {
             join(&mut inside, gathered);
-            each(inner, first..at + 1, &mut inside);
+            each(u64::from(inner), first as usize..at + 1, &mut inside);
             (gathered, start) = (inside, first);
         }
         match (depth, open.last_mut()) {

@@ -10,7 +10,7 @@ use crate::postings::{Filter, Sorter};
 use crate::run::batches::{Numbered, Side, in_parallel};
 use crate::run::fields::{FieldsFound, RequiredFields};
 use crate::run::observer::{Observer, Stage};
-use crate::run::ordered::thread_pool;
+use crate::run::ordered::{Load, thread_pool};
 use crate::run::places::{At, Places};
 use crate::run::rejections::Rejections;
 use crate::run::sign::sort_distinct;
@@ -248,7 +248,7 @@ impl Reading<'_> {
             |_| Ok(()),
             || (Cutting::new(words, &signing), Vec::new()),
             |(), numbered, (cutting, words)| part(numbered, cutting, words, (*options, *which), filter),
-            |mut part: Part| {
+            |(mut part, _load): (Part, Load)| {
                 if let Some(refused) = part.refused {
                     return Err(refused);
                 }
@@ -317,8 +317,9 @@ fn part(
     words: &mut Vec<u64>,
     (options, which): (&ContainOptions, Which),
     filter: Option<&Filter>,
-) -> Part {
-    let batch = numbered.batch;
+) -> (Part, Load) {
+    let Numbered { batch, mut load, .. } = numbered;
+    let counted = batch.bytes_held();
     let mut part = Part { bytes: batch.bytes_read(), unpacked: batch.bytes_unpacked(), ..Part::default() };
     batch.documents(&mut |document| match document {
         Ok(document) => {
@@ -346,6 +347,8 @@ fn part(
             if which.with_places {
                 part.places.push(&document.place);
             }
+            // As much as the batch was counted when it was read.
+            load.raise((8 * part.runs.capacity() as u64).saturating_sub(counted));
         }
         Err(problem) => {
             if problem.kind.is_rejection() {
@@ -357,5 +360,5 @@ fn part(
             part.problems.push(problem);
         }
     });
-    part
+    (part, load)
 }

@@ -4,15 +4,15 @@
 //! tokens → [`Selector`] on any thread → [`Builder`], in order → [`Text`]: the anchors whose k-gram repeats
 //! ```
 //!
-//! An anchor takes [`BYTES_AN_ANCHOR`] bytes if its k-gram repeats, and 8 bytes otherwise; tokens and all selected anchors go to
-//! temporary files if they do not fit.
+//! An anchor takes [`BYTES_AN_ANCHOR`] bytes if its k-gram repeats; tokens, all selected anchors and their k-grams go to temporary files
+//! if they do not fit.
 
 use super::minima::Minima;
 use super::modular::{Powers, extended};
 use super::selected_by_windows;
 use crate::error::Error;
 use crate::hash::{mix, shingle_hashes};
-use crate::postings::{Buffer, Cached, Stored};
+use crate::postings::{Buffer, Cached, Sorter, Stored};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;
@@ -130,7 +130,7 @@ pub(super) struct Builder {
     selector: Selector,
     tokens: Stored,
     selected: Stored,
-    grams: Vec<u64>,
+    grams: Sorter<1>,
     starts: Vec<u64>,
     halves: Halves,
     memory: u64,
@@ -142,7 +142,7 @@ impl Builder {
         Builder {
             tokens: Stored::new("tokens", memory / 4, folder),
             selected: Stored::new("places of k-grams", memory / 8, folder),
-            grams: Vec::new(),
+            grams: Sorter::new("k-grams", memory / 8, folder),
             starts: vec![0],
             halves: Halves::default(),
             selector,
@@ -154,7 +154,7 @@ impl Builder {
     /// numbered from the first of these. `halves` are the documents with tokens that count half.
     ///
     /// # Errors
-    /// A temporary file cannot be written, or there are more documents or anchors than fit the memory.
+    /// A temporary file cannot be written, or there are too many documents.
     pub fn add(&mut self, lengths: &[u64], tokens: &[u64], selected: &mut [u64], halves: &[u32]) -> Result<(), Error> {
         let (document, first) = (self.starts.len() as u64 - 1, self.starts[self.starts.len() - 1]);
         if document + lengths.len() as u64 >= u64::from(u32::MAX) {
@@ -163,47 +163,27 @@ impl Builder {
         for anchor in selected.as_chunks_mut::<WORDS>().0 {
             anchor[2] += first;
             anchor[3] += document << 32;
-            self.grams.push(anchor[0]);
+            self.grams.push([anchor[0]])?;
         }
         self.starts.extend(lengths.iter().scan(first, |end, length| {
             *end += length;
             Some(*end)
         }));
         halves.iter().for_each(|&number| self.halves.add(document as u32 + number));
-        if 8 * self.grams.len() as u64 > self.memory / 2 + BYTES_BESIDE {
-            return Err(self.full("k-grams", self.grams.len() as u64));
-        }
         self.tokens.append(tokens)?;
         self.selected.append(selected)
-    }
-
-    fn full(&self, what: &str, count: u64) -> Error {
-        let (documents, memory) = (self.starts.len() - 1, self.memory);
-        Error::Full(format!("{count} {what} of {documents} documents do not fit `memory` ({memory} bytes): allow more"))
     }
 
     /// The documents, without the anchors whose k-gram does not repeat.
     ///
     /// # Errors
-    /// As for [`add`](Self::add).
+    /// A temporary file cannot be read or written, or there are more anchors than fit the memory.
     pub fn finish(mut self) -> Result<Text, Error> {
-        self.grams.par_sort_unstable();
-        let (mut repeated, mut places) = (0, 0);
-        let mut at = 0;
-        while at < self.grams.len() {
-            let run = self.grams[at..].iter().take_while(|&&gram| gram == self.grams[at]).count();
-            if run > 1 {
-                self.grams[repeated] = self.grams[at];
-                (repeated, places) = (repeated + 1, places + run);
-            }
-            at += run;
-        }
-        self.grams.truncate(repeated);
-        self.grams.shrink_to_fit();
-        if BYTES_AN_ANCHOR * places as u64 > self.memory.saturating_add(BYTES_BESIDE) || places >= u32::MAX as usize {
-            return Err(self.full("places of k-grams that repeat", places as u64));
-        }
-        let grams = Grams::new(std::mem::take(&mut self.grams));
+        let sorter = std::mem::replace(&mut self.grams, Sorter::new("k-grams", 0, None));
+        let grams_spilled = sorter.bytes_spilled();
+        let (grams, places) = self.repeated(sorter)?;
+        let repeated = grams.len();
+        let grams = Grams::new(grams);
         let mut anchors = Vec::with_capacity(places);
         // Groups are numbered in the order of their first places: those that follow each other have tokens close to each other.
         let mut counts = Vec::with_capacity(repeated);
@@ -230,9 +210,36 @@ impl Builder {
         }
         drop((grams, groups));
         let slots = slots(&anchors, counts);
-        let selected_spilled = self.selected.bytes_spilled();
+        let selected_spilled = self.selected.bytes_spilled() + grams_spilled;
         let Builder { selector, tokens, starts, halves, .. } = self;
         Ok(Text { tokens, starts, anchors, slots, minima: Minima::default(), selector, halves, selected_spilled })
+    }
+
+    /// The k-grams that repeat, ascending, and the number of their places.
+    fn repeated(&self, grams: Sorter<1>) -> Result<(Vec<u64>, usize), Error> {
+        let (mut repeated, mut places) = (Vec::new(), 0u64);
+        let most = (self.memory.saturating_add(BYTES_BESIDE) / BYTES_AN_ANCHOR).min(u32::MAX.into());
+        let (mut last, mut count) = (None, 0u64);
+        grams.for_each(|&[gram]| {
+            count = if last == Some(gram) { count + 1 } else { 1 };
+            last = Some(gram);
+            match count {
+                1 => {}
+                2 => {
+                    repeated.push(gram);
+                    places += 2;
+                }
+                _ => places += 1,
+            }
+            if places <= most {
+                return Ok(());
+            }
+            let (documents, memory) = (self.starts.len() - 1, self.memory);
+            let message = format!("more than {most} places of repeated k-grams of {documents} documents do not fit");
+            Err(Error::Full(format!("{message} `memory` ({memory} bytes): allow more")))
+        })?;
+        repeated.shrink_to_fit();
+        Ok((repeated, places as usize))
     }
 }
 

@@ -344,6 +344,25 @@ fn features_are_counted_and_grouped_within_the_memory() {
     assert!(run.stderr.contains(message), "{}", run.stderr);
 }
 
+/// With so short passages, every k-gram is selected: what is made of a text takes ten times as much, and was not counted.
+#[test]
+fn short_passages_take_little_memory() {
+    const DOCUMENTS: u64 = 30_000;
+    let lines = alike_in_pairs(DOCUMENTS, 8);
+    let word = |number: u64| format!(" {:x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40);
+    let longer = |(number, mut line): (u64, Vec<u8>)| {
+        line.pop();
+        line.extend((0..100).flat_map(|at| word((2 << 40) + 100 * number + at).into_bytes()));
+        line.push(b'\n');
+        line
+    };
+    let lines: Vec<Vec<u8>> = (0..).zip(lines).map(longer).collect();
+    for arguments in ["--exact --emit spans", "--exact", "", "--exact --emit kept"] {
+        let run = check(&format!("passages - --min-words 5 {arguments}"), &lines, DOCUMENTS, 0);
+        assert!(arguments.contains("emit") || run.stderr.contains("15,000 passages"), "{}", run.stderr);
+    }
+}
+
 /// Every two are contained in each other, and all share a run.
 #[test]
 fn many_contained_documents_take_little_memory() {
