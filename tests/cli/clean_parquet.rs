@@ -92,6 +92,44 @@ fn very_many_rows_that_are_lost_are_few_problems() {
     }
 }
 
+/// A file of one column, with a row group for each number of rows: the same texts in all of them.
+fn grouped(groups: &[usize]) -> Vec<u8> {
+    let schema = Arc::new(parse_message_type("message m { required binary text (UTF8); }").unwrap());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::default()).unwrap();
+    for &rows in groups {
+        let text = |row: usize| format!("number {row} of some texts of words").as_str().into();
+        let texts: Vec<ByteArray> = (0..rows).map(text).collect();
+        let mut group = writer.next_row_group().unwrap();
+        let mut to = group.next_column().unwrap().unwrap();
+        to.typed::<ByteArrayType>().write_batch(&texts, None, None).unwrap();
+        to.close().unwrap();
+        group.close().unwrap();
+    }
+    writer.into_inner().unwrap()
+}
+
+/// Writers give a row group without rows a dictionary, and the position 0 of its pages of values.
+#[test]
+fn row_groups_without_rows_are_not_damaged() {
+    for (groups, kept) in [(&[2, 0, 2][..], 2), (&[0, 2, 2], 2), (&[2, 2, 0], 2), (&[0, 2], 2), (&[0, 0], 0)] {
+        let shell = Shell::new();
+        fs::create_dir(shell.folder().join("in")).unwrap();
+        let bytes = grouped(groups);
+        let metadata = |path: &str| {
+            let path = shell.folder().join(path);
+            SerializedFileReader::try_from(&*path).unwrap().metadata().clone()
+        };
+        shell.write("in/a.parquet", &bytes);
+        let empty = metadata("in/a.parquet");
+        let empty = empty.row_groups().iter().find(|group| group.num_rows() == 0).unwrap().column(0);
+        assert!(empty.dictionary_page_offset().is_some() && empty.data_page_offset() == 0);
+        let run = shell.dedup("clean in --output out --threshold 1 --allow-empty");
+        assert_eq!(run.status, 0, "{groups:?}: {}", run.stderr);
+        assert!(!run.stderr.contains("damaged"), "{groups:?}: {}", run.stderr);
+        assert_eq!(metadata("out/a.parquet").file_metadata().num_rows(), kept, "{groups:?}");
+    }
+}
+
 /// The columns of each row group: their names, and where they are.
 fn columns(path: &Path) -> Vec<(String, Range<usize>)> {
     let reader = SerializedFileReader::try_from(path).unwrap();

@@ -171,10 +171,14 @@ impl<'f> File<'f> {
         }
     }
 
-    /// Ends a row group of which all rows are handed out. If columns are checked, nothing may come after their values.
+    /// Ends a row group of which all rows are handed out. If columns are checked, nothing may come after their values. A row group
+    /// without rows is not checked: no copy has it, and writers give the position 0 for the pages of values that it lacks.
     fn finish_group(&mut self) {
         let Some((mut group, unread)) = self.group.take().zip(self.unread.as_mut()) else { return };
-        let rows = (group.first, group.first + group.rows.max(1) - 1);
+        if group.rows == 0 {
+            return;
+        }
+        let rows = (group.first, group.first + group.rows - 1);
         for (cursor, ordinal) in group.cursors().zip(self.columns.ordinals()) {
             if let Err(fault) = cursor.pages.finish(&mut self.expansion, self.options) {
                 unread.note(ordinal, rows, &fault);
@@ -415,5 +419,51 @@ impl Cursor<'_> {
             self.page = (starts.rows > 0).then_some((page, starts.rows, 0));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::parquet::data_type::{ByteArray, ByteArrayType};
+    use ::parquet::file::writer::SerializedFileWriter;
+    use ::parquet::schema::parser::parse_message_type;
+    use std::io::Write as _;
+
+    /// A file with a text and a note in each row, and row groups of these numbers of rows.
+    fn written(groups: &[usize]) -> fs::File {
+        let schema = "message m { required binary text (UTF8); required binary note (UTF8); }";
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::default()).unwrap();
+        for &rows in groups {
+            let values: Vec<ByteArray> = (0..rows).map(|row| format!("text {row}").as_str().into()).collect();
+            let mut group = writer.next_row_group().unwrap();
+            while let Some(mut column) = group.next_column().unwrap() {
+                column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+                column.close().unwrap();
+            }
+            group.close().unwrap();
+        }
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&writer.into_inner().unwrap()).unwrap();
+        file
+    }
+
+    /// Such a row group has a dictionary and no page of values, whose position is 0.
+    #[test]
+    fn row_groups_without_rows() {
+        for groups in [&[2, 0, 2][..], &[0, 2], &[2, 0], &[0], &[0, 0], &[]] {
+            let (file, options) = (written(groups), ReadOptions::default());
+            let mut reader = File::open(&file, &options, true).unwrap();
+            let mut rows = 0;
+            while let Some(piece) = reader.next() {
+                match piece {
+                    Piece::Rows(found) => rows += found.count as usize,
+                    Piece::Checks(checks) => assert!(checks.problems().is_empty(), "{groups:?}: {checks:?}"),
+                    Piece::Broken { fault, .. } => panic!("{groups:?}: {}", fault.message),
+                }
+            }
+            assert_eq!(rows, groups.iter().sum::<usize>(), "{groups:?}");
+        }
     }
 }
