@@ -75,7 +75,7 @@ impl Counts {
     fn problem(&mut self, problem: &Problem) {
         match problem.severity {
             Severity::FellBack => self.fell_back += 1,
-            Severity::Repaired => self.repaired += 1,
+            Severity::Repaired => self.repaired += u64::from(problem.is_repair()),
             Severity::Deferred | Severity::Skipped | Severity::Failed => {}
         }
     }

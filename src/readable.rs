@@ -78,7 +78,11 @@ pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Vec
 /// A size for messages: in MiB where that is exact.
 pub(crate) fn display_size(bytes: usize) -> String {
     const MIB: usize = 1 << 20;
-    if bytes >= MIB && bytes.is_multiple_of(MIB) { format!("{} MiB", bytes / MIB) } else { format!("{bytes} bytes") }
+    match bytes {
+        1 => "1 byte".to_string(),
+        MIB.. if bytes.is_multiple_of(MIB) => format!("{} MiB", bytes / MIB),
+        _ => format!("{bytes} bytes"),
+    }
 }
 
 #[cfg(test)]
@@ -121,5 +125,6 @@ mod tests {
     fn sizes_read_well() {
         assert_eq!(display_size(64 << 20), "64 MiB");
         assert_eq!(display_size(1000), "1000 bytes");
+        assert_eq!(display_size(1), "1 byte");
     }
 }

@@ -154,7 +154,8 @@ pub(super) fn refuse_format(shown: &str, format: Format) -> Result<(), Error> {
         _ => return Ok(()),
     };
     Err(Error::Usage(format!(
-        "{shown} is {what}: passages cannot be cut out of it (leave it out with `exclude`, or convert it to JSON lines)"
+        "{shown} is {what}: passages cannot be cut out of it (convert it to JSON lines, or leave it out: do not name it, or use \
+         `exclude` if it is in a folder)"
     )))
 }
 

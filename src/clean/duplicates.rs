@@ -186,9 +186,10 @@ fn refuse_records(inputs: &Inputs, options: &CleanOptions, why: &str) -> Result<
 }
 
 /// Why a file of many records is refused.
-const TO_MOVE: &str =
-    "only files that are one document can move: write the files again with `output`, or leave it out with `exclude`";
-const TO_LIST: &str = "a list of paths needs files that are one document: leave it out with `exclude`";
+const TO_MOVE: &str = "only files that are one document can move: write the files again with `output`, or leave it out: do not \
+                       name it, or use `exclude` if it is in a folder";
+const TO_LIST: &str = "a list of paths needs files that are one document: do not name it, or leave it out with `exclude` if it is \
+                       in a folder";
 
 fn has_records(file: &File, format: Option<Format>, why: &str) -> Error {
     let format = format.map(|format| format!(" ({})", format.name())).unwrap_or_default();

@@ -118,7 +118,7 @@ fn write_file(file: &File, of_file: &OfFile, folder: &Folder, options: &CleanOpt
                 Err(Failure::Write(error)) => return Err(cannot(error)),
                 Err(Failure::Read(error)) => {
                     let what =
-                        format!("cannot copy {} without what is left out (repair it, or exclude it)", file.shown);
+                        format!("cannot copy {} without what is left out (repair it, or leave it out)", file.shown);
                     return Err(Error::input(what, error));
                 }
             }

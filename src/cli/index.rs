@@ -129,9 +129,8 @@ fn verify(path: &Path, terminal: &Terminal) -> Result<Status, Error> {
             Ok(Status::Done)
         }
         torn => {
-            let message = format!(
-                "the last {torn} bytes, from byte {whole} on, are torn, or being written now; dedup filter cuts off a torn end"
-            );
+            let end = stream::torn_end(torn, whole);
+            let message = format!("{end} torn, or being written now; dedup filter cuts off a torn end");
             Err(Error::Index { path: path.display().to_string(), fault: IndexFault::Damaged, message })
         }
     }
@@ -339,7 +338,7 @@ fn forget(path: &Path, ids: &[String], ids_from: Option<&Path>, terminal: &Termi
         terminal.warning(&stream::of_cut(path, torn));
     }
     if !unknown.is_empty() {
-        terminal.warning(&format!("no document has the id {}", some_of(unknown.iter().map(String::as_str))));
+        terminal.warning(&unknown_ids(&unknown));
     }
     terminal.line(&format!("{} removed, of {}", counted(documents, "document"), counted(asked, "id")));
     Ok(Status::Done)
@@ -364,11 +363,30 @@ fn rewrite(path: &Path, outdated: Outdated, terminal: &Terminal) -> Result<Statu
     Ok(Status::Done)
 }
 
-/// The first few words, and the number of the others.
-fn some_of<'a>(words: impl ExactSizeIterator<Item = &'a str>) -> String {
+/// That there are no documents of these ids: the first few, and the number of the others.
+fn unknown_ids(ids: &BTreeSet<String>) -> String {
     const SHOWN: usize = 10;
-    let more = words.len().saturating_sub(SHOWN);
-    let shown: Vec<_> = words.take(SHOWN).map(|word| format!("'{}'", escaped(word))).collect();
-    let shown = shown.join(", ");
-    if more > 0 { format!("{shown} and {} more", count(more as u64)) } else { shown }
+    let more = ids.len().saturating_sub(SHOWN);
+    let quoted = |id: &String| format!("'{}'", escaped(id));
+    let shown: Vec<String> = ids.iter().take(SHOWN).map(quoted).collect();
+    match &*shown {
+        [one] => format!("no document has the id {one}"),
+        _ if more > 0 => format!("no document has one of the ids {} or {} more", shown.join(", "), count(more as u64)),
+        [first @ .., last] => format!("no document has one of the ids {} or {last}", first.join(", ")),
+        [] => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_ids_are_listed() {
+        let found = |count: usize| unknown_ids(&(1000..1000 + count).map(|number| number.to_string()).collect());
+        assert_eq!(found(1), "no document has the id '1000'");
+        assert_eq!(found(2), "no document has one of the ids '1000' or '1001'");
+        assert_eq!(found(3), "no document has one of the ids '1000', '1001' or '1002'");
+        assert!(found(1010).ends_with(" '1008', '1009' or 1,000 more"), "{}", found(1010));
+    }
 }

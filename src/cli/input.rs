@@ -252,12 +252,14 @@ pub fn warn_of_no_fields(terminal: &Terminal, required: &RequiredFields, read: &
 /// Warns of records without an id, if `--id-field` was typed with this field.
 pub fn warn_of_unnamed(terminal: &Terminal, id_field: Option<&FieldPath>, unnamed: u64, documents: u64) {
     if let Some(field) = id_field.map(FieldPath::to_string).filter(|field| unnamed > 0 && field != NO_FIELD) {
-        terminal.warning(&format!(
-            "{} of {} have no --id-field '{field}', and are identified by position, FILE:RECORD",
-            count(unnamed),
-            counted(documents, "document"),
-        ));
+        terminal.warning(&unnamed_records(&field, unnamed, documents));
     }
+}
+
+fn unnamed_records(field: &str, unnamed: u64, documents: u64) -> String {
+    let (have, are) = if unnamed == 1 { ("has", "is") } else { ("have", "are") };
+    let (unnamed, documents) = (count(unnamed), counted(documents, "document"));
+    format!("{unnamed} of {documents} {have} no --id-field '{field}', and {are} identified by position, FILE:RECORD")
 }
 
 /// Warns that one document was compared with nothing. `left_out` are the numbers of files and records that failed and that were skipped.
@@ -322,5 +324,22 @@ pub fn engine_options(typed: &Run, tokens: &Tokenization) -> engine::ScanOptions
         memory: typed.memory.map_or(defaults.memory, |memory| memory.value),
         temp_dir: typed.temp_dir.clone(),
         ..defaults
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_without_ids_are_counted_in_words() {
+        for (unnamed, documents, expected) in [
+            (1, 1, "1 of 1 document has no --id-field 'url', and is identified"),
+            (1, 4, "1 of 4 documents has no --id-field 'url', and is identified"),
+            (1200, 4000, "1,200 of 4,000 documents have no --id-field 'url', and are identified"),
+        ] {
+            let found = unnamed_records("url", unnamed, documents);
+            assert_eq!(found, format!("{expected} by position, FILE:RECORD"));
+        }
     }
 }

@@ -43,7 +43,7 @@ impl Problems {
     }
 
     /// The number of unprinted problems of each kind, a line each. Resets the counts.
-    pub fn unprinted(&self) -> Vec<(Severity, String)> {
+    pub fn unprinted(&self) -> Vec<(Severity, ProblemKind, String)> {
         let counted = std::mem::take(&mut *self.counted.lock().unwrap_or_else(PoisonError::into_inner));
         let is_more = |&((_, kind), total): &((_, _), u64)| {
             matches!(kind, ProblemKind::NeedsProgram | ProblemKind::JsonArray) || total > MAX_PRINTED as u64
@@ -57,13 +57,13 @@ impl Problems {
                     &format!("{} files are JSON arrays", count(total))
                 };
                 let advice = "jq -c '.[]' FILE > FILE.jsonl makes JSON lines of one, --format text reads it as text";
-                return (severity, format!("{files}: {advice}"));
+                return (severity, kind, format!("{files}: {advice}"));
             }
             if kind == ProblemKind::NeedsProgram {
                 let documents = counted_noun(total, "PDF or office document");
                 let list = if self.rejects.is_none() { ", or use --rejects FILE to list them" } else { "" };
                 let advice = "read them through a program with --pre (see dedup help formats)";
-                return (severity, format!("{documents}: {advice}{list}"));
+                return (severity, kind, format!("{documents}: {advice}{list}"));
             }
             let advice = match self.rejects {
                 None if kind.is_rejection() => " (use --rejects FILE to list all)",
@@ -71,7 +71,7 @@ impl Problems {
             };
             let more = total - MAX_PRINTED as u64;
             let noun = if more == 1 { "problem" } else { "problems" };
-            (severity, format!("{} more {noun} of the kind '{}'{advice}", count(more), kind.name()))
+            (severity, kind, format!("{} more {noun} of the kind '{}'{advice}", count(more), kind.name()))
         })
         .collect()
     }

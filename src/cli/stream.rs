@@ -132,12 +132,16 @@ pub fn of_cut(path: &Path, torn: Repair) -> String {
 
 /// The warning of a torn end that is not cut off, because the index is only read.
 pub fn of_torn(path: &Path, torn: Repair) -> String {
-    format!(
-        "{}: the last {}, from byte {} on, are torn, or being written now, and were ignored",
-        path.display(),
-        counted(torn.bytes, "byte"),
-        torn.at,
-    )
+    let (end, was) = (torn_end(torn.bytes, torn.at), if torn.bytes == 1 { "was" } else { "were" });
+    format!("{}: {end} torn, or being written now, and {was} ignored", path.display())
+}
+
+/// The last bytes of an index as the subject of a sentence, with its verb.
+pub fn torn_end(bytes: u64, at: u64) -> String {
+    match bytes {
+        1 => "the last byte is".to_string(),
+        _ => format!("the last {}, from byte {at} on, are", counted(bytes, "byte")),
+    }
 }
 
 /// Why a stream that a signal stopped is not complete.
@@ -280,5 +284,18 @@ impl<'a> Verdict<'a> {
     /// The verdict on a record that could not be read.
     pub fn unread(id: &'a str, keep: bool, error: &'a str) -> Self {
         Verdict { r#type: "verdict", id, keep, duplicate: None, note: None, error: Some(error) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_torn_end_is_counted_in_words() {
+        let torn = |bytes| of_torn(Path::new("a.idx"), Repair { at: 349, bytes });
+        assert_eq!(torn(1), "a.idx: the last byte is torn, or being written now, and was ignored");
+        let several = "a.idx: the last 51 bytes, from byte 349 on, are torn, or being written now, and were ignored";
+        assert_eq!(torn(51), several);
     }
 }

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use neardups::algorithm::Value;
 use neardups::engine::{Estimate, Observer, Report, Stage};
-use neardups::source::{Problem, Severity};
+use neardups::source::{Problem, ProblemKind, Severity};
 use neardups::{Error, ErrorKind};
 use std::fmt::{self, Write as _};
 use std::io::Write as _;
@@ -237,13 +237,15 @@ impl Terminal {
     /// Removes the bar, and reports the number of problems that were not printed.
     pub fn done(&self) {
         self.bar.finish_and_clear();
-        for (severity, message) in self.problems.unprinted() {
-            self.print_problem(severity, &message);
+        for (severity, kind, message) in self.problems.unprinted() {
+            self.print_problem(severity, kind, &message);
         }
     }
 
-    fn print_problem(&self, severity: Severity, message: &str) {
+    fn print_problem(&self, severity: Severity, kind: ProblemKind, message: &str) {
         match severity {
+            // The text that is there was read as it is.
+            Severity::Repaired if kind == ProblemKind::MissingColumn => self.warning(message),
             Severity::Deferred | Severity::FellBack => {}
             Severity::Failed => self.failed(message),
             Severity::Skipped => self.line(&format!("skipped: {message}")),
@@ -311,7 +313,8 @@ impl Observer for Terminal {
 
     fn problem(&self, problem: &Problem) {
         if self.problems.add(problem) {
-            self.print_problem(problem.severity, &format!("{}: {}", problem.place, spelling::of_problem(problem)));
+            let message = format!("{}: {}", problem.place, spelling::of_problem(problem));
+            self.print_problem(problem.severity, problem.kind, &message);
         }
     }
 }

@@ -49,7 +49,7 @@ impl PassageCounts {
         match problem.severity {
             Severity::Deferred => {}
             Severity::FellBack => self.fell_back += 1,
-            Severity::Repaired => self.repaired += 1,
+            Severity::Repaired => self.repaired += u64::from(problem.is_repair()),
             Severity::Skipped => self.skipped += 1,
             Severity::Failed => self.failed += problem.records,
         }

@@ -12,7 +12,7 @@ pub enum Severity {
     Deferred,
     /// The main text of a page was requested but not found, so all its text was read. Counted, not reported one by one.
     FellBack,
-    /// The document was read with changes: for example, invalid bytes were replaced.
+    /// The document was read with changes: for example, invalid bytes were replaced, or the file lacks a column.
     Repaired,
     /// Left out by rule: a binary file, a symbolic link that leads back to itself.
     Skipped,
@@ -200,6 +200,11 @@ impl Problem {
             record: None,
             lacks_field: false,
         }
+    }
+
+    /// Whether the text is not as it was stored. A file that lacks a column of texts is read as it is.
+    pub(crate) fn is_repair(&self) -> bool {
+        self.severity == Severity::Repaired && self.kind != ProblemKind::MissingColumn
     }
 
     /// The locations of the records that it rejects.

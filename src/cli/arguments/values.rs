@@ -111,8 +111,10 @@ pub fn size(typed: &str) -> Result<u64, String> {
 /// Parses an amount of memory, as [`size`]. A few bytes were meant in another unit; 0 is the least that works.
 pub fn memory(typed: &str) -> Result<u64, String> {
     match size(typed) {
-        Ok(1..1024) => {
-            Err(format!("{typed} bytes are too few: add a unit, as in {}G", typed.trim_end_matches(['b', 'B'])))
+        Ok(bytes @ 1..1024) => {
+            let few =
+                if bytes == 1 { "1 byte is too little".to_string() } else { format!("{bytes} bytes are too few") };
+            Err(format!("{few}: add a unit, as in {bytes}G"))
         }
         size => size,
     }
@@ -265,6 +267,18 @@ mod tests {
         // Tests run where this file is.
         assert!(is_file("LICENSE-MIT", |_| false) && !is_file("LICENSE-MIT", |_| true));
         assert!(is_file("./de", |_| true) && is_file("a.txt", |_| true) && !is_file("de", |_| false));
+    }
+
+    #[test]
+    fn a_few_bytes_of_memory_lack_a_unit() {
+        assert_eq!([memory("0"), memory("1K")], [Ok(0), Ok(1024)]);
+        for (typed, expected) in [
+            ("1", "1 byte is too little: add a unit, as in 1G"),
+            ("2B", "2 bytes are too few: add a unit, as in 2G"),
+            ("1023", "1023 bytes are too few: add a unit, as in 1023G"),
+        ] {
+            assert_eq!(memory(typed), Err(expected.to_string()));
+        }
     }
 
     #[test]

@@ -338,7 +338,9 @@ class Index:
         with self._lock:
             removed, unknown = self._index.remove(set(ids))
         if unknown:
-            _warn([f"no document has the id {', '.join(map(repr, unknown))}"])
+            *others, last = map(repr, unknown)
+            ids = f"one of the ids {', '.join(others)} or {last}" if others else f"the id {last}"
+            _warn([f"no document has {ids}"])
         return int(removed)
 
     def close(self) -> None:
