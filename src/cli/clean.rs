@@ -57,6 +57,8 @@ struct Request {
     tokens: Tokenization,
     preset: Option<&'static str>,
     rejects: Option<PathBuf>,
+    /// Whether the field of ids was typed.
+    names_ids: bool,
     quiet: bool,
 }
 
@@ -119,6 +121,7 @@ impl Request {
             tokens,
             preset,
             rejects: input.rejects.clone(),
+            names_ids: input.id_field.is_typed,
             quiet: run.quiet,
         })
     }
@@ -471,13 +474,19 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
     }
 }
 
-/// Reports how many decisions were applied, and what was not read, unless an earlier run had decided.
+/// Reports how many decisions were applied, and what was not read, unless an earlier run had decided. Of records without an id an index
+/// warns itself: it remembers their positions.
 fn report_decided(terminal: &Terminal, request: &Request, cleaned: &Cleaned) {
     if cleaned.report.is_some() {
         input::report_decisions(terminal, &request.options.engine);
     }
     left_out(terminal, &counts_of(cleaned), cleaned.read);
     input::warn_of_no_fields(terminal, &request.options.engine.required_fields, &cleaned.read);
+    if let Some(report) = &cleaned.report {
+        let engine::Counts { documents, references, unnamed, .. } = report.counts;
+        let id_field = request.names_ids.then_some(&request.options.source.id_field);
+        input::warn_of_unnamed(terminal, id_field, unnamed, documents + references);
+    }
 }
 
 /// What failed or was left out before records were decided on. Failures that the next line is about do not count.
