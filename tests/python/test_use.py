@@ -59,6 +59,24 @@ def test_columns_are_checked():
         neardups.scan(table, text_field="body", id_field="url")
 
 
+@pytest.mark.parametrize("find", [neardups.passages, neardups.contain])
+def test_fields_of_passages_and_contain_are_checked(find, tmp_path):
+    files = tmp_path / "docs.jsonl"
+    files.write_text('{"id":"a","text":"some words"}\n{"id":"b","text":"some words"}\n')
+    with pytest.raises(ValueError, match="no record has a text field: .*no text field 'txet'"):
+        find(files, text_field="txet")
+    with pytest.raises(ValueError, match="`id_field`: no record that could be read has the field 'url'"):
+        find(files, id_field="url")
+    find(files, id_field="none")
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"id": ["a"], "text": ["some words"]})
+    with pytest.raises(ValueError, match="invalid value 'txet' for `text_field`: expected a column of texts"):
+        find(table, text_field="txet")
+    with pytest.raises(ValueError, match="invalid value 'url' for `id_field`: expected a column"):
+        find(table, id_field="url")
+    find(table, id_field="none")
+
+
 def test_documents_are_checked(tmp_path):
     for wrong in [7, None, "text", ["a", 7]]:
         with pytest.raises(TypeError):
