@@ -50,6 +50,15 @@ pub(crate) struct Aligner<W> {
     pub lcs: Lcs,
     /// The minimum similarity of a passage.
     pub similarity: Threshold,
+    buffers: Buffers,
+}
+
+/// What is reused from alignment to alignment: there are millions of short ones.
+#[derive(Default)]
+struct Buffers {
+    before: Vec<Run>,
+    block: Vec<Run>,
+    reversed: [Vec<u64>; 2],
 }
 
 /// The best chain that ends with a run.
@@ -64,6 +73,10 @@ struct Link {
 }
 
 impl<W: Words> Aligner<W> {
+    pub fn new(words: W, similarity: Threshold) -> Self {
+        Aligner { words, lcs: Lcs::default(), similarity, buffers: Buffers::default() }
+    }
+
     /// The passages formed by the common runs of two documents, or of one with `own`: each a list of equal runs, ascending in both. The
     /// input is ordered by place in the second document. Chains with fewer than `least` words in runs are skipped. An alignment extends a
     /// little beyond its runs, but not within one document.
@@ -125,7 +138,9 @@ impl<W: Words> Aligner<W> {
     /// # Errors
     /// Words cannot be read.
     pub fn extended(&mut self, ranges: &[Range<usize>; 2], chain: &[Run], own: bool) -> Result<Vec<Run>, W::Error> {
-        let (mut runs, mut before, mut block) = (Vec::new(), Vec::new(), Vec::new());
+        let Buffers { mut before, mut block, reversed } = std::mem::take(&mut self.buffers);
+        self.buffers.reversed = reversed;
+        let mut runs = Vec::new();
         let [of_a, of_b] = ranges.clone();
         let last = chain[chain.len() - 1];
         let ranges = [of_a.clone(), if own { of_b.start.max(last.a + last.tokens)..of_b.end } else { of_b.clone() }];
@@ -142,7 +157,7 @@ impl<W: Words> Aligner<W> {
             }
             before.append(&mut block);
         }
-        before.into_iter().rev().for_each(|run| push(&mut runs, run));
+        before.drain(..).rev().for_each(|run| push(&mut runs, run));
         let ranges = [if own { of_a.start..b } else { of_a }, of_b];
         [a, b] = self.joined(chain, &mut runs)?;
         goes_on = true;
@@ -158,6 +173,7 @@ impl<W: Words> Aligner<W> {
             }
             block.drain(..).for_each(|run| push(&mut runs, run));
         }
+        (self.buffers.before, self.buffers.block) = (before, block);
         Ok(runs)
     }
 
@@ -171,9 +187,13 @@ impl<W: Words> Aligner<W> {
     ) -> Result<(), W::Error> {
         let from = |place: usize, document: &Range<usize>| document.start.max(place.saturating_sub(most));
         let [x, y] = self.words.pair(from(a, &documents[0])..a, from(b, &documents[1])..b)?;
-        let [x, y]: [Vec<u64>; 2] = [x, y].map(|words| words.iter().rev().copied().collect());
+        let reversed = &mut self.buffers.reversed;
+        for (reversed, words) in reversed.iter_mut().zip([x, y]) {
+            reversed.clear();
+            reversed.extend(words.iter().rev());
+        }
         runs.clear();
-        self.lcs.common(&x, &y, runs);
+        self.lcs.common(&reversed[0], &reversed[1], runs);
         for run in runs {
             *run = Run { a: a - run.a - run.tokens, b: b - run.b - run.tokens, tokens: run.tokens };
         }
@@ -246,6 +266,9 @@ pub(crate) fn words_of(runs: &[Run]) -> usize {
 
 /// Splits runs into chains: each run is in one chain, and a chain ascends in both documents. The best chain is taken first.
 pub(crate) fn chains(runs: &[Run], own: bool) -> Vec<Vec<Run>> {
+    if let [run] = runs {
+        return vec![vec![*run]];
+    }
     let mut links: Vec<Link> = Vec::with_capacity(runs.len());
     for (i, run) in runs.iter().enumerate() {
         let words = run.tokens as i64;
@@ -301,6 +324,9 @@ pub(crate) fn similar_parts(runs: &[Run], similarity: Threshold) -> Vec<Vec<Run>
         scores: [i128; 2],
         /// The nearest part before it that has less before it.
         lower: Option<usize>,
+    }
+    if let [run] = runs {
+        return vec![vec![*run]];
     }
     let [numerator, denominator] = similarity.fraction().map(i128::from);
     let mut parts: Vec<Part> = Vec::new();

@@ -61,7 +61,11 @@ impl Lcs {
         rows.resize(blocks, u64::MAX);
         if blocks == 1 {
             let mut row = u64::MAX;
+            let seen = Seen::of(a);
             rows.extend(b.iter().rev().map(|word| {
+                if !seen.may_have(*word) {
+                    return row;
+                }
                 let equal = a.iter().fold(0, |bits, other| bits << 1 | u64::from(other == word));
                 let both = row & equal;
                 row = row.wrapping_add(both) | row & !both;
@@ -83,6 +87,30 @@ impl Lcs {
                 *block = sum | *block & !both;
             }
         }
+    }
+}
+
+/// Which words a short stretch may have, by eight bits of each: beside an edit few words are equal, and the others need not be compared.
+struct Seen([u64; 4]);
+
+impl Seen {
+    fn of(stretch: &[u64]) -> Self {
+        let mut seen = Seen([0; 4]);
+        for &word in stretch {
+            let (number, bit) = Self::place(word);
+            seen.0[number] |= bit;
+        }
+        seen
+    }
+
+    fn may_have(&self, word: u64) -> bool {
+        let (number, bit) = Self::place(word);
+        self.0[number] & bit != 0
+    }
+
+    /// Words are hashes already; their lowest two bits are flags.
+    fn place(word: u64) -> (usize, u64) {
+        ((word >> 2) as usize % 4, 1 << ((word >> 4) % 64))
     }
 }
 

@@ -4,7 +4,6 @@ use super::Run;
 use super::align::{Aligner, Words, chains, similar_parts, words_of};
 use super::classes::Similar;
 use super::later::Later;
-use super::lcs::Lcs;
 use super::locate::Documents;
 use crate::error::Error;
 use crate::postings::{Cached, Stored};
@@ -15,9 +14,12 @@ use std::ops::Range;
 /// The tokens of a document that are looked at together. Alignments reach as far beyond them.
 pub(super) const WINDOW: usize = 1 << 17;
 
-/// The tokens that are read beyond those asked for, before and after them, if they are in a file.
-const BEFORE: usize = 1 << 6;
-const AFTER: usize = 1 << 9;
+/// The tokens that are read beyond those asked for, before and after them, if they are in a file. Most places that share a k-gram have little
+/// else in common: reading more costs more than it saves.
+const BEYOND: usize = 1 << 6;
+
+/// The tokens of which those that count half are counted at a time.
+const COUNTED: usize = 1 << 9;
 
 /// What is aligned in a window, as a multiple of its tokens, at most; for a window of few tokens, of so many.
 const MAX_RATIO: usize = 64;
@@ -52,8 +54,8 @@ impl<'t> StoredWords<'t> {
         if *first <= range.start && range.end <= *first + words.len() {
             return Ok(());
         }
-        *first = range.start.saturating_sub(BEFORE);
-        let end = (self.tokens.len() as usize).min(range.end + AFTER);
+        *first = range.start.saturating_sub(BEYOND);
+        let end = (self.tokens.len() as usize).min(range.end + BEYOND);
         words.clear();
         words.extend_from_slice(self.cached.read(*first as u64..end as u64)?);
         Ok(())
@@ -65,8 +67,8 @@ impl<'t> StoredWords<'t> {
     /// They cannot be read.
     pub fn size(&mut self, range: Range<u64>) -> Result<u64, Error> {
         let mut halves = 0;
-        for start in range.clone().step_by(AFTER) {
-            let part = start as usize..(start as usize + AFTER).min(range.end as usize);
+        for start in range.clone().step_by(COUNTED) {
+            let part = start as usize..(start as usize + COUNTED).min(range.end as usize);
             let [tokens, _] = self.pair(part, 0..0)?;
             halves += tokens.iter().map(|token| token & 1).sum::<u64>();
         }
@@ -110,7 +112,7 @@ impl<'t> Stretches<'t> {
         similarity: Threshold,
         (min_words, has_halves): (usize, bool),
     ) -> Self {
-        let aligner = Aligner { words, lcs: Lcs::default(), similarity };
+        let aligner = Aligner::new(words, similarity);
         let min_words = min_words as u64;
         Stretches { aligner, documents, min_words, has_halves, ranges: Default::default(), left: 0 }
     }
@@ -136,10 +138,11 @@ impl<'t> Stretches<'t> {
         equal.sort_unstable();
         let mut runs = self.runs(&equal)?;
         runs.sort_unstable_by_key(|&(document, run)| (document, run.b, run.a));
-        let mut similar = Vec::new();
+        let (mut similar, mut of_one) = (Vec::new(), Vec::new());
         for with in runs.chunk_by(|x, y| x.0 == y.0) {
-            let runs: Vec<Run> = with.iter().map(|&(_, run)| run).collect();
-            self.with(with[0].0, &runs, window.document == with[0].0, &mut similar)?;
+            of_one.clear();
+            of_one.extend(with.iter().map(|&(_, run)| run));
+            self.with(with[0].0, &of_one, window.document == with[0].0, &mut similar)?;
         }
         Ok(similar)
     }

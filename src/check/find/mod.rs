@@ -52,7 +52,6 @@ pub use finding::{Document, FindOptions, Finding, Judgement, Kind, Place, size, 
 use crate::hash::sequence_hash;
 use crate::passages::Run;
 use crate::passages::align::Aligner;
-use crate::passages::lcs::Lcs;
 use finding::has_letter;
 use grams::{Grams, Text};
 use paragraphs::{Compared, Paragraphs};
@@ -202,7 +201,7 @@ impl<'a, Judge: Fn(&Finding) -> Option<Judgement>> Search<'a, Judge> {
     fn before(&self, grams: &Grams, own: usize) -> (Vec<Judged>, bool) {
         let (runs, cut_short) = grams.runs(&self.text, own);
         let (words, similarity) = (&self.text.words[..], self.options.passage_similarity);
-        let (mut aligner, mut found) = (Aligner { words, lcs: Lcs::default(), similarity }, Vec::new());
+        let (mut aligner, mut found) = (Aligner::new(words, similarity), Vec::new());
         let mut compared = self.paragraphs[own].compared();
         for common in runs.chunk_by(|x, y| x.0 == y.0) {
             let (documents, runs) = ([common[0].0, own], common.iter().map(|(_, run)| *run).collect::<Vec<Run>>());
