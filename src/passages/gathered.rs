@@ -1,6 +1,7 @@
 //! Anchors that are gathered of places, of which most are alone.
 
-/// One anchor, or several: a list is only made for these, because a text that repeats itself has as many at once as it has places.
+/// One anchor, or several. A list is made only for several: of a text that repeats itself, as many of these are there at once as it has
+/// places.
 pub(super) enum Gathered {
     One(u32),
     #[expect(clippy::box_collection, reason = "it takes a third of the memory where there is one anchor")]

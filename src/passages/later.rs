@@ -37,8 +37,8 @@ impl Later {
     }
 }
 
-/// The places of a repeat: the first one, and those of which something may still be found. Most have no list of these: a text that repeats
-/// itself has as many at once as it has places.
+/// The places of a repeat: the first one, and those of which something may still be found. A list is made only for several: of a
+/// text that repeats itself, as many of these are there at once as it has places.
 pub(super) struct Places {
     first: u32,
     #[expect(clippy::box_collection, reason = "it takes a third of the memory where there are none")]
@@ -129,11 +129,15 @@ impl Collecting {
 pub(super) fn later(text: &Text, options: &FindOptions, which: Which, memory: u64) -> Result<Vec<Later>, Error> {
     let found = Mutex::new(Reduced::new(memory, reduce));
     let collect = || Collecting { references: options.references.unwrap_or(0), which, found: Vec::new(), most: 0 };
-    search_groups(text, options, collect, |Collecting { found: own, .. }| {
+    search_groups(text, options, collect, |Collecting { found: own, most, .. }| {
+        if own.is_empty() {
+            return Ok(());
+        }
+        *most = 0;
         reduce(own);
         found.lock().unwrap_or_else(PoisonError::into_inner).append(own)
     })?;
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner).into_vec();
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
     found.par_sort_unstable_by_key(order);
     longest(&mut found);
     found.shrink_to_fit();

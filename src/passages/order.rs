@@ -10,14 +10,16 @@ use crate::postings::Cached;
 use rayon::prelude::*;
 use std::ops::{Range, RangeInclusive};
 
-/// Sorts all groups, all threads together with a small part of this memory. Afterwards, the anchors know their slots.
+/// Sorts all groups. For the tokens that are compared at a time, all threads share a small part of this memory. Afterwards, the anchors know their slots.
 ///
 /// # Errors
 /// The temporary file of the tokens cannot be read.
 pub(super) fn sort(text: &mut Text, memory: u64) -> Result<(), Error> {
     let mut slots = std::mem::take(&mut text.slots);
     let group = |slot: &Slot| text.anchors[slot.right as usize].slot;
-    let at_once = (memory / 32 + BYTES_BESIDE) / size_of::<u64>() as u64 / rayon::current_num_threads() as u64;
+    let of_all = (memory / 32 + BYTES_BESIDE) / size_of::<u64>() as u64;
+    // Few groups have many members, and one that is compared by a token at a time is sorted as often as it has tokens.
+    let at_once = [of_all / 8, of_all / rayon::current_num_threads() as u64];
     slots
         .par_chunk_by_mut(|a, b| group(a) == group(b))
         .try_for_each_init(|| Sorter::new(text, at_once), |sorter, slots| sorter.sort(text, slots))?;
@@ -56,12 +58,13 @@ struct Sorter<'t> {
     order: Vec<u32>,
     sorted: Vec<u32>,
     read: Cached<'t>,
-    /// The number of tokens that are compared at a time.
+    /// The number of tokens that are compared at a time, and of [`MANY`] members.
     at_once: usize,
+    at_once_of_many: usize,
 }
 
 impl<'t> Sorter<'t> {
-    fn new(text: &'t Text, at_once: u64) -> Self {
+    fn new(text: &'t Text, [of_many, at_once]: [u64; 2]) -> Self {
         Sorter {
             members: Vec::new(),
             common: Vec::new(),
@@ -71,6 +74,7 @@ impl<'t> Sorter<'t> {
             sorted: Vec::new(),
             read: text.tokens(),
             at_once: at_once.clamp(*AT_ONCE.start(), *AT_ONCE.end()) as usize,
+            at_once_of_many: of_many.max(at_once).clamp(*AT_ONCE.start(), *AT_ONCE.end()) as usize,
         }
     }
 
@@ -126,7 +130,8 @@ impl<'t> Sorter<'t> {
         mut open: impl FnMut(Range<usize>, usize),
     ) -> Result<(), Error> {
         let limit = if let Direction::Left = direction { text.window() } else { text.reach() };
-        let length = (self.at_once / members.len()).clamp(1, limit - depth);
+        let at_once = if members.len() < MANY { self.at_once } else { self.at_once_of_many };
+        let length = (at_once / members.len()).clamp(1, limit - depth);
         self.load(text, direction, (depth, length), members)?;
         let Sorter { tokens, ends, order, sorted, .. } = self;
         let of = |position: u32| {

@@ -87,7 +87,7 @@ impl Search {
         sources.iter_mut().for_each(|side| side.source.keep_for_second_read());
         observer.stage(Stage::Reading);
         let Reading { documents, builder, mut counts, fields, seeds } =
-            read(&mut sources, options, with_places, observer)?;
+            read(&mut sources, options, with_places, &pool, observer)?;
         let mut here = || sources.iter_mut().filter(|side| !side.reference).find_map(|side| side.source.field_names());
         fields.check(&options.required_fields, &mut here)?;
         counts.unnamed = fields.unnamed;
@@ -169,6 +169,7 @@ fn read(
     sources: &mut [Side<'_>],
     options: &PassageOptions,
     with_places: bool,
+    pool: &ThreadPool,
     observer: &dyn Observer,
 ) -> Result<Reading, Error> {
     let anchors = Selector::new(options.min_words, true);
@@ -201,7 +202,8 @@ fn read(
             }
             let first = counts.tokens;
             if let Some(seeds) = seeds {
-                part.seeds.as_chunks().0.iter().try_for_each(|&[gram, place]| seeds.push([gram, first + place]))?;
+                let mut rows = part.seeds.as_chunks().0.iter();
+                pool.install(|| rows.try_for_each(|&[gram, place]| seeds.push([gram, first + place])))?;
             }
             fields.add(part.fields);
             counts.bytes += part.bytes;
@@ -211,7 +213,7 @@ fn read(
             observer.unpacked(part.unpacked);
             observer.progress(part.bytes, read);
             check_stopped(observer)?;
-            builder.add(&part.lengths, &part.tokens, &mut part.selected, &part.halves)?;
+            pool.install(|| builder.add(&part.lengths, &part.tokens, &mut part.selected, &part.halves))?;
             documents.add(part.reference, &part.sequences, (&part.ids, &part.id_ends));
             documents.add_places(&part.places);
             Ok(())
@@ -220,7 +222,7 @@ fn read(
     Ok(reading)
 }
 
-/// Turns a batch into a part. Its load is for what is made of a byte of text: up to 20 bytes, if every token is selected.
+/// Turns a batch into a part. Its load counts what is made of the text: 8 bytes for each token, 40 for each anchor, and 16 for each seed.
 fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selecting: &Selecting, grams: &mut Vec<u64>) -> (Part, Load) {
     let Numbered { reference, batch, mut load, .. } = numbered;
     let counted = batch.bytes_held();
@@ -251,7 +253,7 @@ fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selecting: &Selecting, gr
                 }
                 Err(error) => part.refused = part.refused.take().or(Some(error)),
             }
-            // As much as the batch was counted when it was read.
+            // The weight of a batch has its size twice: once for what is made of it.
             load.raise(part.bytes_held().saturating_sub(counted));
         }
         Err(problem) => {

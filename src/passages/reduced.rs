@@ -3,10 +3,10 @@
 use super::text::BYTES_BESIDE;
 use crate::error::Error;
 
-/// The least number of ranges that are reduced.
-const LEAST: usize = 1 << 12;
+/// The least number of ranges that are reduced. Tests use fewer, so that few ranges are reduced often.
+const LEAST: usize = if cfg!(test) { 4 } else { 1 << 12 };
 
-/// Reduces ranges that one thread found if they are more than twice as many as were left before. `most` is 0 at first.
+/// Reduces ranges that one thread found in a group if they are more than twice as many as were left before. `most` is 0 at first.
 pub(super) fn reduce_beyond<T>(found: &mut Vec<T>, most: &mut usize, reduce: fn(&mut Vec<T>)) {
     if found.len() > (*most).max(LEAST) {
         reduce(found);
@@ -22,8 +22,8 @@ pub(super) struct Reduced<T> {
 }
 
 impl<T> Reduced<T> {
-    /// None yet. When they do not fit a quarter of this memory, those are removed that others make superfluous: `reduce` does it. It must
-    /// not wait for other threads, because these wait for it.
+    /// None yet. Once they exceed a quarter of this memory and [`BYTES_BESIDE`], `reduce` removes those that others make superfluous. It
+    /// runs under the lock of the caller, so it must not use other threads.
     pub fn new(memory: u64, reduce: fn(&mut Vec<T>)) -> Self {
         let most = (memory / 4).saturating_add(BYTES_BESIDE) / size_of::<T>() as u64;
         Reduced { found: Vec::new(), reduce, most: usize::try_from(most).unwrap_or(usize::MAX) }
@@ -32,26 +32,34 @@ impl<T> Reduced<T> {
     /// Takes what was found.
     ///
     /// # Errors
-    /// Even without those that are superfluous, they take more than half of the memory.
+    /// Even without those that are superfluous, they take more than half of the bound.
     ///
     /// # Cost
-    /// Constant for each, and a reduction after as many as fit half of the memory.
+    /// Constant for each, and at most one reduction for as many as half of the bound.
     pub fn append(&mut self, found: &mut Vec<T>) -> Result<(), Error> {
         self.found.append(found);
-        if self.found.len() <= self.most {
-            return Ok(());
-        }
-        (self.reduce)(&mut self.found);
-        if self.found.len() <= self.most / 2 {
-            return Ok(());
-        }
-        let message = "the places of passages do not fit `memory`: allow more, or ask for more words";
-        Err(Error::Full(format!("{message} ({} found)", self.found.len())))
+        if self.found.len() <= self.most { Ok(()) } else { self.check() }
     }
 
     /// All of them, in no order; some can be superfluous.
-    pub fn into_vec(self) -> Vec<T> {
-        self.found
+    ///
+    /// # Errors
+    /// As for [`append`](Self::append), in whatever order they were found.
+    pub fn finish(mut self) -> Result<Vec<T>, Error> {
+        if self.found.len() > self.most / 2 {
+            self.check()?;
+        }
+        Ok(self.found)
+    }
+
+    fn check(&mut self) -> Result<(), Error> {
+        (self.reduce)(&mut self.found);
+        let most = self.most / 2;
+        if self.found.len() <= most {
+            return Ok(());
+        }
+        let message = format!("more than {most} places of passages do not fit `memory`");
+        Err(Error::Full(format!("{message}: allow more, or ask for more words")))
     }
 }
 
@@ -71,16 +79,17 @@ mod tests {
             reduced.append(&mut vec![[number % (most / 2); 1024]]).unwrap();
             assert!(reduced.found.len() as u64 <= most);
         }
-        let mut found = reduced.into_vec();
+        let mut found = reduced.finish().unwrap();
         distinct(&mut found);
         assert_eq!(found.len() as u64, most / 2);
         let mut reduced = Reduced::new(0, distinct);
         let refused = (0..2 * most).find_map(|number| Some((number, reduced.append(&mut vec![[number; 1024]]).err()?)));
         let (number, error) = refused.unwrap();
         assert_eq!(number, most);
-        assert!(
-            error.to_string().contains(&format!("allow more, or ask for more words ({} found)", most + 1)),
-            "{error}"
-        );
+        let message = format!("more than {} places of passages do not fit", most / 2);
+        assert!(error.to_string().contains(&message), "{error}");
+        let mut reduced = Reduced::new(0, distinct);
+        (0..=most / 2).for_each(|number| reduced.append(&mut vec![[number; 1024]]).unwrap());
+        assert_eq!(reduced.finish().unwrap_err().to_string(), error.to_string());
     }
 }

@@ -311,8 +311,8 @@ struct Outbox<'a> {
     left_out: u64,
 }
 
-/// The number of words after which they are.
-const AT_ONCE: usize = 1 << 16;
+/// The number of words after which they are. Tests use fewer.
+const AT_ONCE: usize = if cfg!(test) { 1 << 6 } else { 1 << 16 };
 
 /// The first places of a repeat.
 struct First {
@@ -444,15 +444,16 @@ impl Collect for Covering {
 pub(super) fn covered(text: &Text, options: &FindOptions, memory: u64) -> Result<Vec<Range<u64>>, Error> {
     let found = Mutex::new(Reduced::new(memory, join_overlapping));
     let collect = || Covering { references: options.references.unwrap_or(0), ranges: Vec::new(), most: 0 };
-    search_groups(text, options, collect, |Covering { ranges, .. }| {
+    search_groups(text, options, collect, |Covering { ranges, most, .. }| {
         if ranges.is_empty() {
             return Ok(());
         }
+        *most = 0;
         // What was found at one anchor overlaps: it is kept once.
         join_overlapping(ranges);
         found.lock().unwrap_or_else(PoisonError::into_inner).append(ranges)
     })?;
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner).into_vec();
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
     found.par_sort_unstable();
     let mut ranges: Vec<Range<u64>> = Vec::new();
     let (mut document, mut end_of_document) = (0, 0);

@@ -347,7 +347,7 @@ fn part(
             if which.with_places {
                 part.places.push(&document.place);
             }
-            // As much as the batch was counted when it was read.
+            // The weight of a batch has its size twice: once for what is made of it.
             load.raise((8 * part.runs.capacity() as u64).saturating_sub(counted));
         }
         Err(problem) => {

@@ -142,7 +142,7 @@ impl Builder {
         Builder {
             tokens: Stored::new("tokens", memory / 4, folder),
             selected: Stored::new("places of k-grams", memory / 8, folder),
-            grams: Sorter::new("k-grams", memory / 8, folder),
+            grams: Sorter::new("k-grams of anchors", memory / 8, folder),
             starts: vec![0],
             halves: Halves::default(),
             selector,
@@ -218,7 +218,7 @@ impl Builder {
     /// The k-grams that repeat, ascending, and the number of their places.
     fn repeated(&self, grams: Sorter<1>) -> Result<(Vec<u64>, usize), Error> {
         let (mut repeated, mut places) = (Vec::new(), 0u64);
-        let most = (self.memory.saturating_add(BYTES_BESIDE) / BYTES_AN_ANCHOR).min(u32::MAX.into());
+        let most = (self.memory.saturating_add(BYTES_BESIDE) / BYTES_AN_ANCHOR).min(u64::from(u32::MAX) - 1);
         let (mut last, mut count) = (None, 0u64);
         grams.for_each(|&[gram]| {
             count = if last == Some(gram) { count + 1 } else { 1 };
