@@ -10,7 +10,8 @@ use crate::postings::Cached;
 use rayon::prelude::*;
 use std::ops::{Range, RangeInclusive};
 
-/// Sorts all groups. For the tokens that are compared at a time, all threads share a small part of this memory. Afterwards, the anchors know their slots.
+/// Sorts all groups. For the tokens that are compared at a time, all threads share a small part of this memory. Afterwards, the anchors know
+/// their slots.
 ///
 /// # Errors
 /// The temporary file of the tokens cannot be read.

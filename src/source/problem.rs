@@ -12,7 +12,8 @@ pub enum Severity {
     Deferred,
     /// The main text of a page was requested but not found, so all its text was read. Counted, not reported one by one.
     FellBack,
-    /// The document was read with changes: for example, invalid bytes were replaced, or the file lacks a column.
+    /// The document was read with changes: for example, invalid bytes were replaced, or a column of texts is missing, which is not counted as
+    /// a repair.
     Repaired,
     /// Left out by rule: a binary file, a symbolic link that leads back to itself.
     Skipped,
