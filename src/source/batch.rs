@@ -595,7 +595,7 @@ impl Records {
     #[cfg(feature = "files")]
     fn each_row(&self, columns: &Columns, selection: &mut Selection, each: Each) {
         let mut name = String::new();
-        let mut fields = Fields::new(columns.delimiter);
+        let mut fields = Fields::new(columns);
         for (line, row) in records(columns.delimiter, self.line, &self.bytes) {
             let Some(number) = selection.next(Some(line)) else { continue };
             if row.len() > self.max_record {
@@ -625,9 +625,7 @@ impl Records {
             };
             // Text after a comma that should have been quoted would be lost. Delimiters alone at the end of a row are
             // common.
-            let surplus =
-                (columns.count..fields.len()).any(|field| fields.get(field).is_some_and(|field| !field.is_empty()));
-            if surplus {
+            if fields.has_surplus() {
                 let message = format!(
                     "{} fields, and the header has {}: a field with delimiters in it must be quoted",
                     fields.len(),

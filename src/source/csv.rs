@@ -5,11 +5,15 @@
 //! A quote opens a quoted field only at the start of the field. Text after the closing quote belongs to the field. A
 //! line feed, a carriage return or both end a record. Blank lines are not records.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::{memchr, memchr2_iter, memchr3};
 
 use super::cut::Cut;
 use super::fields::quoted;
+use super::jsonl::{NAMES_SHOWN, display_names};
 use super::{FieldPath, PageText, RankBy, ReadOptions};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,58 +116,99 @@ pub(super) fn records(delimiter: u8, first_line: u64, bytes: &[u8]) -> impl Iter
     every.filter(|(_, record)| !record.is_empty())
 }
 
-/// Splits records into fields, in a reused buffer.
-pub(super) struct Fields {
+/// Splits records into fields, in a reused buffer. A record can have millions of fields, so they are not listed.
+struct Splitter {
     reader: Reader,
     text: Vec<u8>,
-    ends: Vec<usize>,
-    count: usize,
 }
 
-impl Fields {
-    pub fn new(delimiter: u8) -> Self {
+/// The ends that are read at a time.
+const ENDS: usize = 64;
+
+impl Splitter {
+    fn new(delimiter: u8) -> Self {
         let mut reader = ReaderBuilder::new().delimiter(delimiter).build();
         // The reader removes a byte order mark from its first bytes. The first record of a batch can be any record, so
         // the reader gets other bytes first.
         reader.read_record(b"\n", &mut [], &mut []);
-        Fields { reader, text: Vec::new(), ends: vec![0; 16], count: 0 }
+        Splitter { reader, text: Vec::new() }
     }
 
-    /// Splits a record, which has no line end.
-    pub fn split(&mut self, record: &[u8]) {
+    /// Splits a record, which has no line end. Calls `each` with each field, and with where it begins in the text, in order.
+    fn split(&mut self, record: &[u8], mut each: impl FnMut(&[u8], usize)) {
         // Fields are never longer than their source.
         self.text.resize(self.text.len().max(record.len()), 0);
-        let (mut text, mut count) = (0, 0);
+        let (mut text, mut start, mut ends) = (0, 0, [0; ENDS]);
         for mut input in [record, b"\n"] {
             loop {
-                let (result, read, written, ended) =
-                    self.reader.read_record(input, &mut self.text[text..], &mut self.ends[count..]);
+                let (result, read, written, ended) = self.reader.read_record(input, &mut self.text[text..], &mut ends);
                 input = &input[read..];
                 text += written;
-                count += ended;
+                for &end in &ends[..ended] {
+                    each(&self.text[start..end], start);
+                    start = end;
+                }
                 match result {
-                    ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
+                    ReadRecordResult::OutputEndsFull => {}
                     ReadRecordResult::OutputFull => self.text.push(0),
                     ReadRecordResult::InputEmpty | ReadRecordResult::Record | ReadRecordResult::End => break,
                 }
             }
         }
-        self.count = count;
+    }
+}
+
+/// The fields of a record that are wanted.
+pub(super) struct Fields {
+    splitter: Splitter,
+    /// Their columns, ascending.
+    wanted: Vec<usize>,
+    /// Where each is in the text, as far as the record has them.
+    ranges: Vec<Range<usize>>,
+    /// The number of fields of the header row.
+    header: usize,
+    count: usize,
+    has_surplus: bool,
+}
+
+impl Fields {
+    /// None yet, for records with these columns.
+    pub fn new(columns: &Columns) -> Self {
+        let mut wanted: Vec<usize> = columns.texts.iter().copied().chain(columns.id).chain(columns.rank).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let (splitter, header) = (Splitter::new(columns.delimiter), columns.count);
+        Fields { splitter, wanted, ranges: Vec::new(), header, count: 0, has_surplus: false }
     }
 
-    /// The number of fields of the record.
+    /// Splits a record, which has no line end.
+    pub fn split(&mut self, record: &[u8]) {
+        let Fields { splitter, wanted, ranges, header, count, has_surplus } = self;
+        ranges.clear();
+        (*count, *has_surplus) = (0, false);
+        splitter.split(record, |field, start| {
+            *has_surplus |= *count >= *header && !field.is_empty();
+            if wanted.get(ranges.len()) == Some(count) {
+                ranges.push(start..start + field.len());
+            }
+            *count += 1;
+        });
+    }
+
+    /// The number of fields of the record, wanted or not.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// The field at a position, or `None` beyond the last.
-    pub fn get(&self, at: usize) -> Option<&[u8]> {
-        let start = if at == 0 { 0 } else { *self.ends[..self.count].get(at - 1)? };
-        self.text.get(start..*self.ends[..self.count].get(at)?)
+    /// Whether there is text in fields that the header row does not have.
+    pub fn has_surplus(&self) -> bool {
+        self.has_surplus
     }
 
-    fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.count).filter_map(|at| self.get(at))
+    /// The field of a column that is wanted, or `None` beyond the last field.
+    pub fn get(&self, column: usize) -> Option<&[u8]> {
+        let range = self.ranges.get(self.wanted.binary_search(&column).ok()?)?;
+        self.splitter.text.get(range.clone())
     }
 }
 
@@ -190,24 +235,40 @@ pub(super) struct Columns {
 
 /// The names of the columns in a header row, for a message.
 pub(super) fn column_names(delimiter: u8, header: &[u8]) -> String {
-    let mut fields = Fields::new(delimiter);
-    fields.split(header);
-    super::jsonl::display_names(fields.iter().map(String::from_utf8_lossy), fields.len())
+    let (mut names, mut count) = (Vec::new(), 0);
+    Splitter::new(delimiter).split(header, |name, _| {
+        if count < NAMES_SHOWN {
+            names.push(String::from_utf8_lossy(name).into_owned());
+        }
+        count += 1;
+    });
+    display_names(names.into_iter().map(Cow::Owned), count)
+}
+
+/// The number of columns in a header row, and the position of the first one that has this name.
+fn position(delimiter: u8, header: &[u8], name: &str) -> (usize, Option<usize>) {
+    let (mut count, mut found) = (0, None);
+    Splitter::new(delimiter).split(header, |column, _| {
+        if found.is_none() && column == name.as_bytes() {
+            found = Some(count);
+        }
+        count += 1;
+    });
+    (count, found)
 }
 
 impl Columns {
     /// Finds the columns by the header row. The error lists the existing ones.
     pub fn find(delimiter: u8, header: &[u8], options: &ReadOptions) -> Result<Self, String> {
-        let mut fields = Fields::new(delimiter);
-        fields.split(header);
-        let by_name = |name: &str| fields.iter().position(|column| column == name.as_bytes());
+        let by_name = |name: &str| position(delimiter, header, name).1;
+        let (count, id) = position(delimiter, header, options.id_field.name());
         let position = |field: &FieldPath| by_name(field.name());
         let wanted: Vec<&FieldPath> = options.text_fields.in_columns(|name| by_name(name).is_some()).collect();
         let texts: Vec<usize> = wanted.iter().copied().filter_map(position).collect();
         if texts.is_empty() {
             let here = column_names(delimiter, header);
             let wanted = quoted(wanted.into_iter());
-            let other = USUAL.iter().find(|(other, _)| fields.len() == 1 && header.contains(other));
+            let other = USUAL.iter().find(|(other, _)| count == 1 && header.contains(other));
             return Err(match other {
                 Some((_, other)) => {
                     format!("no text column {wanted} (one column here: {here}; split it with `delimiter {other}`)")
@@ -221,10 +282,10 @@ impl Columns {
             texts,
             missing,
             pages: options.field_pages(),
-            id: position(&options.id_field),
+            id,
             rank_by: options.ranking.by.clone(),
             rank: options.ranking.by.field().and_then(position),
-            count: fields.len(),
+            count,
         })
     }
 }
@@ -236,11 +297,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn rows(input: &str) -> Vec<(u64, Vec<String>)> {
-        let mut fields = Fields::new(b',');
+        let mut splitter = Splitter::new(b',');
         records(b',', 1, input.as_bytes())
             .map(|(line, record)| {
-                fields.split(record);
-                (line, fields.iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect())
+                let mut fields = Vec::new();
+                splitter.split(record, |field, _| fields.push(String::from_utf8_lossy(field).into_owned()));
+                (line, fields)
             })
             .collect()
     }
@@ -345,6 +407,33 @@ mod tests {
                 reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect();
             let found: Vec<Vec<String>> = rows(&input).into_iter().map(|(_, row)| row).collect();
             prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn only_fields_that_are_wanted_are_listed(
+            start in "[ab,\"]{0,40}",
+            many in 0usize..200,
+            end in "[ab,]{0,9}",
+            [first, second, id] in [0usize..70, 0usize..250, 0usize..70],
+            header in 1usize..250,
+        ) {
+            let row = format!("{start}{}{end}", ",".repeat(many));
+            let mut cut = RecordCut::new(b',');
+            cut.last_end(row.as_bytes());
+            prop_assume!(!cut.is_unclosed() && !row.is_empty());
+            let all = &rows(&row)[0].1;
+            let found = Columns::find(b',', b"text", &ReadOptions::default()).unwrap();
+            let columns = Columns { texts: vec![first, second], id: Some(id), count: header, ..found };
+            let mut fields = Fields::new(&columns);
+            for _ in 0..2 {
+                fields.split(row.as_bytes());
+                prop_assert_eq!(fields.len(), all.len());
+                for column in [first, second, id] {
+                    prop_assert_eq!(fields.get(column), all.get(column).map(String::as_bytes));
+                }
+                prop_assert!(fields.ranges.len() <= 3);
+                prop_assert_eq!(fields.has_surplus(), all.iter().skip(header).any(|field| !field.is_empty()));
+            }
         }
 
         #[test]

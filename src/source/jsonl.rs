@@ -21,7 +21,7 @@ mod flat;
 use flat::Record;
 
 /// The maximum number of field names in a message.
-const NAMES_SHOWN: usize = 10;
+pub(super) const NAMES_SHOWN: usize = 10;
 
 /// The number of lines whose fields are named where no line has a field.
 #[cfg(feature = "files")]

@@ -17,16 +17,26 @@ use super::{Format, ReadOptions, decode};
 pub(crate) struct Snips {
     /// The records, ascending, each with the end of its ranges among all. A file that is one document is 0.
     records: Vec<(u64, u32)>,
+    /// Those that touch are one.
     ranges: Vec<[u32; 2]>,
 }
 
 impl Snips {
     /// Adds a range of a record, after those before it.
     pub fn push(&mut self, record: u64, range: Range<usize>) {
-        self.ranges.push([range.start as u32, range.end as u32]);
+        let [start, end] = [range.start as u32, range.end as u32];
+        let is_further = self.records.last().is_some_and(|&(last, _)| last == record);
+        if is_further
+            && let Some(last) = self.ranges.last_mut()
+            && last[1] == start
+        {
+            last[1] = end;
+            return;
+        }
+        self.ranges.push([start, end]);
         let end = self.ranges.len() as u32;
         match self.records.last_mut() {
-            Some((last, last_end)) if *last == record => *last_end = end,
+            Some((_, last_end)) if is_further => *last_end = end,
             _ => self.records.push((record, end)),
         }
     }
@@ -188,9 +198,13 @@ impl<'o> Snipper<'o> {
     /// The changes of a row of CSV.
     fn of_row(&self, row: &[u8], ranges: &[Range<usize>]) -> Result<Vec<Edit>, String> {
         let columns = self.columns.as_ref().ok_or(CHANGED)?;
-        let fields = raw_fields(columns.delimiter, row);
+        let mut fields = vec![None; columns.texts.len()];
+        each_raw_field(columns.delimiter, row, |column, raw| {
+            let texts = columns.texts.iter().zip(&mut fields).filter(|(text, _)| **text == column);
+            texts.for_each(|(_, field)| *field = Some(raw.clone()));
+        });
         let mut edits = Edits::new(ranges);
-        for raw in columns.texts.iter().filter_map(|&text| fields.get(text)) {
+        for raw in fields.into_iter().flatten() {
             let value = Value::new(&row[raw.clone()]);
             let content = value.content();
             let text = decode::fragment(&content).text.len();
@@ -400,10 +414,10 @@ fn in_literal(literal: &str, ranges: &[Range<usize>], start: usize) -> Vec<Edit>
     ranges.iter().map(|range| Edit { range: origin(range.start)..origin(range.end), insert: "" }).collect()
 }
 
-/// The fields of a row, as they are written.
-fn raw_fields(delimiter: u8, row: &[u8]) -> Vec<Range<usize>> {
-    let (mut fields, mut start, mut at) = (Vec::new(), 0, 0);
-    loop {
+/// Calls `each` with the fields of a row, as they are written: the column and the bytes of each.
+fn each_raw_field(delimiter: u8, row: &[u8], mut each: impl FnMut(usize, Range<usize>)) {
+    let (mut start, mut at) = (0, 0);
+    for column in 0.. {
         if row.get(at) == Some(&b'"') {
             at += 1;
             while at < row.len() {
@@ -418,9 +432,9 @@ fn raw_fields(delimiter: u8, row: &[u8]) -> Vec<Range<usize>> {
             }
         }
         let end = memchr::memchr(delimiter, &row[at..]).map_or(row.len(), |end| at + end);
-        fields.push(start..end);
+        each(column, start..end);
         if end == row.len() {
-            return fields;
+            return;
         }
         (start, at) = (end + 1, end + 1);
     }
@@ -548,6 +562,17 @@ mod tests {
         let mut text = text.to_string();
         ranges.iter().rev().for_each(|range| text.replace_range(range.clone(), ""));
         text
+    }
+
+    #[test]
+    fn ranges_that_touch_are_one() {
+        let mut snips = Snips::default();
+        for (record, range) in [(1, 0..2), (1, 2..5), (1, 6..7), (2, 7..9), (2, 9..12), (3, 0..4)] {
+            snips.push(record, range);
+        }
+        snips.remove(3);
+        let records: Vec<(u64, &[[u32; 2]])> = snips.records().collect();
+        assert_eq!(records, [(1, &[[0, 5], [6, 7]][..]), (2, &[[7, 12]])]);
     }
 
     /// Leaves ranges out of the documents of a file. Returns the copy, after it was read and compared.

@@ -117,7 +117,9 @@ fn promised(largest: usize, documents: u64) -> u64 {
 #[track_caller]
 fn check(arguments: &str, records: &[Vec<u8>], documents: u64, status: i32) -> Run {
     let shell = Shell::new();
-    let command = shell.command(&format!("{arguments} --format lines --memory 1M -j16"));
+    let format = if arguments.contains("--format") { "" } else { " --format lines" };
+    let command = shell.command(&format!("{arguments}{format} --memory 1M -j16"));
+
     let (run, most) = watched(command, |stdin| _ = records.iter().try_for_each(|record| stdin.write_all(record)));
     assert_eq!(run.status, status, "{arguments}: {}", run.stderr);
     let largest = records.iter().flat_map(|lines| lines.split(|&b| b == b'\n')).map(<[u8]>::len).max().unwrap_or(0);
@@ -342,6 +344,23 @@ fn features_are_counted_and_grouped_within_the_memory() {
     let run = check("scan - --shingle 1 --drop-common 0.001", &alike_in_pairs(1000, 5000), 1000, 2);
     let message = "features that at least 2 documents have do not fit --memory (1048576 bytes): allow more";
     assert!(run.stderr.contains(message), "{}", run.stderr);
+}
+
+/// In each row of CSV the text is far to the right, and more columns follow.
+#[test]
+fn millions_of_columns_take_little_memory() {
+    let (before, after) = (",".repeat(8_000_000), ",".repeat(8_000_000));
+    let header = [format!("{before}text{after}\n").into_bytes()];
+    let row = |n: u64| format!("{before}one two three four five six seven {n}{after}\n").into_bytes();
+    let rows = [&header[..], &[row(1), row(1)]].concat();
+    for arguments in ["scan -", "passages - --min-words 3 --exact --emit kept"] {
+        let run = check(&format!("{arguments} --format csv"), &rows, 2, 0);
+        assert!(
+            run.stderr.contains("1 near-duplicate pair") || run.stderr.contains("1 document with 8 words left out"),
+            "{}",
+            run.stderr
+        );
+    }
 }
 
 /// With so short passages, every k-gram is selected: what is made of a text takes ten times as much, and was not counted.
