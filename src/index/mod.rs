@@ -347,10 +347,10 @@ impl Index {
         index.end_renewal(0)?;
         // A stream that remembers checks before each document.
         if asked && options.limits.memory.is_some_and(|most| index.bytes_held() > most) {
-            let most = display_size(options.limits.memory.unwrap_or(0) as usize);
-            return Err(Error::Full(format!(
-                "the index takes more than {most} (`memory`) when it is opened: allow more"
-            )));
+            let [most, held] =
+                [options.limits.memory.unwrap_or(0), index.bytes_held()].map(|bytes| display_size(bytes as usize));
+            let message = format!("the index takes {held} when it is opened, more than {most} (`memory`): allow more");
+            return Err(Error::Full(message));
         }
         index.tables.is_whole = !asked;
         Ok(Some((index, end.torn)))
@@ -826,6 +826,10 @@ impl Index {
         }
     }
 
+    fn takes_half_of_its_memory(&self) -> bool {
+        self.limits.memory.is_some_and(|most| self.bytes_needed() > most / 2)
+    }
+
     fn check_limits(&self) -> Result<(), Error> {
         let full = |what: String, in_a_file: &str| {
             let advice = match self.mode {
@@ -853,9 +857,13 @@ impl Index {
         }
     }
 
-    /// Forgets documents that are too old. The tables are renewed when most of their content is forgotten.
+    /// Forgets documents that are too old. The tables are renewed when most of their content is forgotten: of small ones only if they take
+    /// half of the memory that is allowed.
     fn forget(&mut self, now: u64) -> Result<(), Error> {
-        if self.remembered.forget(now) && self.renewal.is_none() {
+        let is_worthwhile = self.remembered.forget(now);
+        if self.renewal.is_none()
+            && (is_worthwhile || self.remembered.is_mostly_stale() && self.takes_half_of_its_memory())
+        {
             self.begin_renewal();
         }
         self.renew(now)

@@ -125,6 +125,11 @@ impl Remembered {
         self.stale() > self.entered as usize / 2 + STALE_ALLOWED
     }
 
+    /// Whether more than half of what is in the tables is forgotten.
+    pub fn is_mostly_stale(&self) -> bool {
+        self.stale() > self.entered as usize / 2
+    }
+
     /// The number of stale documents in the tables. With a window, expired ones count too, up to the first document
     /// that is remembered; they stay until the window has passed them.
     fn stale(&self) -> usize {

@@ -265,7 +265,24 @@ fn an_index_is_made_and_asked_within_its_memory() {
     }
     let run = shell.sh("echo one two three four | dedup index query some.idx --format lines --memory 1M");
     assert_eq!(run.status, 2);
-    assert!(run.stderr.contains("the index takes more than 1 MiB (--memory) when it is opened"), "{}", run.stderr);
+    assert!(run.stderr.contains("when it is opened, more than 1 MiB (--memory): allow more"), "{}", run.stderr);
+}
+
+/// Documents that a window forgets do not fill the memory, also where too few are forgotten for new tables to be worth their while.
+#[test]
+fn a_window_takes_the_memory_of_its_documents() {
+    let shell = Shell::new();
+    let frame: String = (0..520).map(|word| format!("b{word} ")).collect();
+    let page = |n: u64| frame.clone() + &(0..100).map(|word| format!("w{n}x{word} ")).collect::<String>() + "\n";
+    shell.write("pages.txt", (0..4000).map(page).collect::<String>());
+    let filter = "dedup filter --format lines < pages.txt";
+    let run = shell.sh(&format!("{filter} --window 100 --memory 2M"));
+    assert_eq!((run.status, run.stdout.lines().count()), (0, 4000), "{}", run.stderr);
+    // A full index goes on with a window.
+    let full = shell.sh(&format!("{filter} --index seen.idx --memory 1M"));
+    assert!(full.status == 2 && full.stderr.contains("takes more than 1 MiB"), "{}", full.stderr);
+    let run = shell.sh(&format!("{filter} --index seen.idx --window 1000 --memory 1M"));
+    assert_eq!((run.status, run.stdout.lines().count()), (0, 4000), "{}", run.stderr);
 }
 
 /// Pages of one template, whose features do not fit: eight million pairs would take 256 MB.
