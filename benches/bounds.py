@@ -17,6 +17,7 @@ inputs:
     threads     100,000 passages, 64 threads; --memory 32M
     runs        60,000 documents of 76 words, every two with 16 words in common, 64 threads; --memory 1M
     period      a document of 700,000 words, all the same, 16 threads; --memory 1M
+    coins       a document of 700,000 words, each one of two at random, 16 threads; --memory 1M
     short       10,000,000 lines of some 60 bytes; --memory 1G
     template    100,000 pages of one template, 620 words each, Jaccard similarity .797; --memory 64M
     alike       5,000 pages of one template that are all near-duplicates, 12,497,500 pairs; --memory 64M
@@ -85,6 +86,12 @@ def period(to):
     return 1
 
 
+def coins(to):
+    rng = random.Random(5)
+    to.write('{"id":"d0","text":"' + " ".join(rng.choice("ab") for _ in range(700_000)) + '"}\n')
+    return 1
+
+
 def pages(count, common, own):
     def write(to):
         rng, frame = random.Random(3), " ".join(f"c{i}" for i in range(common))
@@ -108,6 +115,7 @@ INPUTS = {
     "threads": (corpus("passages", 100_000), 32, ["--threads", "64"], None),
     "runs": (in_pairs, 1, ["--threads", "64"], None),
     "period": (period, 1, ["--threads", "16"], None),
+    "coins": (coins, 1, ["--threads", "16"], None),
     "short": (corpus("short", 10_000_000), 1024, [], None),
     "template": (pages(100_000, 550, 70), 64, [], None),
     "alike": (pages(5_000, 300, 2), 64, [], None),

@@ -291,12 +291,12 @@ impl<'a> Deciding<'a> {
             of_file.counts.duplicates_kept += u64::from(!document.is_left_out);
             return Ok(());
         }
-        self.counts.add(document.is_left_out, document.tokens, (document.cut_tokens, document.cuts.len()));
-        for Cut { range, words, first, .. } in &document.cuts {
+        self.counts.add(document.is_left_out, document.tokens, (document.cut_tokens, document.cuts().count()));
+        for Cut { range, words, first, .. } in document.cuts() {
             if !document.is_left_out {
                 of_file.snip(line, range.clone());
             }
-            let first = first.as_ref().map(|FirstPlace { id, place, range, .. }| First {
+            let first = first.map(|FirstPlace { id, place, range, .. }| First {
                 file: place.path,
                 record: place.line,
                 id,
@@ -304,7 +304,7 @@ impl<'a> Deciding<'a> {
                 end: range.end,
             });
             let (start, end) = (range.start, range.end);
-            list(Line::Cut(CutLine { file: path, record: line, id: document.id, start, end, words: *words, first }))?;
+            list(Line::Cut(CutLine { file: path, record: line, id: document.id, start, end, words, first }))?;
         }
         if document.is_left_out {
             let share = document.cut_tokens as f64 / document.tokens as f64;

@@ -47,7 +47,10 @@ impl CutRequest {
                 }
             };
         }
-        if output.is_some() && arguments.paths.iter().chain(&arguments.against).any(|path| path.as_os_str() == "-") {
+        let is_standard = |path: &PathBuf| path.as_os_str() == "-";
+        let reads_standard =
+            arguments.paths.is_empty() || arguments.paths.iter().chain(&arguments.against).any(is_standard);
+        if output.is_some() && reads_standard {
             let why = "standard input (-) cannot be written back to a folder: name files or folders (--emit kept writes to standard output)";
             return Err(usage_error(why));
         }

@@ -91,8 +91,8 @@ impl<W: Words> Aligner<W> {
     ) -> Result<Vec<Vec<Run>>, W::Error> {
         let (mut passages, own) = (Vec::new(), documents[0] == documents[1]);
         if words_of(runs) >= least {
-            for chain in chains(runs, own).into_iter().filter(|chain| words_of(chain) >= least) {
-                let aligned = self.aligned(documents, &chain, own)?;
+            for chain in chains(runs, own).iter().filter(|chain| words_of(chain) >= least) {
+                let aligned = self.aligned(documents, chain, own)?;
                 passages.extend(similar_parts(&aligned, self.similarity));
             }
         }
@@ -264,10 +264,26 @@ pub(crate) fn words_of(runs: &[Run]) -> usize {
     runs.iter().map(|run| run.tokens).sum()
 }
 
+/// Chains of runs. Most chains have few runs: a list of each would take several times the memory.
+pub(crate) struct Chains {
+    /// Those of the first chain, then those of the next one.
+    runs: Vec<Run>,
+    /// Where each chain ends.
+    ends: Vec<usize>,
+}
+
+impl Chains {
+    /// Each chain, the best one first.
+    pub fn iter(&self) -> impl Iterator<Item = &[Run]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.runs[start..end])
+    }
+}
+
 /// Splits runs into chains: each run is in one chain, and a chain ascends in both documents. The best chain is taken first.
-pub(crate) fn chains(runs: &[Run], own: bool) -> Vec<Vec<Run>> {
+pub(crate) fn chains(runs: &[Run], own: bool) -> Chains {
     if let [run] = runs {
-        return vec![vec![*run]];
+        return Chains { runs: vec![*run], ends: vec![1] };
     }
     let mut links: Vec<Link> = Vec::with_capacity(runs.len());
     for (i, run) in runs.iter().enumerate() {
@@ -285,18 +301,18 @@ pub(crate) fn chains(runs: &[Run], own: bool) -> Vec<Vec<Run>> {
     let mut ends: Vec<usize> = (0..runs.len()).collect();
     ends.sort_by_key(|&i| std::cmp::Reverse(links[i].score));
     let mut taken = vec![false; runs.len()];
-    let mut chains = Vec::new();
+    let mut chains = Chains { runs: Vec::with_capacity(runs.len()), ends: Vec::new() };
     for end in ends {
-        let mut chain = Vec::new();
+        let start = chains.runs.len();
         let mut at = Some(end);
         while let Some(i) = at.filter(|&i| !taken[i]) {
             taken[i] = true;
-            chain.push(runs[i]);
+            chains.runs.push(runs[i]);
             at = links[i].before;
         }
-        if !chain.is_empty() {
-            chain.reverse();
-            chains.push(chain);
+        if chains.runs.len() > start {
+            chains.runs[start..].reverse();
+            chains.ends.push(chains.runs.len());
         }
     }
     chains

@@ -7,6 +7,7 @@
 use super::repeats::{Found, FoundPlace};
 use crate::error::Error;
 use crate::similarity::Threshold;
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// A place, and an earlier one that it is similar to, in tokens of all documents together.
@@ -19,6 +20,11 @@ pub(super) struct Similar {
 }
 
 impl Similar {
+    /// By the earlier places, then by the later ones; of two with the same places, the one that matches best comes first.
+    pub fn order(&self) -> impl Ord + use<> {
+        (self.first.start, self.later.start, self.first.end, self.later.end, Reverse(self.matched))
+    }
+
     /// As words that are ordered by the first places, longer ones first, then by the later ones.
     pub fn into_row(self) -> [u64; 4] {
         let [first, later] = [&self.first, &self.later].map(|range| range.end - range.start);

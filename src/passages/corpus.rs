@@ -12,6 +12,7 @@ use super::cutting::PassageOptions;
 use super::locate::{Documents, Located, Locator, Sought};
 use super::near::Near;
 use super::reading::{PassageCounts, Search};
+use super::reduced::{most_in, too_many};
 use super::repeats::{self, Found, FoundPlace};
 use crate::error::Error;
 use crate::postings::{Buffer, Stored};
@@ -130,7 +131,16 @@ pub fn find_spans(
     if let Some(similarity) = options.similarity {
         let Near { documents, counts, covered, .. } = Near::find(search, options, similarity, observer)?;
         let mut ranges = Vec::new();
-        covered.ranges(&documents.starts[documents.end_of_references() as usize..], |range| ranges.push(range));
+        let (most, mut is_full) = (most_in::<Range<u64>>(options.memory), false);
+        covered.ranges(&documents.starts[documents.end_of_references() as usize..], |range| {
+            is_full |= ranges.len() == most;
+            if !is_full {
+                ranges.push(range);
+            }
+        });
+        if is_full {
+            return Err(too_many(most));
+        }
         return Ok(Spans { ranges, documents, options: options.clone(), counts });
     }
     let ranges = search.pool.install(|| repeats::covered(&search.text, &search.options, options.memory))?;

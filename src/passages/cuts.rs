@@ -21,6 +21,7 @@ use crate::run::places::At;
 use crate::similarity::Threshold;
 use crate::source::Source;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::ops::Range;
 
 /// Which places of a passage stay.
@@ -47,7 +48,7 @@ pub struct CutOptions {
 }
 
 /// What is cut of a document.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct DocumentCuts<'a> {
     /// The id of the document.
@@ -62,8 +63,85 @@ pub struct DocumentCuts<'a> {
     pub cut_tokens: u64,
     /// Whether too much of it is cut, so that all of it is left out.
     pub is_left_out: bool,
+    own: Own<'a>,
+}
+
+impl<'a> DocumentCuts<'a> {
     /// What is cut, or would be, ascending. Ranges may touch.
-    pub cuts: Vec<Cut<'a>>,
+    ///
+    /// # Cost
+    /// Logarithmic in the documents for each, and no memory.
+    pub fn cuts(&self) -> impl Iterator<Item = Cut<'a>> + use<'a> {
+        self.own.found()
+    }
+}
+
+impl fmt::Debug for DocumentCuts<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DocumentCuts { id, document, place, tokens, cut_tokens, is_left_out, .. } = self;
+        let cuts: Vec<Cut<'_>> = self.cuts().collect();
+        f.debug_struct("DocumentCuts")
+            .field("id", id)
+            .field("document", document)
+            .field("place", place)
+            .field("tokens", tokens)
+            .field("cut_tokens", cut_tokens)
+            .field("is_left_out", is_left_out)
+            .field("cuts", &cuts)
+            .finish()
+    }
+}
+
+/// The pieces of a document.
+#[derive(Clone, Copy)]
+struct Own<'a> {
+    documents: &'a Documents,
+    pieces: &'a [Later],
+    /// The bytes and the words of each.
+    measured: &'a [Measured],
+    /// The bytes of their first places, if these stay.
+    firsts: Option<&'a [[u32; 2]]>,
+}
+
+/// The bytes of a piece, and its words.
+type Measured = ([u32; 2], u32);
+
+impl<'a> Own<'a> {
+    /// Whether all pieces that have bytes have a first place that was found.
+    fn are_all_found(&self) -> bool {
+        (0..self.measured.len()).all(|at| !self.has_bytes(at) || self.is_found(at))
+    }
+
+    fn has_bytes(&self, at: usize) -> bool {
+        !is_empty(self.measured[at].0)
+    }
+
+    /// Whether the first place was found: where it has changed, its copies stay.
+    fn is_found(&self, at: usize) -> bool {
+        self.firsts.is_none_or(|firsts| !is_empty(firsts[at]))
+    }
+
+    /// The pieces that are cut: those that have bytes, and a first place that was found.
+    fn found(self) -> impl Iterator<Item = Cut<'a>> + use<'a> {
+        let all = 0..self.measured.len();
+        all.filter(move |&at| self.has_bytes(at) && self.is_found(at)).map(move |at| self.cut(at))
+    }
+
+    fn cut(&self, at: usize) -> Cut<'a> {
+        let Own { documents, pieces, measured, firsts } = *self;
+        let range = |[start, end]: [u32; 2]| start as usize..end as usize;
+        let (bytes, words) = measured[at];
+        let first = firsts.map(|firsts| {
+            let number = documents.number_at(pieces[at].first);
+            let (id, place) = (documents.id(number), documents.place(number));
+            FirstPlace { id, document: number as usize, place, range: range(firsts[at]) }
+        });
+        Cut { range: range(bytes), words: u64::from(words), first }
+    }
+}
+
+fn is_empty([start, end]: [u32; 2]) -> bool {
+    start >= end
 }
 
 /// A range of a text that is cut.
@@ -229,7 +307,7 @@ impl Made for Vec<Later> {
 struct OfDocument {
     number: u32,
     first_piece: usize,
-    cuts: Vec<([u32; 2], u64)>,
+    measured: Vec<Measured>,
 }
 
 impl Cuts {
@@ -359,9 +437,9 @@ impl Cuts {
             part.bytes += size_of_val(firsts(number)) / size_of::<u32>() * size_of::<(u32, [u32; 2])>();
             let own = self.of_document(number);
             if !own.is_empty() {
-                let cuts = self.bytes_of(start, &self.pieces[own.clone()], again);
-                part.bytes += size_of::<OfDocument>() + size_of_val(&cuts[..]);
-                part.cuts.push(OfDocument { number, first_piece: own.start, cuts });
+                let measured = self.bytes_of(start, &self.pieces[own.clone()], again);
+                part.bytes += size_of::<OfDocument>() + size_of_val(&measured[..]);
+                part.cuts.push(OfDocument { number, first_piece: own.start, measured });
             }
             Ok(())
         };
@@ -370,7 +448,7 @@ impl Cuts {
         let take = |part: Part| {
             part.firsts.into_iter().for_each(|(piece, bytes)| located[piece as usize] = bytes);
             let documents = part.cuts.iter().map(|of| self.document(of, &located));
-            documents.filter(|document| !document.cuts.is_empty()).try_for_each(|document| each(&document))
+            documents.filter(|document| document.cuts().next().is_some()).try_for_each(|document| each(&document))
         };
         let changed = self.again(observer).read(&mut sources, wanted, visit, &mut BTreeSet::new(), take)?;
         self.counts.failed += changed;
@@ -379,7 +457,7 @@ impl Cuts {
 
     /// The bytes of the pieces of a document that begins with this token, and the words of each. Pieces that touch have what is between
     /// them. A character that stands for several tokens, such as ½, stays if one of them does: a piece may have no bytes then.
-    fn bytes_of(&self, start: u64, pieces: &[Later], again: &AgainDocument<'_>) -> Vec<([u32; 2], u64)> {
+    fn bytes_of(&self, start: u64, pieces: &[Later], again: &AgainDocument<'_>) -> Vec<Measured> {
         let units = units(&again.document.text, again.tokens, self.unit);
         let unit = |token: usize| {
             let last = units.partition_point(|unit| unit.tokens.start <= token).checked_sub(1)?;
@@ -413,36 +491,24 @@ impl Cuts {
             let bytes = [begin(first), if touches_next { begin(last) } else { end(last) }];
             let words = &again.words[first..last];
             let halves = words.iter().map(|word| word & 1).sum::<u64>();
-            cuts.push((bytes.map(|byte| byte as u32), words.len() as u64 - halves / 2));
+            cuts.push((bytes.map(|byte| byte as u32), words.len() as u32 - (halves / 2) as u32));
         }
         cuts
     }
 
-    fn document<'a>(&'a self, of: &OfDocument, located: &[[u32; 2]]) -> DocumentCuts<'a> {
-        let range = |[start, end]: [u32; 2]| start as usize..end as usize;
-        let &OfDocument { number, first_piece, .. } = of;
-        let cut = |(at, &(bytes, words)): (usize, &([u32; 2], u64))| {
-            let first = self.but_first.then(|| {
-                let piece = first_piece + at;
-                let number = self.documents.number_at(self.pieces[piece].first);
-                let id = self.documents.id(number);
-                FirstPlace { id, document: number as usize, place: self.place(number), range: range(located[piece]) }
-            });
-            Cut { range: range(bytes), words, first }
-        };
-        // What is not found any more does not stay: its copies do.
-        let is_there = |cut: &Cut<'_>| cut.first.as_ref().is_none_or(|first| !first.range.is_empty());
-        let has_bytes = |cut: &Cut<'_>| !cut.range.is_empty();
-        let cuts: Vec<Cut<'_>> = of.cuts.iter().enumerate().map(cut).filter(has_bytes).collect();
-        let pieces = &self.pieces[first_piece..first_piece + of.cuts.len()];
+    fn document<'a>(&'a self, of: &'a OfDocument, firsts: &'a [[u32; 2]]) -> DocumentCuts<'a> {
+        let OfDocument { number, first_piece, measured } = of;
+        let (number, own) = (*number, *first_piece..first_piece + measured.len());
+        let firsts = self.but_first.then(|| &firsts[own.clone()]);
+        let own = Own { documents: &self.documents, pieces: &self.pieces[own], measured, firsts };
         DocumentCuts {
             id: self.documents.id(number),
             document: number as usize,
             place: self.place(number),
             tokens: self.documents.starts[number as usize + 1] - self.documents.starts[number as usize],
-            cut_tokens: pieces.iter().map(|piece| u64::from(piece.tokens)).sum(),
-            is_left_out: self.left_out.binary_search(&number).is_ok() && cuts.iter().all(is_there),
-            cuts: cuts.into_iter().filter(is_there).collect(),
+            cut_tokens: own.pieces.iter().map(|piece| u64::from(piece.tokens)).sum(),
+            is_left_out: self.left_out.binary_search(&number).is_ok() && own.are_all_found(),
+            own,
         }
     }
 }
@@ -482,11 +548,11 @@ mod tests {
             let file = if document.document < references { "reference.jsonl" } else { "source.jsonl" };
             let line = document.document - if document.document < references { 0 } else { references } + 1;
             assert!(document.place.path.ends_with(file) && document.place.line == Some(line as u64));
-            let row = |cut: &Cut<'_>| {
+            let row = |cut: Cut<'_>| {
                 let first = cut.first.as_ref().map(|first| (first.document, first.range.clone()));
                 (cut.range.clone(), cut.words, first)
             };
-            rows.push((document.document, document.is_left_out, document.cuts.iter().map(row).collect()));
+            rows.push((document.document, document.is_left_out, document.cuts().map(row).collect()));
             Ok(())
         };
         match &mut reference {
@@ -715,7 +781,7 @@ mod tests {
             fs::write(&path, json_lines(&now)).unwrap();
             let mut found = Vec::new();
             let each = |document: &DocumentCuts<'_>| {
-                found.push((document.document, document.is_left_out, document.cuts.len()));
+                found.push((document.document, document.is_left_out, document.cuts().count()));
                 Ok(())
             };
             cuts.for_each(&mut source, None, &(), each).unwrap();

@@ -75,7 +75,7 @@ impl Default for PassageOptions {
 
 /// The memory that documents are cut in, and the room for batches.
 pub(super) fn memory_of_reading(words: &WordOptions<'_>) -> (Arc<SigningMemory>, usize, Room) {
-    let threads = workers(words.threads);
+    let threads = words.workers();
     let eighth = words.memory / 8;
     let budget =
         Budget { together: eighth + SIGNING_BYTES, alone: 3 * eighth + ALONE_BYTES, alone_a_byte: 2, later_a_token: 0 };
@@ -91,7 +91,15 @@ pub(super) struct WordOptions<'o> {
     pub memory: u64,
 }
 
+/// The threads for which there is always memory. Each further one has a MiB, of which it takes a third for itself.
+const LEAST_THREADS: usize = 16;
+
 impl WordOptions<'_> {
+    /// The number of threads: fewer than asked for where the memory is not enough for them.
+    pub fn workers(&self) -> usize {
+        workers(self.threads).min(LEAST_THREADS.saturating_add((self.memory >> 20) as usize))
+    }
+
     /// Refuses tokens that overlap.
     ///
     /// # Errors

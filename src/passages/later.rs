@@ -181,7 +181,7 @@ mod tests {
             selector.select(0, 0, document, &mut Vec::new(), &mut selected);
             builder.add(&[document.len() as u64], document, &mut selected, &[]).unwrap();
         }
-        let mut text = builder.finish().unwrap();
+        let mut text = builder.finish(0).unwrap();
         order::sort(&mut text, memory).unwrap();
         text
     }

@@ -27,6 +27,10 @@ pub(super) struct Documents {
     places: Places,
 }
 
+/// What the promise about the memory of the process allows for what is kept of the documents, and of each.
+const BYTES_OF_ALL: u64 = 16 << 20;
+const BYTES_OF_EACH: u64 = 40;
+
 /// The batches of one side.
 #[derive(Default)]
 struct Batches {
@@ -46,6 +50,26 @@ impl Documents {
         let before = self.ids.len();
         self.ids.push_str(ids);
         self.id_ends.extend(id_ends.iter().map(|end| before + end));
+    }
+
+    /// The bytes for what is kept of the documents that the promise about the memory of the process does not have room for.
+    pub fn bytes_beyond(&self) -> u64 {
+        let (count, each) = (self.sequences.len() as u64, size_of::<(u64, u64, usize, u32)>() as u64);
+        (self.ids.len() as u64 + each * count).saturating_sub(BYTES_OF_ALL + BYTES_OF_EACH * count)
+    }
+
+    /// Checks that what is kept of the documents fits half of the memory.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn check(&self, memory: u64) -> Result<(), Error> {
+        if self.bytes_beyond() <= memory / 2 {
+            return Ok(());
+        }
+        let count = self.sequences.len();
+        Err(Error::Full(format!(
+            "the ids of the first {count} documents do not fit `memory` ({memory} bytes): allow more"
+        )))
     }
 
     /// Adds where the documents of a batch were read.

@@ -13,7 +13,8 @@
 //! between them, or if the earlier one is the first place of this k-gram.
 //!
 //! **Cost.** Linear: a place is compared with two others, and in each window at most 64 times its tokens are aligned. Memory:
-//! two bits for each token, and 24 bytes for each exact range; the rest goes to temporary files if it does not fit.
+//! two bits for each token, 24 bytes for each exact range, and what is similar in the windows that are looked at at once; the rest goes to
+//! temporary files if it does not fit.
 
 use super::classes::{Classes, Similar};
 use super::covered::Covered;
@@ -24,17 +25,20 @@ use super::pieces::fewest;
 use super::reading::{PassageCounts, Search, check_stopped};
 use super::repeats::Found;
 use super::seeds::pairs;
-use super::stretches::{StoredWords, Stretches, WINDOW, Window};
+use super::stretches::{StoredWords, Stretches, WINDOW, Window, distinct};
 use crate::error::Error;
 use crate::postings::{Sorter, Stored};
 use crate::run::observer::Observer;
 use crate::similarity::Threshold;
 use rayon::ThreadPool;
 use rayon::prelude::*;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
-/// The seeds and exact ranges, and the windows, that all threads take at once.
-const SEEDS_AT_ONCE: usize = 1 << 16;
+/// The seeds and exact ranges that all threads take at once: more of them, in windows that may be large, with more memory. Where all that
+/// they lead to is similar, each takes some 256 bytes.
+const SEEDS_AT_ONCE: RangeInclusive<u64> = 1 << 15..=1 << 17;
+
+/// The windows that all threads take at once.
 const WINDOWS_AT_ONCE: usize = 1 << 12;
 
 /// The maximum number of pairs that are looked at for one around an exact range.
@@ -69,6 +73,7 @@ impl Near {
         let (tokens, starts, has_halves) = text.into_tokens();
         documents.starts = starts;
         let all = documents.starts[documents.starts.len() - 1];
+        check_marks(all, options.memory)?;
         let mut covered = Covered::new(all);
         exact.iter().for_each(|range| covered.add(range.start..range.end()));
         let exact = pool.install(|| fewest_pairs(exact));
@@ -81,6 +86,7 @@ impl Near {
             let rows = Sorter::new("pairs of places", eighth, folder);
             pairs(seeds, &covered, reference, rows)
         })?;
+        drop(covered);
         counts.spilled += seeds.bytes_spilled();
         let mut near = Near {
             covered: Covered::new(all),
@@ -107,9 +113,10 @@ impl Near {
     ) -> Result<(), Error> {
         let mut seeds = self.pool.install(|| seeds.sorted())?;
         let (mut seed, mut next) = (seeds.next()?, 0);
+        let seeds_at_once = (options.memory / 2048).clamp(*SEEDS_AT_ONCE.start(), *SEEDS_AT_ONCE.end()) as usize;
         while seed.is_some() || next < exact.len() {
             let (mut windows, mut rows, begin) = (Vec::new(), Vec::new(), next);
-            while rows.len() + next - begin < SEEDS_AT_ONCE && windows.len() < WINDOWS_AT_ONCE {
+            while rows.len() + next - begin < seeds_at_once && windows.len() < WINDOWS_AT_ONCE {
                 let place = seed.map(|[place, _]| place).into_iter().chain(exact.get(next).map(|range| range.start));
                 let Some(place) = place.min() else { break };
                 let document = self.documents.number_at(place);
@@ -160,7 +167,7 @@ impl Near {
     /// taken if there is one. Exact ranges that overlap their first places come first: a text that repeats itself is one passage, and not
     /// many short ones side by side.
     fn select(&mut self, mut similar: Vec<Similar>, exact: &[Later], min_words: u64) -> Result<(), Error> {
-        similar.sort_unstable_by_key(|pair| (pair.first.start, pair.later.start, pair.first.end, pair.later.end));
+        distinct(&mut similar);
         let exact = exact.iter().map(|range| Similar {
             first: range.first..range.first + u64::from(range.tokens),
             later: range.start..range.end(),
@@ -214,6 +221,15 @@ impl Near {
         counts.spilled += found.bytes_spilled();
         Ok((found, documents, counts))
     }
+}
+
+/// Checks that the marks of so many tokens, two bits for each, fit half of the memory and 16 MiB.
+fn check_marks(tokens: u64, memory: u64) -> Result<(), Error> {
+    if tokens / 4 <= memory / 2 + (16 << 20) {
+        return Ok(());
+    }
+    let message = format!("the marks of {tokens} tokens do not fit `memory` ({memory} bytes)");
+    Err(Error::Full(format!("{message}: allow more, or find passages without edits")))
 }
 
 /// As few of these ranges as possible, such that what any of them covers is covered, and likewise their first places: in the order of

@@ -81,7 +81,7 @@ impl Search {
     ) -> Result<Self, Error> {
         options.words().check("passages")?;
         options.check()?;
-        let pool = thread_pool(options.threads)?;
+        let pool = thread_pool(options.words().workers())?;
         let against = reference.is_some();
         let mut sources = Side::both(source, reference);
         sources.iter_mut().for_each(|side| side.source.keep_for_second_read());
@@ -93,7 +93,7 @@ impl Search {
         counts.unnamed = fields.unnamed;
         observer.stage(Stage::Grouping);
         let text = pool.install(|| {
-            let mut text = builder.finish()?;
+            let mut text = builder.finish(documents.bytes_beyond())?;
             order::sort(&mut text, options.memory)?;
             Ok::<Text, Error>(text)
         })?;
@@ -216,7 +216,7 @@ fn read(
             pool.install(|| builder.add(&part.lengths, &part.tokens, &mut part.selected, &part.halves))?;
             documents.add(part.reference, &part.sequences, (&part.ids, &part.id_ends));
             documents.add_places(&part.places);
-            Ok(())
+            documents.check(memory)
         },
     )?;
     Ok(reading)

@@ -14,6 +14,18 @@ pub(super) fn reduce_beyond<T>(found: &mut Vec<T>, most: &mut usize, reduce: fn(
     }
 }
 
+/// The number of values that fit a quarter of this memory and [`BYTES_BESIDE`].
+pub(super) fn most_in<T>(memory: u64) -> usize {
+    let most = (memory / 4).saturating_add(BYTES_BESIDE) / size_of::<T>() as u64;
+    usize::try_from(most).unwrap_or(usize::MAX)
+}
+
+/// The error that more places than these do not fit.
+pub(super) fn too_many(most: usize) -> Error {
+    let message = format!("more than {most} places of passages do not fit `memory`");
+    Error::Full(format!("{message}: allow more, or ask for more words"))
+}
+
 /// Ranges within a bound of memory.
 pub(super) struct Reduced<T> {
     found: Vec<T>,
@@ -25,8 +37,7 @@ impl<T> Reduced<T> {
     /// None yet. Once they exceed a quarter of this memory and [`BYTES_BESIDE`], `reduce` removes those that others make superfluous. It
     /// runs under the lock of the caller, so it must not use other threads.
     pub fn new(memory: u64, reduce: fn(&mut Vec<T>)) -> Self {
-        let most = (memory / 4).saturating_add(BYTES_BESIDE) / size_of::<T>() as u64;
-        Reduced { found: Vec::new(), reduce, most: usize::try_from(most).unwrap_or(usize::MAX) }
+        Reduced { found: Vec::new(), reduce, most: most_in::<T>(memory) }
     }
 
     /// Takes what was found.
@@ -55,11 +66,7 @@ impl<T> Reduced<T> {
     fn check(&mut self) -> Result<(), Error> {
         (self.reduce)(&mut self.found);
         let most = self.most / 2;
-        if self.found.len() <= most {
-            return Ok(());
-        }
-        let message = format!("more than {most} places of passages do not fit `memory`");
-        Err(Error::Full(format!("{message}: allow more, or ask for more words")))
+        if self.found.len() <= most { Ok(()) } else { Err(too_many(most)) }
     }
 }
 

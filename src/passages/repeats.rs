@@ -90,7 +90,7 @@ fn repeats_by(documents: &[&[u64]], selector: Selector, most_places: usize, memo
     for (document, mut selected) in documents.iter().zip(selected) {
         builder.add(&[document.len() as u64], document, &mut selected, &[])?;
     }
-    let mut text = builder.finish()?;
+    let mut text = builder.finish(0)?;
     order::sort(&mut text, memory)?;
     let options = FindOptions { most_places, ..FindOptions::default() };
     let found = find(&text, &options, memory, None)?;
@@ -309,10 +309,12 @@ struct Outbox<'a> {
     words: Vec<u64>,
     index: Vec<Entry>,
     left_out: u64,
+    /// The number of words after which they are added.
+    at_once: usize,
 }
 
-/// The number of words after which they are. Tests use fewer.
-const AT_ONCE: usize = if cfg!(test) { 1 << 6 } else { 1 << 16 };
+/// The words that all threads together hold back before they are added. Tests use fewer.
+const AT_ONCE: usize = if cfg!(test) { 1 << 6 } else { 1 << 17 };
 
 /// The first places of a repeat.
 struct First {
@@ -367,7 +369,7 @@ impl Collect for Outbox<'_> {
         });
         self.words.extend([size, count]);
         self.words.extend(places.iter().map(|&anchor| start(anchor)));
-        if self.words.len() >= AT_ONCE {
+        if self.words.len() >= self.at_once {
             self.flush();
         }
     }
@@ -397,7 +399,8 @@ impl Drop for Outbox<'_> {
 /// A temporary file cannot be read or written, or there are too many repeats for the memory.
 pub(super) fn find(text: &Text, options: &FindOptions, memory: u64, folder: Option<&Path>) -> Result<Found, Error> {
     let found = Mutex::new(Found::new(false, memory, folder));
-    let outbox = || Outbox { options, found: &found, words: Vec::new(), index: Vec::new(), left_out: 0 };
+    let at_once = AT_ONCE / rayon::current_num_threads();
+    let outbox = || Outbox { options, found: &found, words: Vec::new(), index: Vec::new(), left_out: 0, at_once };
     search_groups(text, options, outbox, |_| Ok(()))?;
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(error) = found.error.take() {

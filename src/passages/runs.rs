@@ -117,7 +117,7 @@ impl Compared {
         if options.shingle == 0 {
             return Err(Error::parameter("shingle", "0", "a number of tokens from 1"));
         }
-        let pool = thread_pool(options.threads)?;
+        let pool = thread_pool(options.words().workers())?;
         let is_against = reference.is_some();
         let (memory, folder) = (options.memory, options.temp_dir.as_deref());
         let mut reading = Reading {
@@ -287,7 +287,7 @@ impl Reading<'_> {
                     }
                 }
                 documents.add(filter.is_some(), &part.sequences, (&part.ids, &part.id_ends));
-                Ok(())
+                documents.check(options.memory)
             },
         )
     }

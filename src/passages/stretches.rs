@@ -5,6 +5,7 @@ use super::align::{Aligner, Words, chains, similar_parts, words_of};
 use super::classes::Similar;
 use super::later::Later;
 use super::locate::Documents;
+use super::reduced::reduce_beyond;
 use crate::error::Error;
 use crate::postings::{Cached, Stored};
 use crate::similarity::Threshold;
@@ -21,7 +22,8 @@ const BEYOND: usize = 1 << 6;
 /// The tokens of which those that count half are counted at a time.
 const COUNTED: usize = 1 << 9;
 
-/// What is aligned in a window, as a multiple of its tokens, at most; for a window of few tokens, of so many.
+/// What is aligned in a window, as a multiple of its tokens, at most; for a window of few tokens, of so many. Each pair that is found counts
+/// as so many tokens.
 const MAX_RATIO: usize = 64;
 const LEAST_TOKENS: usize = 1 << 10;
 
@@ -103,6 +105,8 @@ pub(super) struct Stretches<'t> {
     ranges: [Range<usize>; 2],
     /// The tokens that may still be aligned in a window.
     left: usize,
+    /// The number of pairs of a window beyond which those with the same places are removed.
+    reduced_beyond: usize,
 }
 
 impl<'t> Stretches<'t> {
@@ -114,7 +118,7 @@ impl<'t> Stretches<'t> {
     ) -> Self {
         let aligner = Aligner::new(words, similarity);
         let min_words = min_words as u64;
-        Stretches { aligner, documents, min_words, has_halves, ranges: Default::default(), left: 0 }
+        Stretches { aligner, documents, min_words, has_halves, ranges: Default::default(), left: 0, reduced_beyond: 0 }
     }
 
     /// The pairs of similar places of which the later one has a seed in a window, or an exact range: those of which the longer place has the
@@ -137,13 +141,16 @@ impl<'t> Stretches<'t> {
             .collect();
         equal.sort_unstable();
         let mut runs = self.runs(&equal)?;
+        drop(equal);
         runs.sort_unstable_by_key(|&(document, run)| (document, run.b, run.a));
         let (mut similar, mut of_one) = (Vec::new(), Vec::new());
+        self.reduced_beyond = 0;
         for with in runs.chunk_by(|x, y| x.0 == y.0) {
             of_one.clear();
             of_one.extend(with.iter().map(|&(_, run)| run));
             self.with(with[0].0, &of_one, window.document == with[0].0, &mut similar)?;
         }
+        similar.shrink_to_fit();
         Ok(similar)
     }
 
@@ -196,11 +203,15 @@ impl<'t> Stretches<'t> {
     /// The similar stretches of the window and of another document that have these runs.
     fn with(&mut self, document: u32, runs: &[Run], own: bool, similar: &mut Vec<Similar>) -> Result<(), Error> {
         self.ranges[0] = self.document(document);
-        let mut chains = chains(runs, own);
+        let chains = chains(runs, own);
+        let mut chains: Vec<&[Run]> = chains.iter().collect();
         chains.sort_unstable_by_key(|chain| (chain[0].b, chain[0].a));
+        let longest_of = |chain: &[Run]| *chain.iter().max_by_key(|run| run.tokens).expect("a chain has runs");
+        // No shorter run of an alignment holds the longest one of a chain: it need not be remembered.
+        let least = chains.iter().map(|chain| longest_of(chain).tokens).min().unwrap_or_default();
         let mut before: VecDeque<Vec<Run>> = VecDeque::new();
         for chain in chains {
-            let longest = chain.iter().max_by_key(|run| run.tokens).expect("a chain has runs");
+            let longest = &longest_of(chain);
             if self.left == 0 || before.iter().any(|runs| holds(runs, longest)) {
                 continue;
             }
@@ -208,12 +219,18 @@ impl<'t> Stretches<'t> {
             // Exact ranges may go beyond what is looked at.
             let last = chain[chain.len() - 1];
             let of_b = of_b.start.min(chain[0].b)..of_b.end.max(last.b + last.tokens);
-            let aligned = self.aligner.extended(&[of_a, of_b], &chain, own)?;
+            let mut aligned = self.aligner.extended(&[of_a, of_b], chain, own)?;
             let (first, last) = (aligned[0], aligned[aligned.len() - 1]);
-            self.left = self.left.saturating_sub(last.b + last.tokens - first.b);
+            let found = similar.len();
             for part in similar_parts(&aligned, self.aligner.similarity) {
                 similar.extend(self.similar(&part)?);
             }
+            // So a window has about as many pairs as tokens at most.
+            let pairs = similar.len() - found;
+            self.left = self.left.saturating_sub((last.b + last.tokens - first.b).max(MAX_RATIO * pairs));
+            reduce_beyond(similar, &mut self.reduced_beyond, distinct);
+            aligned.retain(|run| run.tokens >= least);
+            aligned.shrink_to_fit();
             before.push_front(aligned);
             before.truncate(REMEMBERED);
         }
@@ -247,6 +264,13 @@ impl<'t> Stretches<'t> {
         }
         Ok((2 * words.size(longer)?).saturating_sub(matched) >= self.min_words)
     }
+}
+
+/// Sorts pairs, and leaves one of those with the same places: alignments that begin at several seeds are the same where a text repeats
+/// itself.
+pub(super) fn distinct(similar: &mut Vec<Similar>) {
+    similar.sort_unstable_by_key(Similar::order);
+    similar.dedup_by(|next, before| next.first == before.first && next.later == before.later);
 }
 
 /// Whether a run is in one of these, which ascend.

@@ -174,14 +174,14 @@ impl Builder {
         self.selected.append(selected)
     }
 
-    /// The documents, without the anchors whose k-gram does not repeat.
+    /// The documents, without the anchors whose k-gram does not repeat. So many bytes of the memory are taken by something else.
     ///
     /// # Errors
     /// A temporary file cannot be read or written, or there are more anchors than fit the memory.
-    pub fn finish(mut self) -> Result<Text, Error> {
+    pub fn finish(mut self, taken: u64) -> Result<Text, Error> {
         let sorter = std::mem::replace(&mut self.grams, Sorter::new("k-grams", 0, None));
         let grams_spilled = sorter.bytes_spilled();
-        let (grams, places) = self.repeated(sorter)?;
+        let (grams, places) = self.repeated(sorter, self.memory.saturating_sub(taken))?;
         let repeated = grams.len();
         let grams = Grams::new(grams);
         let mut anchors = Vec::with_capacity(places);
@@ -216,9 +216,9 @@ impl Builder {
     }
 
     /// The k-grams that repeat, ascending, and the number of their places.
-    fn repeated(&self, grams: Sorter<1>) -> Result<(Vec<u64>, usize), Error> {
+    fn repeated(&self, grams: Sorter<1>, memory: u64) -> Result<(Vec<u64>, usize), Error> {
         let (mut repeated, mut places) = (Vec::new(), 0u64);
-        let most = (self.memory.saturating_add(BYTES_BESIDE) / BYTES_AN_ANCHOR).min(u64::from(u32::MAX) - 1);
+        let most = (memory.saturating_add(BYTES_BESIDE) / BYTES_AN_ANCHOR).min(u64::from(u32::MAX) - 1);
         let (mut last, mut count) = (None, 0u64);
         grams.for_each(|&[gram]| {
             count = if last == Some(gram) { count + 1 } else { 1 };

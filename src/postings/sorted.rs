@@ -22,7 +22,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The least memory for rows: a smaller one would make so many portions that merging them takes as much. Tests use less, so that a few
 /// rows are many portions.
-const LEAST_BYTES: u64 = if cfg!(test) { 1 << 10 } else { 8 << 20 };
+const LEAST_BYTES: u64 = if cfg!(test) { 1 << 10 } else { 4 << 20 };
 
 /// The words of a portion that are read at once: all portions together take little memory.
 const BUFFERED: Range<u64> = 1 << 9..1 << 14;

@@ -119,7 +119,6 @@ fn check(arguments: &str, records: &[Vec<u8>], documents: u64, status: i32) -> R
     let shell = Shell::new();
     let format = if arguments.contains("--format") { "" } else { " --format lines" };
     let command = shell.command(&format!("{arguments}{format} --memory 1M -j16"));
-
     let (run, most) = watched(command, |stdin| _ = records.iter().try_for_each(|record| stdin.write_all(record)));
     assert_eq!(run.status, status, "{arguments}: {}", run.stderr);
     let largest = records.iter().flat_map(|lines| lines.split(|&b| b == b'\n')).map(<[u8]>::len).max().unwrap_or(0);
@@ -363,6 +362,24 @@ fn features_are_counted_and_grouped_within_the_memory() {
     assert!(run.stderr.contains(message), "{}", run.stderr);
 }
 
+/// Each stretch of such a text is similar to all others.
+#[test]
+fn a_text_of_two_words_takes_little_memory() {
+    let mut random = Random::new(7);
+    let text = (0..700_000).map(|_| ["a ", "b "][random.below(2)]).collect::<String>() + "\n";
+    let lines = [text.into_bytes()];
+    let run = check("passages - --min-words 5", &lines, 1, 0);
+    let passages =
+        run.stderr.split("1 document: ").nth(1).and_then(|rest| rest.split(" passages").next()).unwrap_or_default();
+    assert!(passages.replace(',', "").parse::<u64>().is_ok_and(|passages| passages > 1000), "{}", run.stderr);
+    let run = check("passages - --min-words 5 --exact --emit kept", &lines, 1, 0);
+    assert!(run.stderr.contains(" places in 1 document\n"), "{}", run.stderr);
+    // With passages of one word, alignments have many parts.
+    let text =
+        (0..250_000).map(|_| ["a ", "b ", "c ", "d ", "e ", "f ", "g ", "h "][random.below(8)]).collect::<String>();
+    check("passages - --min-words 1", &[(text + "\n").into_bytes()], 1, 0);
+}
+
 /// In each row of CSV the text is far to the right, and more columns follow.
 #[test]
 fn millions_of_columns_take_little_memory() {
@@ -377,6 +394,17 @@ fn millions_of_columns_take_little_memory() {
             "{}",
             run.stderr
         );
+    }
+}
+
+/// The ids are nearly all of these records.
+#[test]
+fn long_ids_are_counted() {
+    let line = |n: u64| format!("{{\"id\":\"{n}-{}\",\"text\":\"a{n} b{n} c{n}\"}}\n", "x".repeat(1000)).into_bytes();
+    let lines: Vec<Vec<u8>> = (0..100_000).map(line).collect();
+    for arguments in ["passages -", "passages - --exact", "contain -"] {
+        let run = check(&format!("{arguments} --format jsonl"), &lines, 100_000, 2);
+        assert!(run.stderr.contains("documents do not fit --memory (1048576 bytes): allow more"), "{}", run.stderr);
     }
 }
 
