@@ -57,6 +57,7 @@ mod nearest;
 mod options;
 mod outlines;
 mod plan;
+mod ranked;
 mod remembered;
 mod renewal;
 mod reopen;
@@ -147,6 +148,7 @@ pub struct Index {
     summary: RunSummary,
     /// A buffer.
     candidates: Vec<u32>,
+    bounded: Vec<ranked::Bounded>,
     was_interrupted: bool,
     /// Why the checkpoint at the end of the run was not made.
     failed_checkpoint: Option<String>,
@@ -383,6 +385,7 @@ impl Index {
             pace: Pace::default(),
             summary: RunSummary::default(),
             candidates: Vec::new(),
+            bounded: Vec::new(),
             was_interrupted: false,
             failed_checkpoint: None,
             renewal: None,
@@ -509,7 +512,8 @@ impl Index {
     /// Decides on a document, at a time in seconds. A document that passes is remembered from now on. It is on the disk
     /// after the next [`commit`](Self::commit), and should not leave before that.
     ///
-    /// Cost: a look-up for each key, and a comparison for each document that shares one.
+    /// Cost: a look-up for each key, and a comparison for each document that shares one; of sets, for those whose sizes and outlines
+    /// allow them to be the most similar. Memory: 20 bytes for each document that may be compared.
     ///
     /// # Errors
     /// The signature was made by the signer of an index with another [identity](crate::algorithm::Spec::identity), the log cannot be
@@ -692,6 +696,7 @@ impl Index {
             remembered: &self.remembered,
             bounds: self.bounds,
             candidates: &mut self.candidates,
+            bounded: &mut self.bounded,
         }
     }
 

@@ -3,7 +3,8 @@
 use super::crowded::MOST_OF_A_KEY;
 use super::file::cannot_read;
 use super::log::Log;
-use super::nearest::{Nearest, Neighbour, Wanted, ranked};
+use super::nearest::{Nearest, Neighbour, Wanted};
+use super::ranked::{Bounded, ranked};
 use super::remembered::Remembered;
 use super::repeat;
 use super::signature::Signature;
@@ -67,8 +68,9 @@ pub(super) struct Search<'a> {
     pub log: &'a mut Log,
     pub remembered: &'a Remembered,
     pub bounds: Bounds,
-    /// A buffer.
+    /// Buffers.
     pub candidates: &'a mut Vec<u32>,
+    pub bounded: &'a mut Vec<Bounded>,
 }
 
 /// What a search for similar documents found.
@@ -82,19 +84,11 @@ impl Search<'_> {
     /// The most similar document at or above the threshold; the earliest of several.
     pub fn most_similar(&mut self, signature: &Signature) -> Result<Found, Error> {
         let capped = self.find_candidates(signature)?;
-        let mut best: Option<(u32, Similarity)> = None;
-        for at in 0..self.candidates.len() {
-            let document = self.candidates[at];
-            let similarity = self.similarity(document, signature)?;
-            if similarity.is_some_and(|similarity| best.is_none_or(|(_, best)| similarity.value() > best.value())) {
-                best = similarity.map(|similarity| (document, similarity));
-            }
-            // No later document is more similar.
-            if best.is_some_and(|(_, similarity)| similarity.value() >= 1.0) {
-                break;
-            }
-        }
-        Ok(Found { best, capped })
+        self.find_bounds(signature, self.jaccard)?;
+        let mut bounded = std::mem::take(self.bounded);
+        let best = ranked(&mut bounded, 1, |document| self.similarity(document, signature));
+        *self.bounded = bounded;
+        Ok(Found { best: best?.first().map(|&(similarity, document)| (document, similarity)), capped })
     }
 
     /// The most similar documents, whatever the threshold.
@@ -109,16 +103,16 @@ impl Search<'_> {
             (None, true) => self.fill_with_all(),
             (None, false) => is_capped = self.find_candidates(signature)?,
         }
-        let mut bounded = Vec::with_capacity(self.candidates.len());
-        for at in 0..self.candidates.len() {
-            let document = self.candidates[at];
-            bounded.push((self.most_possible(document, signature)?, document));
-        }
-        let algorithm = self.algorithm;
-        let best = ranked(bounded, wanted.most, |document| {
+        self.find_bounds(signature, None)?;
+        let (mut bounded, algorithm) = (std::mem::take(self.bounded), self.algorithm);
+        let best = ranked(&mut bounded, wanted.most, |document| {
             let stored = self.evidence(document)?;
-            Ok(if stored.is_empty() { None } else { algorithm.similarity(&stored, &signature.evidence) })
-        })?;
+            let similarity = (!stored.is_empty()).then(|| algorithm.similarity(&stored, &signature.evidence)).flatten();
+            // Documents that have nothing in common are no neighbours.
+            Ok(similarity.filter(|similarity| similarity.value() > 0.0))
+        });
+        *self.bounded = bounded;
+        let best = best?;
         let neighbour = |(similarity, document)| {
             let id = self.log.read(self.tables.places[document as usize])?.id;
             Ok(Neighbour { id, similarity, distance: algorithm.distance(similarity) })
@@ -177,7 +171,7 @@ impl Search<'_> {
 
     /// Finds the documents that share a key, ascending; or the nearest within the distance alone, if that takes less time.
     /// Returns whether some were left out, because too many share a key.
-    fn find_candidates(&mut self, signature: &Signature) -> Result<bool, Error> {
+    pub(super) fn find_candidates(&mut self, signature: &Signature) -> Result<bool, Error> {
         self.candidates.clear();
         let (ordered, words) = (self.bounds.ordered, self.tables.fingerprints.len());
         let most = ordered.map_or(usize::MAX, |ordered| ordered.most_candidates(words));
@@ -271,13 +265,26 @@ impl Search<'_> {
         self.candidates.extend(self.remembered.documents());
     }
 
-    /// An upper bound of the similarity of a document.
-    fn most_possible(&mut self, document: u32, signature: &Signature) -> Result<f64, Error> {
-        if self.jaccard.is_none() || self.algorithm.compare_on() == CompareOn::Fingerprints {
-            return Ok(1.0);
+    /// Finds upper bounds of the similarities of the candidates, without those that cannot reach the threshold, if there is one.
+    ///
+    /// Sizes and outlines bound the Jaccard similarity alone. Of other measures, all candidates have the bound 1: they are compared
+    /// in their order.
+    pub(super) fn find_bounds(&mut self, signature: &Signature, threshold: Option<Threshold>) -> Result<(), Error> {
+        let Search { tables, bounded, candidates, .. } = self;
+        bounded.clear();
+        if self.algorithm.compare_on() == CompareOn::Fingerprints {
+            bounded.extend(candidates.iter().map(|&document| (1.0, document)));
+            return Ok(());
         }
-        let (size, own) = self.tables.outlines.get(document).map_err(cannot_read)?;
-        Ok(jaccard_at_most((size, &own), (signature.evidence.len() as u32, &signature.parities)))
+        let own = (signature.evidence.len() as u32, &signature.parities);
+        for &document in &**candidates {
+            let (size, parities) = tables.outlines.get(document).map_err(cannot_read)?;
+            if can_reach(threshold, (size, &parities), own) {
+                let most = self.jaccard.map_or(1.0, |_| jaccard_at_most((size, &parities), own));
+                bounded.push((most, document));
+            }
+        }
+        Ok(())
     }
 
     /// What is compared of a document.
@@ -296,10 +303,6 @@ impl Search<'_> {
             return Ok((!fingerprint.is_empty())
                 .then(|| self.algorithm.compare(fingerprint, &signature.evidence))
                 .flatten());
-        }
-        let (size, own) = self.tables.outlines.get(document).map_err(cannot_read)?;
-        if !can_reach(self.jaccard, (size, &own), (signature.evidence.len() as u32, &signature.parities)) {
-            return Ok(None);
         }
         let stored = self.log.read(self.tables.places[document as usize])?;
         let similarity = self.algorithm.compare(&stored.evidence, &signature.evidence);

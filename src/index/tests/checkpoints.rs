@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// Pages of a few templates with words of their own, of which some repeat, so that pages are below, at and above the
 /// threshold.
-fn pages(count: u64) -> Vec<String> {
+pub fn pages(count: u64) -> Vec<String> {
     let page = |number: u64| {
         let chance = mix(number);
         let template = |at: u64| (chance % 3) << 32 | at;
@@ -28,7 +28,7 @@ pub fn minhash() -> Plan {
     Plan::new(&minhash, Arc::new(Word)).unwrap().with_seed(Seed::Fixed(5)).unwrap()
 }
 
-fn simhash() -> Plan {
+pub fn simhash() -> Plan {
     let simhash = SimHash::builder().distance(6).grams([1]).build().unwrap();
     Plan::new(&simhash, Arc::new(Word)).unwrap()
 }
