@@ -207,13 +207,19 @@ impl Disk {
         }
     }
 
-    /// The end of the documents that are flushed, or are being flushed.
+    /// The end of the documents that are flushed. One that is under way does not count.
     pub fn flushed(&self) -> u32 {
         self.segments.last().map_or(0, |segment| segment.documents.end)
     }
 
     pub fn is_flushing(&self) -> bool {
         self.flush.is_some()
+    }
+
+    /// Whether the flush that is under way has ended.
+    #[cfg(test)]
+    pub fn has_flushed(&self) -> bool {
+        self.flush.as_ref().is_some_and(|flush| flush.job.has_ended())
     }
 
     /// Bytes of memory that a flush holds.

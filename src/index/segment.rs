@@ -43,9 +43,32 @@ impl Fresh {
     /// Bytes of memory, with those for sorting.
     pub fn bytes_held(&self) -> u64 {
         let postings = self.postings.iter().map(Vec::capacity);
-        let postings = postings.clone().sum::<usize>() + postings.max().unwrap_or(0);
-        let a_document = size_of::<Outline>() * self.outlines.len() + 12 * self.places.len() + 4 * self.lengths.len();
-        (8 * (postings + self.words.len()) + a_document + self.state.len()) as u64
+        let sizes = Sizes {
+            documents: self.places.len(),
+            has_outlines: !self.outlines.is_empty(),
+            words: self.words.len(),
+            sorted: postings.clone().max().unwrap_or(0),
+        };
+        8 * postings.sum::<usize>() as u64 + sizes.bytes() + self.state.len() as u64
+    }
+}
+
+/// What a flush copies and sorts, beside the postings themselves.
+pub(super) struct Sizes {
+    pub documents: usize,
+    /// Whether sets are compared. Otherwise fingerprints are, of so many words in all.
+    pub has_outlines: bool,
+    pub words: usize,
+    /// The postings of the largest table.
+    pub sorted: usize,
+}
+
+impl Sizes {
+    /// Bytes of memory.
+    pub fn bytes(&self) -> u64 {
+        let compared = if self.has_outlines { size_of::<Outline>() } else { size_of::<u32>() };
+        let a_document = size_of::<u64>() + size_of::<u32>() + compared;
+        (self.documents * a_document + 8 * (self.words + self.sorted)) as u64
     }
 }
 

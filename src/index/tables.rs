@@ -8,7 +8,7 @@ use super::log::Log;
 use super::options::{IndexOptions, Limits};
 use super::outlines::Outlines;
 use super::remembered::Remembered;
-use super::segment::Fresh;
+use super::segment::{Fresh, Sizes};
 use crate::algorithm::{Algorithm, CompareOn, Spec};
 use crate::error::Error;
 use crate::postings::{Table, put};
@@ -139,8 +139,7 @@ impl Tables {
     /// The fingerprint of a document, where fingerprints are compared; empty if it has no features.
     pub fn fingerprint(&self, document: u32) -> &[u64] {
         let at = document as usize;
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]) as usize;
-        &self.fingerprints[start..self.ends[at] as usize]
+        &self.fingerprints[self.start_of_words(at) as usize..self.ends[at] as usize]
     }
 
     /// Bytes of memory.
@@ -185,6 +184,22 @@ impl Tables {
         self.keys.bytes_to_move() + self.ids.bytes_to_move() + third + self.outlines.bytes_to_move()
     }
 
+    /// Bytes of memory that a flush takes beside what it moves: for copies, and for sorting. The state that it writes too is not
+    /// known before: it grows with the documents under hot keys, 16 bytes each.
+    fn bytes_to_flush(&mut self) -> u64 {
+        let first = self.disk.as_ref().map_or(0, Disk::flushed) as usize;
+        let third = self.third().map_or(0, |table| table.recent());
+        let words = self.ends.last().map_or(0, |&end| end - self.start_of_words(first)) as usize;
+        let sorted = third.max(self.keys.recent()).max(self.ids.recent());
+        let documents = self.places.len() - first;
+        Sizes { documents, has_outlines: !self.has_fingerprints, words, sorted }.bytes()
+    }
+
+    /// Where the words of a document's fingerprint begin, or would begin.
+    fn start_of_words(&self, document: usize) -> u64 {
+        document.checked_sub(1).map_or(0, |before| self.ends[before])
+    }
+
     /// Bytes of memory that the tables take beside what is always there.
     pub fn bytes_of_tables(&mut self) -> u64 {
         let third = self.third().map_or(0, |table| table.bytes_of_postings());
@@ -211,20 +226,19 @@ impl Tables {
         let bound = self.bound();
         loop {
             let is_full = self.keys.room() <= keys || !self.hot.has_room();
-            // The rest is for what comes while it is written.
-            let is_over = is_full || self.bytes_to_move() > bound / 4 * 3;
             let held = self.keys.runs().1;
             let disk = self.disk.as_ref().expect("it has one");
             let must_wait = disk.is_flushing() || disk.must_merge(held);
-            if must_wait && (is_full || self.bytes_of_tables() > bound) {
-                self.wait(state)?;
-            } else if !must_wait
-                && (is_over || self.is_checkpoint_due(self.checkpoint_after.0.max(self.places.len() / 4)))
-            {
-                return self.begin_flush(is_over, state);
-            } else {
+            if !must_wait {
+                // The rest is for what comes while it is written.
+                let is_over = is_full || self.bytes_to_move() + self.bytes_to_flush() > bound / 4 * 3;
+                let is_due = is_over || self.is_checkpoint_due(self.checkpoint_after.0.max(self.places.len() / 4));
+                return if is_due { self.begin_flush(is_over, state) } else { Ok(()) };
+            }
+            if !is_full && self.bytes_of_tables() <= bound {
                 return Ok(());
             }
+            self.wait(state)?;
         }
     }
 
@@ -312,7 +326,7 @@ impl Tables {
         let at = first as usize;
         let (mut lengths, mut words) = (Vec::new(), Vec::new());
         if self.has_fingerprints {
-            let mut start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+            let mut start = self.start_of_words(at);
             words = self.fingerprints[start as usize..].to_vec();
             lengths.extend(self.ends[at..].iter().map(|&end| (end - std::mem::replace(&mut start, end)) as u32));
         }

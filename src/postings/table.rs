@@ -138,7 +138,12 @@ impl Table {
     }
 
     fn bytes_of_recent(&self) -> u64 {
-        8 * self.recent.as_ref().map_or(0, Vec::capacity) as u64
+        8 * self.recent() as u64
+    }
+
+    /// The number of postings that there is memory for since the last flush.
+    pub fn recent(&self) -> usize {
+        self.recent.as_ref().map_or(0, Vec::capacity)
     }
 
     /// The number of further postings before it must be moved out of memory.

@@ -1,5 +1,6 @@
 //! An index that is full is full for what was read, and not for what is under way.
 
+use super::super::disk::Disk;
 use super::*;
 use std::thread;
 use std::time::Duration;
@@ -72,4 +73,32 @@ fn it_is_full_at_the_same_document_whatever_is_under_way() {
     let windowed = IndexOptions { limits: Limits { window: Some(window), ..limits }, ..options.clone() };
     let count = filled(&folder.path().join("window"), &windowed, Pauses { commit: 9, sleep: 90 }, 2 * counts[0]);
     assert_eq!(count, window);
+}
+
+/// Otherwise decisions wait for the whole flush.
+#[test]
+fn a_flush_leaves_memory_for_what_comes_meanwhile() {
+    const TABLES: u64 = 1 << 20;
+    /// Flushes begin at three quarters; a sixteenth more is for the state, and the next document.
+    const MOST: u64 = TABLES / 16 * 13;
+    let simhash = crate::SimHash::builder().distance(6).grams([1]).build().unwrap();
+    for plan in [plan(), Plan::new(&simhash, Arc::new(Word)).unwrap()] {
+        let folder = tempfile::tempdir().unwrap();
+        let options = IndexOptions { sync: Sync::Off, tables: TABLES, mode: Mode::Add, ..IndexOptions::default() };
+        let mut index = Index::open(&folder.path().join("index"), &plan, &options).unwrap().0;
+        let (mut signer, mut flushes) = (index.signer(), 0);
+        for number in 0..20_000 {
+            let was_flushing = index.tables.disk.as_ref().is_some_and(Disk::is_flushing);
+            index.decide(&number.to_string(), &signer.sign(&text(number)), 0).unwrap();
+            if !was_flushing && index.tables.disk.as_ref().is_some_and(Disk::is_flushing) {
+                let held = index.tables.bytes_of_tables();
+                assert!(held <= MOST, "{held} bytes with {number} documents");
+                flushes += 1;
+                while !index.tables.disk.as_ref().is_some_and(Disk::has_flushed) {
+                    thread::sleep(Duration::from_millis(1));
+                }
+            }
+        }
+        assert!(flushes > 2, "{flushes}");
+    }
 }
