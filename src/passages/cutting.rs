@@ -134,6 +134,11 @@ impl<'o> Cutting<'o> {
         Cutting { tokenizer, a_byte: bytes_a_byte(tokenizer), scratch }
     }
 
+    /// Frees a buffer after a long document.
+    pub fn free(&self, buffer: &mut Vec<u64>) {
+        self.scratch.free(buffer);
+    }
+
     /// Cuts a document, with at least this detail, and passes its tokens and their words to `each`: a word is the hash of a token, odd if
     /// the token counts half.
     ///

@@ -253,6 +253,7 @@ fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selecting: &Selecting, gr
                 }
                 Err(error) => part.refused = part.refused.take().or(Some(error)),
             }
+            cutting.free(grams);
             // The weight of a batch has its size twice: once for what is made of it.
             load.raise(part.bytes_held().saturating_sub(counted));
         }

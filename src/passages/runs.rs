@@ -340,7 +340,15 @@ fn part(
             }
             let distinct = sort_distinct(words);
             part.counts.push(distinct as u32);
-            part.runs.extend_from_slice(&words[..distinct]);
+            match part.runs.is_empty() {
+                // Of a long document there is no second copy.
+                true => {
+                    words.truncate(distinct);
+                    std::mem::swap(&mut part.runs, words);
+                }
+                false => part.runs.extend_from_slice(&words[..distinct]),
+            }
+            cutting.free(words);
             part.ids.push_str(&document.id);
             part.id_ends.push(part.ids.len());
             part.fields.document(&document.place, &document.id, filter.is_some());

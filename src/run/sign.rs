@@ -23,8 +23,9 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 const BYTES_A_BYTE: u64 = 24;
 const BYTES_A_BYTE_OVERLAPPING: u64 = 48;
 
-/// Buffers with more bytes than this are freed after the document: few documents need them.
-const LONG: usize = 4 << 20;
+/// Buffers with more bytes than these are freed after the document: few documents need them. The first is for few threads.
+const LONG: u64 = 4 << 20;
+const LONG_AT_LEAST: u64 = 1 << 16;
 
 /// The memory for signing.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +73,12 @@ impl SigningMemory {
         let is_full = |used: &mut u64| *used > 0 && used.saturating_add(wanted) > self.budget.together;
         *self.freed.wait_while(used, is_full).unwrap_or_else(PoisonError::into_inner) += wanted;
         wanted
+    }
+
+    /// The bytes of a buffer from which on it is freed after the document. Each worker keeps several, which take half of the memory for
+    /// signing at most.
+    fn long(&self) -> u64 {
+        (self.budget.together / (8 * self.threads)).clamp(LONG_AT_LEAST, LONG)
     }
 
     fn give_back(&self, taken: u64) {
@@ -130,16 +137,28 @@ impl Scratch {
         self.bound.saturating_sub(texts) / (bytes_a_token(detail) + more).max(self.memory.budget.later_a_token)
     }
 
+    /// Whether a buffer of so many bytes is freed after the document.
+    fn is_long(&self, bytes: usize) -> bool {
+        bytes as u64 > self.memory.long()
+    }
+
+    /// Frees another buffer of the worker after a long document.
+    pub fn free(&self, words: &mut Vec<u64>) {
+        if self.is_long(8 * words.capacity()) {
+            *words = Vec::new();
+        }
+    }
+
     /// Frees the tokens of a long document.
     fn free_tokens(&mut self) {
-        if self.tokens.bytes_held() > LONG {
+        if self.is_long(self.tokens.bytes_held()) {
             self.tokens = Tokens::new(self.tokens.detail(), self.tokens.seed());
         }
     }
 
     fn free_long(&mut self) {
         self.free_tokens();
-        if self.features.bytes_held() > LONG {
+        if self.is_long(self.features.bytes_held()) {
             self.features = Features::default();
         }
     }
@@ -313,7 +332,7 @@ pub(crate) fn features(algorithm: &dyn Algorithm, Scratch { tokens, features, ..
 
 /// Fills the features from the tokens, which are then gone if they take much memory.
 fn features_at_last(algorithm: &dyn Algorithm, scratch: &mut Scratch) {
-    if scratch.tokens.bytes_held() <= LONG {
+    if !scratch.is_long(scratch.tokens.bytes_held()) {
         return features(algorithm, scratch);
     }
     let Scratch { tokens, features, .. } = scratch;

@@ -145,6 +145,20 @@ fn long_records_are_not_multiplied_by_threads() {
     }
 }
 
+/// Each thread has buffers that are used again for the next record.
+#[test]
+fn buffers_of_many_threads_are_not_as_large_as_records() {
+    let mut random = Random::new(3);
+    let mut lines = |count: u64, words: usize, different: usize| {
+        let mut line = || (0..words).map(|_| format!("w{} ", random.below(different))).collect::<String>() + "\n";
+        (0..count).map(|_| line().into_bytes()).collect::<Vec<_>>()
+    };
+    check("contain -", &lines(32, 450_000, 10), 32, 0);
+    let lines = lines(40, 150_000, 50_000);
+    check("passages -", &lines, 40, 0);
+    check("scan - --mask numbers", &lines, 40, 0);
+}
+
 #[test]
 fn fingerprints_that_do_not_fit_are_an_error() {
     let shell = Shell::new();
