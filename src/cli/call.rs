@@ -11,6 +11,7 @@ use super::arguments::{
     self, OnError, Signing, compare as compare_arguments, contain as contain_arguments, passages as passage_arguments,
     scan as scan_arguments, signing,
 };
+pub use super::contain::remarks_on_short;
 pub use super::index::{answer, unanswered};
 use super::input::check_not_empty;
 use super::method::Method;

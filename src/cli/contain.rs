@@ -281,8 +281,8 @@ struct Written {
     records: u64,
     /// Documents that are not kept, if that was decided.
     dropped: Option<u64>,
-    /// Documents without a run.
-    short: u64,
+    /// Documents without a run, and those of the reference.
+    short: [u64; 2],
     /// Whether more of the reference was kept than is needed.
     exceeds_filter: bool,
 }
@@ -326,7 +326,8 @@ fn write_containments(
         // A document may have changed since.
         check_failed(request.on_error, found.counts().failed, "the results that were written are incomplete")
     });
-    let (counts, short, exceeds_filter) = (found.counts().clone(), found.short(), found.exceeds_filter());
+    let (counts, exceeds_filter) = (found.counts().clone(), found.exceeds_filter());
+    let short = [found.short(), found.short_references()];
     Ok((Written { counts, records, dropped: None, short, exceeds_filter }, result))
 }
 
@@ -356,7 +357,8 @@ fn write_pairs(
         }
         out.finish()
     });
-    let (mut counts, short, exceeds_filter) = (found.counts().clone(), found.short(), found.exceeds_filter());
+    let (mut counts, exceeds_filter) = (found.counts().clone(), found.exceeds_filter());
+    let short = [found.short(), found.short_references()];
     counts.spilled += spilled;
     Ok((Written { counts, records, dropped: None, short, exceeds_filter }, result))
 }
@@ -403,13 +405,35 @@ fn write_kept(
 
 fn decided(found: &Uncontained, records: u64) -> Written {
     let counts = found.counts().clone();
-    let (dropped, short, exceeds_filter) = (Some(found.dropped()), found.short(), found.exceeds_filter());
+    let (dropped, exceeds_filter) = (Some(found.dropped()), found.exceeds_filter());
+    let short = [found.short(), found.short_references()];
     Written { counts, records, dropped, short, exceeds_filter }
 }
 
 /// The coverage that is asked for, in words.
 fn coverage(least: Threshold) -> String {
     if least == Threshold::LEAST { "any coverage".to_string() } else { format!("a coverage of {least} or more") }
+}
+
+/// What is to be said of documents without a run, and of those of the reference, of which there are `references`; and whether nothing
+/// can be found because of that. `keeps` says whether the documents are kept.
+pub fn remarks_on_short(short: [u64; 2], references: u64, shingle: usize, keeps: bool) -> Vec<(String, bool)> {
+    let words = counted(shingle as u64, "word");
+    let remark = |short: u64, what: &str, effect: &str| {
+        let have = if short == 1 { "has" } else { "have" };
+        format!("{} {have} fewer than {words} and no run: {effect}", counted(short, what))
+    };
+    let [documents, short] = short;
+    let mut remarks = Vec::new();
+    if documents > 0 {
+        let effect = if keeps { "not compared, and kept" } else { "not compared" };
+        remarks.push((remark(documents, "document", effect), false));
+    }
+    if short > 0 {
+        let effect = if short == 1 { "nothing matches it" } else { "nothing matches them" };
+        remarks.push((remark(short, "reference document", effect), short == references));
+    }
+    remarks
 }
 
 fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: source::Counts, started: Instant) {
@@ -442,14 +466,9 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
     };
     terminal.line(&found);
     let shingle = shingle as u64;
-    if written.short > 0 {
-        let have = if written.short == 1 { "has" } else { "have" };
-        let documents = counted(written.short, "document");
-        let kept = if matches!(request.emit, Emit::Verdicts | Emit::Kept) { ", and kept" } else { "" };
-        terminal.line(&format!(
-            "{documents} {have} fewer than {} and no run: not compared{kept}",
-            counted(shingle, "word")
-        ));
+    let keeps = matches!(request.emit, Emit::Verdicts | Emit::Kept);
+    for (remark, is_warning) in remarks_on_short(written.short, references, request.options.shingle, keeps) {
+        if is_warning { terminal.warning(&remark) } else { terminal.line(&remark) }
     }
     if documents > 0 {
         let seconds = started.elapsed().as_secs_f64();
@@ -514,6 +533,8 @@ struct Stats<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     dropped: Option<u64>,
     short: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    short_references: Option<u64>,
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Failure>,
@@ -537,7 +558,8 @@ fn stats_of<'a>(request: &'a Request, written: &'a Written, error: Option<&Error
         counts: &written.counts,
         records: written.records,
         dropped: written.dropped,
-        short: written.short,
+        short: written.short[0],
+        short_references: (!request.against.is_empty()).then_some(written.short[1]),
         seconds: started.elapsed().as_secs_f64(),
         error: error.map(Failure::from),
     }

@@ -113,7 +113,7 @@ pub fn find_contained(
     let search = (workers(options.threads), options.memory);
     let (answers, followed) = compared.pool.install(|| compared.shared.answers(&least, search, observer))?;
     let short = compared.short();
-    let Compared { documents, tokens, runs, asked, exceeds_filter, counts, pool, .. } = compared;
+    let Compared { documents, tokens, runs, asked, short_references, exceeds_filter, counts, pool, .. } = compared;
     Ok(Contained {
         answers,
         documents,
@@ -121,6 +121,7 @@ pub fn find_contained(
         runs,
         asked,
         short,
+        short_references,
         followed,
         exceeds_filter,
         options: options.clone(),
@@ -140,6 +141,7 @@ pub struct Contained {
     /// The number of documents of the source, which come before those of the reference.
     asked: u32,
     short: u64,
+    short_references: u64,
     followed: u64,
     exceeds_filter: bool,
     options: ContainOptions,
@@ -165,6 +167,11 @@ impl Contained {
     /// The number of documents that have no runs, because they are shorter than one.
     pub fn short(&self) -> u64 {
         self.short
+    }
+
+    /// The number of documents of the reference that have no runs, because they are shorter than one: nothing matches them.
+    pub fn short_references(&self) -> u64 {
+        self.short_references
     }
 
     /// What was read.
@@ -366,6 +373,8 @@ pub(super) mod tests {
     /// What is found; the passages are checked.
     fn found(texts: &[String], reference: Option<&[String]>, options: &ContainOptions) -> (Vec<Row>, u64) {
         let (mut asked, others) = (source(texts, texts), reference.unwrap_or(texts));
+        let short = |texts: &[String]| texts.iter().filter(|text| tokens(text).len() < options.shingle).count() as u64;
+        let short_references = reference.map_or(0, short);
         let mut reference = reference.map(|texts| source(texts, texts));
         let mut contained = find_contained(&mut asked, side(&mut reference), options, &()).unwrap();
         let mut rows = Vec::new();
@@ -377,8 +386,8 @@ pub(super) mod tests {
             Ok(())
         };
         contained.for_each(&mut asked, side(&mut reference), &(), each).unwrap();
-        let short = texts.iter().filter(|text| tokens(text).len() < options.shingle).count() as u64;
-        assert_eq!((contained.short(), contained.len(), contained.counts().failed), (short, rows.len(), 0));
+        assert_eq!([contained.short(), contained.short_references()], [short(texts), short_references]);
+        assert_eq!((contained.len(), contained.counts().failed), (rows.len(), 0));
         (rows, contained.counts().spilled)
     }
 

@@ -105,6 +105,11 @@ impl Coverages {
         self.compared.short()
     }
 
+    /// The number of documents of the reference that have no runs, because they are shorter than one: nothing matches them.
+    pub fn short_references(&self) -> u64 {
+        self.compared.short_references
+    }
+
     /// What was read.
     pub fn counts(&self) -> &PassageCounts {
         &self.compared.counts

@@ -95,6 +95,8 @@ pub(super) struct Compared {
     pub asked: u32,
     /// Whether there is a reference.
     pub is_against: bool,
+    /// The number of its documents that have no runs.
+    pub short_references: u64,
     pub counts: PassageCounts,
     /// Whether there are more runs than the filter of the reference has room for.
     pub exceeds_filter: bool,
@@ -131,6 +133,7 @@ impl Compared {
             rows: Sorter::new("runs of words", memory / 4, folder),
             counts: PassageCounts::default(),
             fields: FieldsFound::default(),
+            short_references: 0,
             exceeds_filter: false,
             pool: &pool,
         };
@@ -147,7 +150,8 @@ impl Compared {
             let filter = reading.filter()?;
             reading.read(reference, Some(&filter))?;
         }
-        let Reading { documents, rejections, tokens, runs, rows, mut counts, fields, exceeds_filter, .. } = reading;
+        let Reading { documents, rejections, tokens, runs, rows, mut counts, fields, .. } = reading;
+        let (short_references, exceeds_filter) = (reading.short_references, reading.exceeds_filter);
         fields.check(&options.required_fields, &mut || source.field_names())?;
         counts.unnamed = fields.unnamed;
         check_stopped(observer)?;
@@ -158,7 +162,19 @@ impl Compared {
         counts.spilled += shared.bytes_spilled();
         check_stopped(observer)?;
         observer.stage(Stage::Verifying);
-        Ok(Compared { shared, documents, rejections, tokens, runs, asked, is_against, counts, exceeds_filter, pool })
+        Ok(Compared {
+            shared,
+            documents,
+            rejections,
+            tokens,
+            runs,
+            asked,
+            is_against,
+            short_references,
+            counts,
+            exceeds_filter,
+            pool,
+        })
     }
 
     /// The number of documents of the source that have no runs, because they are shorter than one.
@@ -229,6 +245,8 @@ struct Reading<'a> {
     rows: Sorter<2>,
     counts: PassageCounts,
     fields: FieldsFound,
+    /// The number of documents of the reference that have no runs.
+    short_references: u64,
     /// Whether there are more runs than the filter has room for.
     exceeds_filter: bool,
     pool: &'a ThreadPool,
@@ -238,7 +256,19 @@ impl Reading<'_> {
     /// Reads one side: the documents that are asked about, or a reference, of which only the runs are kept that `filter` has.
     fn read(&mut self, source: &mut dyn Source, filter: Option<&Filter>) -> Result<(), Error> {
         let Reading {
-            options, which, observer, documents, rejections, tokens, runs, rows, counts, fields, pool, ..
+            options,
+            which,
+            observer,
+            documents,
+            rejections,
+            tokens,
+            runs,
+            rows,
+            counts,
+            fields,
+            short_references,
+            pool,
+            ..
         } = self;
         let words = options.words();
         let (signing, threads, room) = memory_of_reading(&words);
@@ -273,9 +303,16 @@ impl Reading<'_> {
                     }
                     Ok::<(), Error>(())
                 })?;
-                if filter.is_none() {
-                    tokens.append(&mut part.tokens);
-                    runs.append(&mut part.counts);
+                match filter {
+                    None => {
+                        tokens.append(&mut part.tokens);
+                        runs.append(&mut part.counts);
+                    }
+                    // Of its runs, only some are kept.
+                    Some(_) => {
+                        let is_short = |&&tokens: &&u32| (tokens as usize) < options.shingle;
+                        *short_references += part.tokens.iter().filter(is_short).count() as u64;
+                    }
                 }
                 if which.with_places {
                     let before = documents.len();

@@ -105,8 +105,20 @@ pub fn find_uncontained(
         false => in_reference(&compared, options, observer)?,
     };
     let (short, ids_repeat) = (compared.short(), compared.ids_repeat());
-    let Compared { documents, rejections, runs, asked, counts, exceeds_filter, .. } = compared;
-    Ok(Uncontained { reasons, documents, rejections, runs, asked, short, followed, exceeds_filter, counts, ids_repeat })
+    let Compared { documents, rejections, runs, asked, short_references, counts, exceeds_filter, .. } = compared;
+    Ok(Uncontained {
+        reasons,
+        documents,
+        rejections,
+        runs,
+        asked,
+        short,
+        short_references,
+        followed,
+        exceeds_filter,
+        counts,
+        ids_repeat,
+    })
 }
 
 fn among_themselves(
@@ -152,6 +164,7 @@ pub struct Uncontained {
     /// The number of documents of the source, which come before those of the reference.
     asked: u32,
     short: u64,
+    short_references: u64,
     followed: u64,
     exceeds_filter: bool,
     counts: PassageCounts,
@@ -167,6 +180,11 @@ impl Uncontained {
     /// The number of documents that have no runs, because they are shorter than one.
     pub fn short(&self) -> u64 {
         self.short
+    }
+
+    /// The number of documents of the reference that have no runs, because they are shorter than one: nothing matches them.
+    pub fn short_references(&self) -> u64 {
+        self.short_references
     }
 
     /// What was read.

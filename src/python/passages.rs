@@ -8,8 +8,8 @@ use super::worker::{self, Watch};
 use crate::clean::{self, CleanOptions};
 use crate::cli::call::{self, ContainEmit, PassageEmit, Search};
 use crate::passages::{
-    ContainOptions, ContainmentVerdict, DocumentPairs, PassageOptions, find_contained, find_coverages, find_passages,
-    find_spans, find_uncontained,
+    ContainOptions, ContainmentVerdict, DocumentPairs, PassageCounts, PassageOptions, find_contained, find_coverages,
+    find_passages, find_spans, find_uncontained,
 };
 use crate::report::PassageLines;
 use crate::report::table::{Ids, Records as Table};
@@ -25,8 +25,8 @@ enum Found {
     Flags(Table),
 }
 
-/// How it is found.
-type Find<E, O> = fn(&Search<E, O>, &mut Opened, Option<&mut Opened>, &Watch) -> Result<Found, Error>;
+/// How it is found, with warnings.
+type Find<E, O> = fn(&Search<E, O>, &mut Opened, Option<&mut Opened>, &Watch) -> Result<(Found, Vec<String>), Error>;
 
 /// What was found, the type of the ids in it, and warnings.
 type Answer<'py> = (Bound<'py, PyAny>, &'static str, Vec<String>);
@@ -78,12 +78,13 @@ fn answer<'py, E: Send + 'static, O: Send + 'static>(
         {
             reference.require_documents("against");
         }
-        let found = find(&search, &mut documents, against.as_mut(), watch)?;
+        let (found, remarks) =
+            find(&search, &mut documents, against.as_mut(), watch).map_err(|error| watch.explained(error))?;
         let never_found = match &documents {
             Opened::Files(input) => input.fields_never_found(),
             Opened::Table(_) => None,
         };
-        Ok::<_, Error>((found, never_found.into_iter().chain(watch.problems()).collect::<Vec<_>>()))
+        Ok::<_, Error>((found, never_found.into_iter().chain(remarks).chain(watch.problems()).collect::<Vec<_>>()))
     };
     let (found, warnings) = worker::run(py, show, work)?.map_err(|error| exception(&error))?;
     let found = match found {
@@ -98,7 +99,7 @@ fn find(
     documents: &mut Opened,
     against: Option<&mut Opened>,
     watch: &Watch,
-) -> Result<Found, Error> {
+) -> Result<(Found, Vec<String>), Error> {
     let (mut sides, mut bytes) = (Sides::new(documents, against), Vec::new());
     let mut out = PassageLines::new(&mut bytes);
     if search.emit == PassageEmit::Spans {
@@ -118,7 +119,7 @@ fn find(
         pairs.finish(|pair| out.pair(pair))?;
     }
     out.finish()?;
-    Ok(Found::Bytes(bytes))
+    Ok((Found::Bytes(bytes), Vec::new()))
 }
 
 fn find_containers(
@@ -126,7 +127,7 @@ fn find_containers(
     documents: &mut Opened,
     against: Option<&mut Opened>,
     watch: &Watch,
-) -> Result<Found, Error> {
+) -> Result<(Found, Vec<String>), Error> {
     let (options, mut bytes) = (&search.options, Vec::new());
     if let (ContainEmit::Kept, Opened::Files(input)) = (search.emit, &mut *documents) {
         let reference = against.map(Opened::source);
@@ -135,41 +136,58 @@ fn find_containers(
         let (found, written) = clean::write_uncontained(input, reference, options, &clean, watch, &mut bytes)?;
         written?;
         search.check(found.counts())?;
-        return Ok(Found::Bytes(bytes));
+        let remarks = remarks([found.short(), found.short_references()], found.counts(), options, true);
+        return Ok((Found::Bytes(bytes), remarks));
     }
     let mut sides = Sides::new(documents, against);
     let mut out = PassageLines::new(&mut bytes);
-    match search.emit {
+    let remarks = match search.emit {
         ContainEmit::Containments => {
             let mut found = sides.with(|source, reference| find_contained(source, reference, options, watch))?;
             search.check(found.counts())?;
             sides.with(|source, reference| found.for_each(source, reference, watch, |found| out.containment(found)))?;
             search.check(found.counts())?;
+            remarks([found.short(), found.short_references()], found.counts(), options, false)
         }
         ContainEmit::Pairs => {
             let found = sides.with(|source, reference| find_coverages(source, reference, options, watch))?;
             search.check(found.counts())?;
             found.for_each(watch, |pair| out.coverage(pair))?;
+            let mut remarks = remarks([found.short(), found.short_references()], found.counts(), options, false);
+            remarks.extend(found.ids_repeat().then(|| REPEATED.into()));
+            remarks
         }
         ContainEmit::Verdicts | ContainEmit::Kept => {
             let found = sides.with(|source, reference| find_uncontained(source, reference, options, watch))?;
             search.check(found.counts())?;
+            let mut remarks = remarks([found.short(), found.short_references()], found.counts(), options, true);
             let verdicts = found.verdicts().map(|verdict| {
                 let keep = search.on_error.keeps(verdict.keep, verdict.error, verdict.is_skipped);
                 ContainmentVerdict { keep, ..verdict }
             });
             if search.emit == ContainEmit::Kept {
-                return Ok(Found::Flags(Table::flags("keep", verdicts.map(|verdict| verdict.keep))));
+                return Ok((Found::Flags(Table::flags("keep", verdicts.map(|verdict| verdict.keep))), remarks));
             }
+            remarks.extend(found.ids_repeat().then(|| REPEATED.into()));
             for verdict in verdicts {
                 let error = verdict.error.map(rejection);
                 let verdict = ContainmentVerdict { error: error.as_deref(), ..verdict };
                 out.containment_verdict(&verdict, found.ids_repeat())?;
             }
+            remarks
         }
-    }
+    };
     out.finish()?;
-    Ok(Found::Bytes(bytes))
+    Ok((Found::Bytes(bytes), remarks))
+}
+
+/// A warning where records of documents with the same id have places.
+const REPEATED: &str = "ids repeat: the records have `at` and `in_at`, where both documents were read";
+
+/// What the command says of documents without a run.
+fn remarks(short: [u64; 2], counts: &PassageCounts, options: &ContainOptions, keeps: bool) -> Vec<String> {
+    let remarks = call::remarks_on_short(short, counts.references, options.shingle, keeps);
+    remarks.into_iter().map(|(remark, _)| remark).collect()
 }
 
 /// The documents that are searched, and a reference.

@@ -51,7 +51,7 @@ pub fn scan<'py>(
     let opened = documents.open(&call.source, call.names_ids)?;
     let against = against.map(|against| against.open(&call.source, call.names_ids)).transpose()?;
     let work = move |watch: &Watch| {
-        let found = find(&call, opened, against, watch);
+        let found = find(&call, opened, against, watch).map_err(|error| watch.explained(error));
         found.map(|(found, mut report)| {
             report.warnings.extend(watch.problems());
             (found, report)

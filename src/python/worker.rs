@@ -3,8 +3,9 @@
 use super::refusal::{caught, exception, rejection};
 use crate::Error;
 use crate::engine::{Observer, Stage};
-use crate::source::{Problem, Severity};
+use crate::source::{Problem, ProblemKind, Severity};
 use pyo3::prelude::*;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,6 +27,8 @@ struct State {
     /// The first problems, and the number of all that lost a document or a value.
     problems: Vec<String>,
     failed: u64,
+    /// The number of those that are not of files that cannot be read.
+    others: u64,
 }
 
 /// The maximum number of problems that are listed.
@@ -56,6 +59,17 @@ impl Watch {
     }
 }
 
+impl Watch {
+    /// An error that no document was read, with the problems. If no file could be read at all, it is an error of reading.
+    pub fn explained(&self, error: Error) -> Error {
+        let (Error::Empty(message), Some(problems)) = (&error, self.problems()) else { return error };
+        match self.state().others {
+            0 => Error::io("no document was read", io::Error::other(problems)),
+            _ => Error::Empty(format!("{message}: {problems}")),
+        }
+    }
+}
+
 impl Observer for Watch {
     fn stage(&self, stage: Stage) {
         self.bytes.store(0, Ordering::Relaxed);
@@ -81,6 +95,7 @@ impl Observer for Watch {
         }
         let mut state = self.state();
         state.failed += 1;
+        state.others += u64::from(problem.kind != ProblemKind::Unreadable);
         if state.problems.len() < LISTED {
             let message = rejection(&problem.message);
             state.problems.push(format!("{}: {message}", problem.place));

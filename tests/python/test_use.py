@@ -83,8 +83,28 @@ def test_documents_are_checked(tmp_path):
             neardups.scan(wrong)
     with pytest.raises(ValueError, match="position 1"):
         neardups.scan(["a", "\ud800"])
-    with pytest.raises((OSError, ValueError), match="no document was read"):
-        neardups.scan(tmp_path / "missing.jsonl")
+    for find in (neardups.scan, neardups.keep, neardups.passages, neardups.contain):
+        with pytest.raises(OSError, match=r"no document was read: .*missing\.jsonl: cannot read: No such file"):
+            find(tmp_path / "missing.jsonl")
+    (tmp_path / "broken.jsonl").write_text("{\n")
+    with pytest.raises(ValueError, match=r"no document was read: .*broken\.jsonl:1: "):
+        neardups.scan(tmp_path / "broken.jsonl")
+
+
+def test_texts_without_a_run_are_reported():
+    with pytest.warns(neardups.NeardupsWarning, match="2 documents have fewer than 13 words and no run: not compared$"):
+        assert neardups.contain(["short one", "another short"], shingle=13) == []
+    words = " ".join("abcdefghijklmn")
+    with pytest.warns(neardups.NeardupsWarning, match="1 reference document has fewer than 13 words and no run: nothing matches it"):
+        assert neardups.contain([words], against=["who?", words], preset="gpt-3", emit="kept") == []
+
+
+def test_ids_that_repeat_come_with_places():
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"id": [1, 1], "text": ["a b c d e f", "a b c d e f g"]})
+    with pytest.warns(neardups.NeardupsWarning, match="ids repeat"):
+        pairs = neardups.contain(table, shingle=3, emit="pairs").to_pylist()
+    assert [(pair["at"], pair["in_at"]) for pair in pairs] == [("row:0", "row:1"), ("row:1", "row:0")]
 
 
 def test_threads_on_one_index():

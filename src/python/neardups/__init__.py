@@ -226,7 +226,11 @@ def _search(
 
 
 def similarity(a: str, b: str, **options: Any) -> Optional[float]:
-    """The exact similarity of two texts by an algorithm; `None` if one of them has too few features.
+    """The exact similarity of two texts by an algorithm; `None` if one of them has too few features, or if the algorithm needs to
+    know a whole collection (`compare` says which).
+
+    Parameters that are not given, such as `shingle`, follow from the lengths of the two texts. A scan derives them from its whole
+    collection: give those that it reports, to get its similarity.
 
     >>> import neardups
     >>> neardups.similarity("A rose is a rose is a rose, she said.", "A rose is a rose is a rose, he said.")
@@ -254,7 +258,7 @@ class Index:
     """Documents that are remembered, in a file or in memory, to compare others with.
 
     `path` is a file, which is made if it does not exist; without it the index is in memory. Options are those of
-    `dedup index add`. Several threads may use an index: they take turns. One process may write to a file at a time.
+    `dedup index add`, and `window`, `expire` and `max_docs` of `dedup filter`. Several threads may use an index: they take turns. One process may write to a file at a time.
 
     Documents without ids are remembered under their numbers in the index: the first is `"0"`, the next `"1"`, and so on over all
     calls, also when a file is opened again. What they say of a document is about its text alone: the same text again is a
@@ -398,7 +402,7 @@ def _found(kind: str, ids: str) -> Any:
             "b": own,
             "passages": listed("words", "a_start", "a_end", "a_line", "b_start", "b_end", "b_line", "similarity"),
         },
-        "coverages": {"id": own, "in": own, "coverage": share, "words": number},
+        "coverages": {"id": own, "in": own, "coverage": share, "words": number, "at": text, "in_at": text},
         "spans": {"id": own, "spans": pyarrow.list_(pyarrow.list_(number))},
         "containments": {
             "id": own,
