@@ -532,7 +532,7 @@ impl Sink for Output<'_> {
         written.map_err(|error| match waiting {
             1.. if self.remembers => {
                 let advice =
-                    "the index remembers documents that were not written: feed the input again from the last line that arrived";
+                    "the index remembers documents that were not written: feed the input again from the line after the last one that arrived";
                 Error::output("cannot write results", io::Error::other(format!("{error}; {advice}")))
             }
             _ => Error::output("cannot write results", error),

@@ -450,7 +450,7 @@ fn a_reader_that_went_away_is_an_error_if_something_is_remembered() {
             let error = stats.error.unwrap();
             assert_eq!((&*error.kind, error.said()), ("output", said));
             assert!(
-                error.message.contains("feed the input again from the last line that arrived"),
+                error.message.contains("feed the input again from the line after the last one that arrived"),
                 "{}",
                 error.message
             );
