@@ -262,9 +262,8 @@ impl<'a> Verdict<'a> {
             _ => None,
         };
         let note = match decision {
-            Decision::Crowded => Some("crowded keys"),
-            // No other document is more similar than an equal one.
-            Decision::Duplicate { is_capped: true, similarity, .. } if similarity.value() < 1.0 => Some("crowded keys"),
+            // An earlier document may be as similar.
+            Decision::Crowded | Decision::Duplicate { is_capped: true, .. } => Some("crowded keys"),
             Decision::Featureless => Some("no features"),
             _ => None,
         };
@@ -290,6 +289,17 @@ impl<'a> Verdict<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use neardups::similarity::Similarity;
+
+    #[test]
+    fn a_duplicate_under_crowded_keys_has_a_note() {
+        for (is_capped, expected) in [(true, Some("crowded keys")), (false, None)] {
+            for similarity in [9, 10].map(|equal| Similarity::ratio(equal, 10)) {
+                let decision = Decision::Duplicate { of: "a".into(), similarity, is_capped };
+                assert_eq!(Verdict::new("b", &decision).note, expected);
+            }
+        }
+    }
 
     #[test]
     fn the_torn_end_is_counted_in_words() {

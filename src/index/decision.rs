@@ -25,7 +25,7 @@ pub enum Decision {
         /// Their exact similarity.
         similarity: Similarity,
         /// Whether it shares a key with more documents than were compared ([`Limits::candidates`](super::Limits::candidates)): the earlier document
-        /// is the most similar of the latest ones, and others may be more similar.
+        /// is the most similar of the latest ones, and others may be more similar, or as similar and earlier.
         is_capped: bool,
     },
     /// No decision, but the most similar documents; with [`Mode::Nearest`](super::Mode::Nearest).

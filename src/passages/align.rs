@@ -89,11 +89,12 @@ impl<W: Words> Aligner<W> {
         runs: &[Run],
         least: usize,
     ) -> Result<Vec<Vec<Run>>, W::Error> {
-        let (mut passages, own) = (Vec::new(), documents[0] == documents[1]);
+        let (mut passages, mut parts, own) = (Vec::new(), Vec::new(), documents[0] == documents[1]);
         if words_of(runs) >= least {
             for chain in chains(runs, own).iter().filter(|chain| words_of(chain) >= least) {
                 let aligned = self.aligned(documents, chain, own)?;
-                passages.extend(similar_parts(&aligned, self.similarity));
+                similar_parts(&aligned, self.similarity, &mut parts);
+                passages.extend(parts.iter().map(|part| aligned[part.runs.clone()].to_vec()));
             }
         }
         Ok(passages)
@@ -130,17 +131,23 @@ impl<W: Words> Aligner<W> {
         Ok([a, b])
     }
 
-    /// The chain, with equal words between its runs added, and around it for as long as there are enough of them in these ranges of the
-    /// two documents. In one document, `own`, the two places do not meet.
+    /// Sets `runs` to the chain, with equal words between its runs added, and around it for as long as there are enough of them in these
+    /// ranges of the two documents. In one document, `own`, the two places do not meet.
     ///
     /// Cost: linear in the length of the alignment.
     ///
     /// # Errors
     /// Words cannot be read.
-    pub fn extended(&mut self, ranges: &[Range<usize>; 2], chain: &[Run], own: bool) -> Result<Vec<Run>, W::Error> {
+    pub fn extended(
+        &mut self,
+        ranges: &[Range<usize>; 2],
+        chain: &[Run],
+        own: bool,
+        runs: &mut Vec<Run>,
+    ) -> Result<(), W::Error> {
         let Buffers { mut before, mut block, reversed } = std::mem::take(&mut self.buffers);
         self.buffers.reversed = reversed;
-        let mut runs = Vec::new();
+        runs.clear();
         let [of_a, of_b] = ranges.clone();
         let last = chain[chain.len() - 1];
         let ranges = [of_a.clone(), if own { of_b.start.max(last.a + last.tokens)..of_b.end } else { of_b.clone() }];
@@ -157,13 +164,13 @@ impl<W: Words> Aligner<W> {
             }
             before.append(&mut block);
         }
-        before.drain(..).rev().for_each(|run| push(&mut runs, run));
+        before.drain(..).rev().for_each(|run| push(runs, run));
         let ranges = [if own { of_a.start..b } else { of_a }, of_b];
-        [a, b] = self.joined(chain, &mut runs)?;
+        [a, b] = self.joined(chain, runs)?;
         goes_on = true;
         while goes_on {
             let equal = self.equal_after(&ranges, [a, b])?;
-            push(&mut runs, Run { a, b, tokens: equal });
+            push(runs, Run { a, b, tokens: equal });
             (a, b) = (a + equal, b + equal);
             let shorter = (ranges[0].end - a).min(ranges[1].end - b);
             self.block_after(&ranges, [a, b], BLOCK_WORDS, &mut block)?;
@@ -171,10 +178,10 @@ impl<W: Words> Aligner<W> {
             if let Some(last) = block.last() {
                 (a, b) = (last.a + last.tokens, last.b + last.tokens);
             }
-            block.drain(..).for_each(|run| push(&mut runs, run));
+            block.drain(..).for_each(|run| push(runs, run));
         }
         (self.buffers.before, self.buffers.block) = (before, block);
-        Ok(runs)
+        Ok(())
     }
 
     /// Sets `runs` to the equal words of at most `most` words of both documents before two places, the last ones first.
@@ -328,24 +335,24 @@ fn step(before: &Run, after: &Run) -> Option<(usize, usize)> {
     (rises && gap <= MAX_GAP).then_some((gap, overlap))
 }
 
-/// The parts of an alignment that are similar enough: all maximal scoring subsequences (Ruzzo & Tompa, *A linear time
+/// A part of an alignment.
+pub(crate) struct Part {
+    /// The numbers of its runs.
+    pub runs: Range<usize>,
+    /// The score of all before it, and with it.
+    scores: [i128; 2],
+    /// The nearest part before it that has less before it.
+    lower: Option<usize>,
+}
+
+/// Sets `parts` to those of an alignment that are similar enough, in order: all maximal scoring subsequences (Ruzzo & Tompa, *A linear time
 /// algorithm for finding all maximal scoring subsequences*, ISMB 1999), where equal words count for and others against, so
 /// that a part scores above 0 if and only if `2·equal / (|a| + |b|)` is above the threshold. Each begins and ends in a run.
 ///
 /// Cost: linear in the runs.
-pub(crate) fn similar_parts(runs: &[Run], similarity: Threshold) -> Vec<Vec<Run>> {
-    struct Part {
-        runs: std::ops::Range<usize>,
-        /// The score of all before it, and with it.
-        scores: [i128; 2],
-        /// The nearest part before it that has less before it.
-        lower: Option<usize>,
-    }
-    if let [run] = runs {
-        return vec![vec![*run]];
-    }
+pub(crate) fn similar_parts(runs: &[Run], similarity: Threshold, parts: &mut Vec<Part>) {
+    parts.clear();
     let [numerator, denominator] = similarity.fraction().map(i128::from);
-    let mut parts: Vec<Part> = Vec::new();
     let (mut score, mut end) = (0, None);
     for (i, run) in runs.iter().enumerate() {
         let (a, b) = end.unwrap_or((run.a, run.b));
@@ -368,7 +375,6 @@ pub(crate) fn similar_parts(runs: &[Run], similarity: Threshold) -> Vec<Vec<Run>
         }
         parts.push(part);
     }
-    parts.into_iter().map(|part| runs[part.runs].to_vec()).collect()
 }
 
 #[cfg(test)]
@@ -387,6 +393,12 @@ mod tests {
         runs
     }
 
+    fn parts_of(runs: &[Run], similarity: Threshold) -> Vec<Vec<Run>> {
+        let mut parts = Vec::new();
+        similar_parts(runs, similarity, &mut parts);
+        parts.iter().map(|part| runs[part.runs.clone()].to_vec()).collect()
+    }
+
     fn score(part: &[Run]) -> i128 {
         let (first, last) = (part[0], part[part.len() - 1]);
         let all = last.a + last.tokens - first.a + last.b + last.tokens - first.b;
@@ -397,20 +409,20 @@ mod tests {
     fn a_chain_is_cut_where_too_little_is_equal() {
         let threshold = Threshold::new(7, 10).unwrap();
         let lengths = |gaps_and_words| {
-            let parts = similar_parts(&runs(gaps_and_words), threshold);
+            let parts = parts_of(&runs(gaps_and_words), threshold);
             parts.iter().map(|part| part.iter().map(|run| run.tokens).collect()).collect::<Vec<Vec<usize>>>()
         };
         assert_eq!(lengths(&[(0, 20), (1, 20), (8, 20)]), [[20, 20, 20]]);
         assert_eq!(lengths(&[(0, 20), (1, 20), (20, 1), (20, 30)]), [vec![20, 20], vec![1], vec![30]]);
         assert_eq!(lengths(&[(0, 1), (5, 20), (1, 3), (5, 1)]), [vec![1], vec![20, 3], vec![1]]);
-        assert!(similar_parts(&[], threshold).is_empty());
+        assert!(parts_of(&[], threshold).is_empty());
     }
 
     proptest! {
         #[test]
         fn the_best_part_is_one_of_them(gaps_and_words in prop::collection::vec((1usize..12, 1usize..12), 1..20)) {
             let runs = runs(&gaps_and_words);
-            let parts = similar_parts(&runs, Threshold::new(7, 10).unwrap());
+            let parts = parts_of(&runs, Threshold::new(7, 10).unwrap());
             let stretches = (0..runs.len()).flat_map(|i| (i + 1..=runs.len()).map(move |j| (i, j)));
             let best = stretches.map(|(i, j)| score(&runs[i..j])).max();
             prop_assert_eq!(parts.iter().map(|part| score(part)).max(), best);

@@ -1,7 +1,7 @@
 //! The similar stretches of a part of a document: seeds are extended to runs, runs are chained, chains are aligned.
 
 use super::Run;
-use super::align::{Aligner, Words, chains, similar_parts, words_of};
+use super::align::{Aligner, Part, Words, chains, similar_parts, words_of};
 use super::classes::Similar;
 use super::later::Later;
 use super::locate::Documents;
@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::postings::{Cached, Stored};
 use crate::similarity::Threshold;
 use std::collections::VecDeque;
+use std::mem::take;
 use std::ops::Range;
 
 /// The tokens of a document that are looked at together. Alignments reach as far beyond them.
@@ -29,6 +30,9 @@ const LEAST_TOKENS: usize = 1 << 10;
 
 /// The alignments with a document that are remembered, so that their seeds are not aligned again.
 const REMEMBERED: usize = 8;
+
+/// Buffers of so many elements are reused from window to window; longer ones are rare.
+const REUSED: usize = 1 << 9;
 
 /// A part of a document, with the numbers of its seeds and of its exact ranges.
 pub(super) struct Window {
@@ -107,6 +111,58 @@ pub(super) struct Stretches<'t> {
     left: usize,
     /// The number of pairs of a window beyond which those with the same places are removed.
     reduced_beyond: usize,
+    buffers: Buffers,
+}
+
+/// What is reused: most windows have a few short alignments.
+#[derive(Default)]
+struct Buffers {
+    equal: Vec<(usize, usize, usize)>,
+    runs: Vec<(u32, Run)>,
+    of_one: Vec<Run>,
+    aligned: Vec<Run>,
+    parts: Vec<Part>,
+    remembered: Remembered,
+}
+
+/// The last alignments with a document.
+#[derive(Default)]
+struct Remembered {
+    /// The last one first. Those from `count` on are left from an earlier document: only their memory is used.
+    alignments: VecDeque<Vec<Run>>,
+    count: usize,
+}
+
+impl Remembered {
+    fn add(&mut self, runs: impl Iterator<Item = Run>) {
+        if self.count == self.alignments.len() && self.count < REMEMBERED {
+            self.alignments.push_front(Vec::new());
+        } else {
+            self.alignments.rotate_right(1);
+        }
+        self.count = REMEMBERED.min(self.count + 1);
+        let last = &mut self.alignments[0];
+        last.clear();
+        last.extend(runs);
+        last.shrink_to(REUSED);
+    }
+
+    /// Whether a run is in one of them.
+    fn holds(&self, run: &Run) -> bool {
+        self.alignments.iter().take(self.count).any(|runs| holds(runs, run))
+    }
+
+    fn clear(&mut self) {
+        self.count = 0;
+        self.alignments.retain(|runs| runs.capacity() <= REUSED);
+    }
+}
+
+/// Empties a buffer and keeps it, shrunk to [`REUSED`] elements.
+fn reuse<T>(mut buffer: Vec<T>, kept: &mut Vec<T>) {
+    buffer.clear();
+    buffer.shrink_to(REUSED);
+    *kept = buffer;
 }
 
 impl<'t> Stretches<'t> {
@@ -118,7 +174,8 @@ impl<'t> Stretches<'t> {
     ) -> Self {
         let aligner = Aligner::new(words, similarity);
         let min_words = min_words as u64;
-        Stretches { aligner, documents, min_words, has_halves, ranges: Default::default(), left: 0, reduced_beyond: 0 }
+        let (ranges, buffers) = Default::default();
+        Stretches { aligner, documents, min_words, has_halves, ranges, left: 0, reduced_beyond: 0, buffers }
     }
 
     /// The pairs of similar places of which the later one has a seed in a window, or an exact range: those of which the longer place has the
@@ -132,24 +189,24 @@ impl<'t> Stretches<'t> {
         self.ranges[1] = own.start.max(start.saturating_sub(WINDOW))..own.end.min(end + WINDOW);
         self.left = MAX_RATIO * (end - start).max(LEAST_TOKENS);
         let exact = exact.iter().filter(|range| range.first + u64::from(range.tokens) <= range.start);
-        let mut equal: Vec<(usize, usize, usize)> = seeds
-            .iter()
-            .map(|&[b, a]| ((b - a) as usize, b as usize, 0))
-            .chain(
-                exact.map(|range| ((range.start - range.first) as usize, range.start as usize, range.tokens as usize)),
-            )
-            .collect();
+        let mut equal = take(&mut self.buffers.equal);
+        equal.extend(seeds.iter().map(|&[b, a]| ((b - a) as usize, b as usize, 0)));
+        equal.extend(
+            exact.map(|range| ((range.start - range.first) as usize, range.start as usize, range.tokens as usize)),
+        );
         equal.sort_unstable();
         let mut runs = self.runs(&equal)?;
-        drop(equal);
+        reuse(equal, &mut self.buffers.equal);
         runs.sort_unstable_by_key(|&(document, run)| (document, run.b, run.a));
-        let (mut similar, mut of_one) = (Vec::new(), Vec::new());
+        let (mut similar, mut of_one) = (Vec::new(), take(&mut self.buffers.of_one));
         self.reduced_beyond = 0;
         for with in runs.chunk_by(|x, y| x.0 == y.0) {
             of_one.clear();
             of_one.extend(with.iter().map(|&(_, run)| run));
             self.with(with[0].0, &of_one, window.document == with[0].0, &mut similar)?;
         }
+        reuse(of_one, &mut self.buffers.of_one);
+        reuse(runs, &mut self.buffers.runs);
         similar.shrink_to_fit();
         Ok(similar)
     }
@@ -162,7 +219,8 @@ impl<'t> Stretches<'t> {
     /// The runs through places that are given by their distance, the later place, and the tokens that are known to be equal: each with the
     /// document of the earlier place. The two places of a run do not overlap.
     fn runs(&mut self, equal: &[(usize, usize, usize)]) -> Result<Vec<(u32, Run)>, Error> {
-        let (mut runs, mut last, mut document, mut range) = (Vec::new(), (0, 0), 0, 0..0);
+        let mut runs = take(&mut self.buffers.runs);
+        let (mut last, mut document, mut range) = ((0, 0), 0, 0..0);
         for &(apart, b, known) in equal {
             let is_known = last.0 == apart && b < last.1 && b + known <= last.1;
             if is_known || self.left == 0 && known == 0 {
@@ -209,31 +267,34 @@ impl<'t> Stretches<'t> {
         let longest_of = |chain: &[Run]| *chain.iter().max_by_key(|run| run.tokens).expect("a chain has runs");
         // No shorter run of an alignment holds the longest one of a chain: it need not be remembered.
         let least = chains.iter().map(|chain| longest_of(chain).tokens).min().unwrap_or_default();
-        let mut before: VecDeque<Vec<Run>> = VecDeque::new();
+        let Buffers { aligned, parts, remembered, .. } = &mut self.buffers;
+        let (mut aligned, mut parts, mut remembered) = (take(aligned), take(parts), take(remembered));
         for chain in chains {
             let longest = &longest_of(chain);
-            if self.left == 0 || before.iter().any(|runs| holds(runs, longest)) {
+            if self.left == 0 || remembered.holds(longest) {
                 continue;
             }
             let [of_a, of_b] = self.ranges.clone();
             // Exact ranges may go beyond what is looked at.
             let last = chain[chain.len() - 1];
             let of_b = of_b.start.min(chain[0].b)..of_b.end.max(last.b + last.tokens);
-            let mut aligned = self.aligner.extended(&[of_a, of_b], chain, own)?;
+            self.aligner.extended(&[of_a, of_b], chain, own, &mut aligned)?;
             let (first, last) = (aligned[0], aligned[aligned.len() - 1]);
             let found = similar.len();
-            for part in similar_parts(&aligned, self.aligner.similarity) {
-                similar.extend(self.similar(&part)?);
+            similar_parts(&aligned, self.aligner.similarity, &mut parts);
+            for part in &parts {
+                similar.extend(self.similar(&aligned[part.runs.clone()])?);
             }
             // So a window has about as many pairs as tokens at most.
             let pairs = similar.len() - found;
             self.left = self.left.saturating_sub((last.b + last.tokens - first.b).max(MAX_RATIO * pairs));
             reduce_beyond(similar, &mut self.reduced_beyond, distinct);
-            aligned.retain(|run| run.tokens >= least);
-            aligned.shrink_to_fit();
-            before.push_front(aligned);
-            before.truncate(REMEMBERED);
+            remembered.add(aligned.iter().filter(|run| run.tokens >= least).copied());
         }
+        remembered.clear();
+        self.buffers.remembered = remembered;
+        reuse(aligned, &mut self.buffers.aligned);
+        reuse(parts, &mut self.buffers.parts);
         Ok(())
     }
 
