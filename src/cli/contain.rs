@@ -318,6 +318,7 @@ fn write_containments(
     let (mut out, mut records) = (PassageLines::new(WholeLines::new()), 0);
     let mut found = passages::find_contained(input, side(reference), &request.options, terminal)?;
     let result = check_failed(request.on_error, found.counts().failed, NOTHING_WRITTEN).and_then(|()| {
+        input::warn_of_ids(terminal, found.ids_repeat(), input::PLACES_OF_CONTAINED);
         found.for_each(input, side(reference), terminal, |containment| {
             records += 1;
             out.containment(containment)
@@ -339,11 +340,9 @@ fn write_pairs(
 ) -> Result<Found, Error> {
     let (mut out, mut records, mut spilled) = (PassageLines::new(WholeLines::new()), 0, 0);
     let found = passages::find_coverages(input, side(reference), &request.options, terminal)?;
-    if found.ids_repeat() {
-        let fields = if request.is_scan { "a_at and b_at" } else { "at and in_at" };
-        terminal.warning(&format!("ids repeat: the records have {fields}, where both documents were read"));
-    }
     let result = check_failed(request.on_error, found.counts().failed, NOTHING_WRITTEN).and_then(|()| {
+        let fields = if request.is_scan { input::PLACES_OF_PAIR } else { input::PLACES_OF_CONTAINED };
+        input::warn_of_ids(terminal, found.ids_repeat(), fields);
         if request.is_scan {
             spilled = found.for_each_pair(terminal, |pair| {
                 records += 1;
@@ -372,6 +371,7 @@ fn write_verdicts(
     let (mut out, mut records) = (PassageLines::new(WholeLines::new()), 0);
     let found = passages::find_uncontained(input, side(reference), &request.options, terminal)?;
     let result = check_failed(request.on_error, found.counts().failed, NOTHING_WRITTEN).and_then(|()| {
+        input::warn_of_ids(terminal, found.ids_repeat(), input::PLACES_OF_CONTAINED);
         for verdict in found.verdicts() {
             records += 1;
             let keep = clean::OnError::from(request.on_error).keeps(verdict.keep, verdict.error, verdict.is_skipped);

@@ -249,6 +249,23 @@ pub fn warn_of_no_fields(terminal: &Terminal, required: &RequiredFields, read: &
     }
 }
 
+/// The fields that identify documents where ids repeat: in records of one document, of two, and of one in another.
+pub const PLACE: &str = "at";
+pub const PLACES_OF_PAIR: &str = "a_at and b_at";
+pub const PLACES_OF_CONTAINED: &str = "at and in_at";
+
+/// The warning where ids repeat, with the fields that identify documents.
+pub fn ids_repeat(fields: &str) -> String {
+    format!("ids repeat: documents are identified by {fields}, where they were read")
+}
+
+/// Warns where ids repeat, if they do.
+pub fn warn_of_ids(terminal: &Terminal, repeat: bool, fields: &str) {
+    if repeat {
+        terminal.warning(&ids_repeat(fields));
+    }
+}
+
 /// Warns of records without an id, if `--id-field` was typed with this field.
 pub fn warn_of_unnamed(terminal: &Terminal, id_field: Option<&FieldPath>, unnamed: u64, documents: u64) {
     if let Some(field) = id_field.map(FieldPath::to_string).filter(|field| unnamed > 0 && field != NO_FIELD) {

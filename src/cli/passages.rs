@@ -209,6 +209,8 @@ fn find_passages(
     terminal: &Terminal,
 ) -> Result<Found, Error> {
     let mut found = passages::find_passages(input, side(reference), &request.options, terminal)?;
+    let fields = if emit == Emit::Pairs { input::PLACES_OF_PAIR } else { input::PLACE };
+    input::warn_of_ids(terminal, found.ids_repeat(), fields);
     let (mut out, mut records) = (PassageLines::new(WholeLines::new()), 0);
     let mut pairs = DocumentPairs::new(found.counts().references as usize);
     let result = found.for_each(input, side(reference), terminal, |passage| match emit {
@@ -239,6 +241,7 @@ fn find_spans(
     terminal: &Terminal,
 ) -> Result<Found, Error> {
     let mut found = passages::find_spans(input, side(reference), &request.options, terminal)?;
+    input::warn_of_ids(terminal, found.ids_repeat(), input::PLACE);
     let (mut out, mut records) = (PassageLines::new(WholeLines::new()), 0);
     let result = found.for_each(input, side(reference), terminal, |spans| {
         records += 1;

@@ -10,13 +10,14 @@
 use super::locate::{Again, AgainDocument, Documents, RUN_AGAIN};
 use super::matched::{Kept, KeptPart, PassagesOfPairs};
 use super::reading::{PassageCounts, check_stopped};
-use super::runs::{Compared, ContainOptions, Which};
+use super::runs::{Compared, ContainOptions, Purpose};
 use super::shared::Answer;
 use crate::error::Error;
 use crate::postings::Buffer;
 use crate::run::batches::Side;
 use crate::run::observer::Observer;
 use crate::run::ordered::workers;
+use crate::run::places::At;
 use crate::similarity::Similarity;
 use crate::source::{Place, Problem, ProblemKind, Severity, Source};
 use rayon::ThreadPool;
@@ -30,10 +31,14 @@ use std::sync::{Mutex, PoisonError};
 pub struct Containment<'a> {
     /// The id of the document.
     pub id: &'a str,
+    /// Where it was read, if [ids repeat](Contained::ids_repeat).
+    pub place: Option<At<'a>>,
     /// The number of the document in input order, from 0.
     pub document: usize,
     /// The id of the document that has most of its runs, the first of several in input order.
     pub in_id: &'a str,
+    /// As `place`.
+    pub in_place: Option<At<'a>>,
     /// The number of that document in the input order of its side: in the reference, if there is one.
     pub in_document: usize,
     /// The share of the distinct runs of the document that stand in that one.
@@ -83,8 +88,9 @@ pub struct SharedPassage {
 /// what very many documents have in common costs what it costs to read. Each such group takes 24 bytes for each of its documents, then
 /// 16, and 8 for each entry of its list of documents, in memory or in temporary files.
 ///
-/// Beside [`memory`](ContainOptions::memory), memory is taken for each document of either side: its id, and 24 bytes; during the
-/// comparison also 4 bytes on each of at most 4 threads. A document of the source takes 16 bytes more, and one that is reported 60.
+/// Beside [`memory`](ContainOptions::memory), memory is taken for each document of either side: its id, 28 bytes, and 8 for a moment, to
+/// see whether ids repeat; during the comparison also 4 bytes on each of at most 4 threads. A file takes some 50 bytes and its path. A
+/// document of the source takes 16 bytes more, and one that is reported 60.
 ///
 /// ```
 /// use neardups::passages::{ContainOptions, find_contained};
@@ -107,16 +113,16 @@ pub fn find_contained(
     options: &ContainOptions,
     observer: &dyn Observer,
 ) -> Result<Contained, Error> {
-    let which = Which { read_again: true, with_places: false };
-    let compared = Compared::read(source, reference, options, which, observer)?;
+    let compared = Compared::read(source, reference, options, Purpose::Passages, observer)?;
     let least = |document: u32| compared.least(options, document);
     let search = (workers(options.threads), options.memory);
     let (answers, followed) = compared.pool.install(|| compared.shared.answers(&least, search, observer))?;
-    let short = compared.short();
+    let (short, ids_repeat) = (compared.short(), compared.ids_repeat());
     let Compared { documents, tokens, runs, asked, short_references, exceeds_filter, counts, pool, .. } = compared;
     Ok(Contained {
         answers,
         documents,
+        ids_repeat,
         tokens,
         runs,
         asked,
@@ -136,6 +142,7 @@ pub fn find_contained(
 pub struct Contained {
     answers: Vec<Answer>,
     documents: Documents,
+    ids_repeat: bool,
     tokens: Vec<u32>,
     runs: Vec<u32>,
     /// The number of documents of the source, which come before those of the reference.
@@ -186,6 +193,11 @@ impl Contained {
         self.exceeds_filter
     }
 
+    /// Whether an id does not identify a record of its side, so that documents are identified by their places.
+    pub fn ids_repeat(&self) -> bool {
+        self.ids_repeat
+    }
+
     /// The entries of lists of documents with a run in common that were read: a measure of the time that the comparison took.
     pub fn followed(&self) -> u64 {
         self.followed
@@ -221,10 +233,12 @@ impl Contained {
         let mut buffer = Buffer::default();
         for (pair, answer) in self.answers.iter().enumerate() {
             check_stopped(observer)?;
-            let Some(document) = kept.get(answer.document) else { continue };
+            if kept.get(answer.document).is_none() {
+                continue;
+            }
             if kept.get(answer.best).is_none() {
                 if self.changed.insert(answer.document) {
-                    let problem = self.lost(answer, kept.place(document, &mut buffer)?);
+                    let problem = self.lost(answer);
                     self.counts.problem(&problem);
                     observer.problem(&problem);
                 }
@@ -272,6 +286,7 @@ impl Contained {
         let Answer { document, in_any, best, in_best } = *answer;
         let (passages, left_out) = found.of(pair, buffer)?;
         let runs = u64::from(self.runs[document as usize]);
+        let place = |number: u32| self.ids_repeat.then(|| self.documents.place(number));
         let share = |part: u32| Similarity::ratio(u64::from(part), runs);
         let passages = passages.into_iter().map(|located| {
             let [line, in_line] = located.lines;
@@ -279,8 +294,10 @@ impl Contained {
         });
         Ok(Containment {
             id: self.documents.id(document),
+            place: place(document),
             document: document as usize,
             in_id: self.documents.id(best),
+            in_place: place(best),
             in_document: (if best < self.asked { best } else { best - self.asked }) as usize,
             coverage: share(in_best),
             coverage_all: share(in_any),
@@ -290,14 +307,15 @@ impl Contained {
         })
     }
 
-    /// The problem of a document whose best one has changed. Its place is that of its record, if it is in a file of records.
-    fn lost(&self, answer: &Answer, place: Option<Place>) -> Problem {
+    /// The problem of a document whose best one has changed.
+    fn lost(&self, answer: &Answer) -> Problem {
+        let At { path, line } = self.documents.place(answer.document);
         let [id, best] = [answer.document, answer.best].map(|number| self.documents.id(number));
         let message = format!(
             "the coverage of document '{id}' is not reported: '{best}', which contains most of it, changed between two readings; \
              {RUN_AGAIN}"
         );
-        Problem::at(place.unwrap_or_else(|| Place::new(id, None)), Severity::Failed, ProblemKind::Changed, message)
+        Problem::at(Place::new(path, line), Severity::Failed, ProblemKind::Changed, message)
     }
 }
 

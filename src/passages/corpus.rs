@@ -18,9 +18,11 @@ use crate::error::Error;
 use crate::postings::{Buffer, Stored};
 use crate::run::batches::Side;
 use crate::run::observer::Observer;
+use crate::run::places::At;
 use crate::similarity::Similarity;
 use crate::source::Source;
 use std::collections::BTreeSet;
+use std::iter;
 use std::ops::Range;
 
 /// A passage that stands at several places.
@@ -45,6 +47,8 @@ pub struct Passage<'a> {
 pub struct PassagePlace<'a> {
     /// The id of the document.
     pub id: &'a str,
+    /// Where it was read, if [ids repeat](Passages::ids_repeat).
+    pub place: Option<At<'a>>,
     /// The number of the document in input order, from 0; those of the reference come first.
     pub document: usize,
     /// Its bytes in the text of the document, as it was read.
@@ -63,6 +67,8 @@ pub struct PassagePlace<'a> {
 pub struct DocumentSpans<'a> {
     /// The id of the document.
     pub id: &'a str,
+    /// Where it was read, if [ids repeat](Spans::ids_repeat).
+    pub place: Option<At<'a>>,
     /// The number of the document in input order, from 0.
     pub document: usize,
     /// The bytes of its text that are in a passage, ascending; passages that overlap or touch are one range.
@@ -91,7 +97,7 @@ pub struct DocumentSpans<'a> {
 /// # Cost
 /// One reading of everything here, and at least another one in [`Passages::for_each`]. Time and memory grow linearly with the tokens,
 /// but for copies that differ from pair to pair and all end in the same text: of `n` such places each can take `n` steps.
-/// Memory: 32 bytes and the id for each document, 8 for each selected k-gram (about one in 20 tokens), 44 for those that repeat;
+/// Memory: 36 bytes and the id for each document, and 8 for a moment, to see whether ids repeat; 8 for each selected k-gram (about one in 20 tokens), 44 for those that repeat;
 /// the rest goes to temporary files if it does not fit.
 pub fn find_passages(
     source: &mut dyn Source,
@@ -99,10 +105,18 @@ pub fn find_passages(
     options: &PassageOptions,
     observer: &dyn Observer,
 ) -> Result<Passages, Error> {
-    let mut search = Search::read(source, reference, options, false, observer)?;
+    let mut search = Search::read(source, reference, options, observer)?;
+    let ids_repeat = search.documents.ids_repeat_across();
     if let Some(similarity) = options.similarity {
         let (found, documents, counts) = Near::find(search, options, similarity, observer)?.passages(options)?;
-        return Ok(Passages { found, documents, options: options.clone(), counts, changed: BTreeSet::new() });
+        return Ok(Passages {
+            found,
+            documents,
+            ids_repeat,
+            options: options.clone(),
+            counts,
+            changed: BTreeSet::new(),
+        });
     }
     let find = &search.options;
     let text = &search.text;
@@ -111,7 +125,7 @@ pub fn find_passages(
     search.counts.spilled += found.bytes_spilled();
     let Search { mut documents, text, counts, .. } = search;
     documents.starts = text.starts;
-    Ok(Passages { found, documents, options: options.clone(), counts, changed: BTreeSet::new() })
+    Ok(Passages { found, documents, ids_repeat, options: options.clone(), counts, changed: BTreeSet::new() })
 }
 
 /// What of each document of a source is in a [passage](find_passages), at any of its places; with a `reference`, what stands in it too.
@@ -127,7 +141,8 @@ pub fn find_spans(
     options: &PassageOptions,
     observer: &dyn Observer,
 ) -> Result<Spans, Error> {
-    let search = Search::read(source, reference, options, false, observer)?;
+    let search = Search::read(source, reference, options, observer)?;
+    let ids_repeat = search.documents.ids_repeat(iter::empty());
     if let Some(similarity) = options.similarity {
         let Near { documents, counts, covered, .. } = Near::find(search, options, similarity, observer)?;
         let mut ranges = Vec::new();
@@ -141,18 +156,19 @@ pub fn find_spans(
         if is_full {
             return Err(too_many(most));
         }
-        return Ok(Spans { ranges, documents, options: options.clone(), counts });
+        return Ok(Spans { ranges, documents, ids_repeat, options: options.clone(), counts });
     }
     let ranges = search.pool.install(|| repeats::covered(&search.text, &search.options, options.memory))?;
     let Search { mut documents, text, counts, .. } = search;
     documents.starts = text.starts;
-    Ok(Spans { ranges, documents, options: options.clone(), counts })
+    Ok(Spans { ranges, documents, ids_repeat, options: options.clone(), counts })
 }
 
 /// The passages of a source.
 pub struct Passages {
     found: Found,
     documents: Documents,
+    ids_repeat: bool,
     options: PassageOptions,
     counts: PassageCounts,
     /// The documents that have changed since they were read first.
@@ -184,6 +200,11 @@ impl Passages {
     /// What was read.
     pub fn counts(&self) -> &PassageCounts {
         &self.counts
+    }
+
+    /// Whether an id does not identify a document of both sides together, so that documents are identified by their places.
+    pub fn ids_repeat(&self) -> bool {
+        self.ids_repeat
     }
 
     /// Reads the sources again, which must be the same, and calls `each` with every passage: in the order of their first places, longer ones
@@ -254,7 +275,7 @@ impl Passages {
         self.counts.failed += changed;
         self.counts.spilled += texts.bytes_spilled();
         let (mut number, mut next, mut buffer, mut bytes) = (0, 0, Buffer::default(), Vec::new());
-        let (documents, id) = (&self.documents, range.start as u64 + 1);
+        let (documents, ids_repeat, id) = (&self.documents, self.ids_repeat, range.start as u64 + 1);
         self.found.for_each(range, |repeat| {
             let kept = repeat.kept();
             let located = &located[next..next + kept];
@@ -270,9 +291,9 @@ impl Passages {
             let places = places.map(|(FoundPlace { at, tokens, matched }, &Located { start, end, line })| {
                 let similarity = Similarity::ratio(2 * u64::from(matched), repeat.tokens + u64::from(tokens));
                 let document = documents.number_at(at);
-                let id = documents.id(document);
+                let (id, place) = (documents.id(document), ids_repeat.then(|| documents.place(document)));
                 let (start, end, line) = (start as usize, end as usize, line as usize);
-                PassagePlace { id, document: document as usize, start, end, line, similarity }
+                PassagePlace { id, place, document: document as usize, start, end, line, similarity }
             });
             let (words, count) = (repeat.size, repeat.count);
             each(&Passage { id: id + number as u64 - 1, words, count, places: places.collect(), text })
@@ -294,6 +315,7 @@ fn words_of(bytes: &[u8]) -> Vec<u64> {
 pub struct Spans {
     ranges: Vec<Range<u64>>,
     documents: Documents,
+    ids_repeat: bool,
     options: PassageOptions,
     counts: PassageCounts,
 }
@@ -307,6 +329,11 @@ impl Spans {
     /// The number of tokens that are in a passage.
     pub fn tokens(&self) -> u64 {
         self.ranges.iter().map(|range| range.end - range.start).sum()
+    }
+
+    /// Whether an id does not identify a document of its side, so that documents are identified by their places.
+    pub fn ids_repeat(&self) -> bool {
+        self.ids_repeat
     }
 
     /// Reads the sources again, which must be the same, and calls `each` with every document that has something of a passage, in input
@@ -325,7 +352,7 @@ impl Spans {
         mut each: impl FnMut(&DocumentSpans<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut sources = Side::both(source, reference);
-        let documents = &self.documents;
+        let (documents, ids_repeat) = (&self.documents, self.ids_repeat);
         let sought: Vec<Sought> = (0..)
             .zip(&self.ranges)
             .map(|(target, range)| Sought { at: range.start, tokens: (range.end - range.start) as u32, target })
@@ -347,7 +374,8 @@ impl Spans {
                 located.chunk_by(|a, b| a.0 == b.0).try_for_each(|of_one| {
                     let document = of_one[0].0;
                     let spans = of_one.iter().map(|(_, span)| span.clone()).collect();
-                    each(&DocumentSpans { id: documents.id(document), document: document as usize, spans })
+                    let (id, place) = (documents.id(document), ids_repeat.then(|| documents.place(document)));
+                    each(&DocumentSpans { id, place, document: document as usize, spans })
                 })
             },
         )?;

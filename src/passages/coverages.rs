@@ -1,7 +1,7 @@
 //! How much of each document stands in each other one: all pairs with enough of it.
 
 use super::reading::{PassageCounts, check_stopped};
-use super::runs::{Compared, ContainOptions, Which};
+use super::runs::{Compared, ContainOptions, Purpose};
 use crate::error::Error;
 use crate::postings::Sorter;
 use crate::run::observer::Observer;
@@ -63,8 +63,7 @@ pub struct ContainedPair<'a> {
 /// As for [`find_contained`](super::find_contained).
 ///
 /// # Cost
-/// As for [`find_contained`](super::find_contained), without a second reading. For the place of a record 4 bytes more, of a file some 50 and its
-/// path; and 8 for each document, to see whether ids repeat.
+/// As for [`find_contained`](super::find_contained), without a second reading.
 ///
 /// ```
 /// use neardups::passages::{ContainOptions, find_coverages};
@@ -86,8 +85,7 @@ pub fn find_coverages(
     options: &ContainOptions,
     observer: &dyn Observer,
 ) -> Result<Coverages, Error> {
-    let which = Which { read_again: false, with_places: true };
-    let compared = Compared::read(source, reference, options, which, observer)?;
+    let compared = Compared::read(source, reference, options, Purpose::Shares, observer)?;
     let ids_repeat = compared.ids_repeat();
     Ok(Coverages { compared, options: options.clone(), ids_repeat })
 }
@@ -120,7 +118,7 @@ impl Coverages {
         self.compared.exceeds_filter
     }
 
-    /// Whether an id does not identify a record of its side, so that records are identified by their places.
+    /// Whether an id does not identify a document of its side, so that documents are identified by their places.
     pub fn ids_repeat(&self) -> bool {
         self.ids_repeat
     }

@@ -214,8 +214,8 @@ impl CutCounts {
 /// word stays at another place.
 ///
 /// # Cost
-/// As for [`find_spans`](super::find_spans); for units, one more reading. Memory: that of the search, 8 bytes for each document, and
-/// some 60 for each range that is cut. If these do not fit a quarter of the memory and 32 MiB, it is an error.
+/// As for [`find_spans`](super::find_spans); for units, one more reading. Memory: that of the search, and some 60 bytes for each range
+/// that is cut. If these do not fit a quarter of the memory and 32 MiB, it is an error.
 pub fn find_cuts(
     source: &mut dyn Source,
     mut reference: Option<&mut dyn Source>,
@@ -230,7 +230,7 @@ pub fn find_cuts(
     }
     let (documents, later, counts) = {
         let reference = reference.as_mut().map(|reference| &mut **reference as &mut dyn Source);
-        let search = Search::read(source, reference, options, true, observer)?;
+        let search = Search::read(source, reference, options, observer)?;
         let Search { mut documents, text, options: find, counts, pool, .. } = search;
         let which = if but_first { Which::NotInFirst } else { Which::All };
         let later = pool.install(|| later(&text, &find, which, options.memory))?;

@@ -10,6 +10,7 @@ use crate::source::{Document, Place, Problem, ProblemKind, Severity};
 use crate::tokenizer::{TokenDetail, Tokens};
 use std::collections::BTreeSet;
 use std::ops::Range;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The documents that were read, in their order.
 #[derive(Default)]
@@ -23,7 +24,7 @@ pub(super) struct Documents {
     id_ends: Vec<usize>,
     /// The batches of the source, and of the reference.
     sides: [Batches; 2],
-    /// Where each was read, if that is kept.
+    /// Where each was read.
     places: Places,
 }
 
@@ -41,8 +42,8 @@ struct Batches {
 }
 
 impl Documents {
-    /// Adds those of a batch.
-    pub fn add(&mut self, reference: bool, sequences: &[u64], (ids, id_ends): (&str, &[usize])) {
+    /// Adds those of a batch, and where they were read.
+    pub fn add(&mut self, reference: bool, sequences: &[u64], (ids, id_ends): (&str, &[usize]), places: &Places) {
         let side = &mut self.sides[usize::from(reference)];
         side.first.push(self.sequences.len() as u32);
         self.sequences.extend_from_slice(sequences);
@@ -50,6 +51,7 @@ impl Documents {
         let before = self.ids.len();
         self.ids.push_str(ids);
         self.id_ends.extend(id_ends.iter().map(|end| before + end));
+        self.places.append(places);
     }
 
     /// The bytes for what is kept of the documents that the promise about the memory of the process does not have room for.
@@ -72,12 +74,7 @@ impl Documents {
         )))
     }
 
-    /// Adds where the documents of a batch were read.
-    pub fn add_places(&mut self, places: &Places) {
-        self.places.append(places);
-    }
-
-    /// Where a document was read, which must have been kept.
+    /// Where a document was read.
     pub fn place(&self, number: u32) -> At<'_> {
         self.places.at(number)
     }
@@ -99,6 +96,17 @@ impl Documents {
         &self.ids[start..self.id_ends[number]]
     }
 
+    /// Whether an id does not identify a record of its side, of which the source has `others`, too.
+    pub fn ids_repeat<'a>(&'a self, others: impl Iterator<Item = &'a str>) -> bool {
+        let ids = |reference: bool| self.since_batch(reference, 0).map(|number| self.id(number));
+        repeat(ids(false).chain(others)) || repeat(ids(true))
+    }
+
+    /// Whether an id does not identify a document of both sides together.
+    pub fn ids_repeat_across(&self) -> bool {
+        repeat((0..self.len()).map(|number| self.id(number)))
+    }
+
     /// The document of a token.
     pub fn number_at(&self, token: u64) -> u32 {
         self.starts.partition_point(|&start| start <= token) as u32 - 1
@@ -115,6 +123,13 @@ impl Documents {
     fn since_batch(&self, reference: bool, number: usize) -> Range<u32> {
         self.of_batch(reference, number).start..self.sides[usize::from(reference)].end
     }
+}
+
+/// Whether one of these ids comes twice.
+fn repeat<'a>(ids: impl Iterator<Item = &'a str>) -> bool {
+    let mut hashes: Vec<u64> = ids.map(|id| xxh3_64(id.as_bytes())).collect();
+    hashes.sort_unstable();
+    hashes.windows(2).any(|two| two[0] == two[1])
 }
 
 /// A range of tokens, and the number of its result.

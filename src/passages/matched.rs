@@ -9,33 +9,26 @@ use crate::error::Error;
 use crate::hash::shingle_hashes_in_place;
 use crate::postings::{Buffer, Stored};
 use crate::run::observer::Observer;
-use crate::source::Place;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// Documents of which the words are kept.
 pub(super) struct Kept {
-    /// Of each document: the number of its record in a file, or 0; its words; the bytes of each; and for each line on which a word begins
-    /// that is the first one there, the number of the word and of the line.
+    /// Of each document its words, the bytes of each, and for each line on which a word begins that is the first one there, the number of
+    /// the word and of the line.
     words: Stored,
     /// Ascending by number.
     documents: Vec<KeptDocument>,
-    /// The paths of those that are records of a file: each from this number on.
-    paths: Vec<(u32, Arc<str>)>,
 }
 
 /// The documents of a batch that are kept.
-#[derive(Default)]
-pub(super) struct KeptPart {
-    documents: Vec<KeptDocument>,
-    paths: Vec<(u32, Arc<str>)>,
-}
+pub(super) type KeptPart = Vec<KeptDocument>;
 
 impl Made for KeptPart {
     fn bytes_held(&self) -> u64 {
-        (self.documents.capacity() * size_of::<KeptDocument>()) as u64
+        (self.capacity() * size_of::<KeptDocument>()) as u64
     }
 }
 
@@ -45,7 +38,7 @@ pub(super) struct KeptDocument {
     number: u32,
     tokens: u32,
     lines: u32,
-    /// Where its words begin, after the number of its record.
+    /// Where its words begin.
     at: u64,
 }
 
@@ -94,7 +87,7 @@ const BYTES_A_TOKEN: u64 = 16;
 impl Kept {
     /// None yet; what does not fit this memory goes to a file in this folder.
     pub fn new(most_bytes: u64, folder: Option<&Path>) -> Self {
-        Kept { words: Stored::new("words of documents", most_bytes, folder), documents: Vec::new(), paths: Vec::new() }
+        Kept { words: Stored::new("words of documents", most_bytes, folder), documents: Vec::new() }
     }
 
     /// Keeps the words of a document, on any thread, and adds where they are to a part, for [`add`](Self::add).
@@ -105,11 +98,6 @@ impl Kept {
         let AgainDocument { document, tokens, words } = again;
         let text = document.text.as_bytes();
         let stored = &mut kept.lock().unwrap_or_else(PoisonError::into_inner).words;
-        let Place { path, line: record } = &document.place;
-        if record.is_some() && part.paths.last().is_none_or(|(_, last)| last != path) {
-            part.paths.push((number, path.clone()));
-        }
-        stored.append(&[record.unwrap_or_default()])?;
         let at = stored.len();
         stored.append(words)?;
         let mut block = Vec::with_capacity(AT_ONCE);
@@ -135,29 +123,14 @@ impl Kept {
             }
         }
         stored.append(&block)?;
-        part.documents.push(KeptDocument { number, tokens: words.len() as u32, lines, at });
+        part.push(KeptDocument { number, tokens: words.len() as u32, lines, at });
         Ok(())
     }
 
     /// Adds the documents of a part. Parts come in the order of their documents.
     pub fn add(kept: &Mutex<Kept>, part: KeptPart) {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.documents.extend(part.documents);
-        for (number, path) in part.paths {
-            if kept.paths.last().is_none_or(|(_, last)| *last != path) {
-                kept.paths.push((number, path));
-            }
-        }
-    }
-
-    /// The file and the record of a document that is kept; `None` if it is no record of a file.
-    ///
-    /// # Errors
-    /// The temporary file cannot be read.
-    pub fn place(&self, document: KeptDocument, buffer: &mut Buffer) -> Result<Option<Place>, Error> {
-        let record = self.words.read(document.at - 1..document.at, buffer)?[0];
-        let path = self.paths.partition_point(|&(first, _)| first <= document.number).checked_sub(1);
-        Ok(path.filter(|_| record > 0).map(|path| Place::new(self.paths[path].1.clone(), Some(record))))
+        kept.documents.extend(part);
     }
 
     /// The bytes in a file.

@@ -2,6 +2,7 @@
 
 use super::corpus::{Passage, PassagePlace};
 use crate::error::Error;
+use crate::run::places::At;
 use crate::similarity::Similarity;
 use std::ops::Range;
 
@@ -11,10 +12,14 @@ use std::ops::Range;
 pub struct DocumentPair<'a> {
     /// The id of the document that has the first places.
     pub a: &'a str,
+    /// Where it was read, if [ids repeat](super::Passages::ids_repeat).
+    pub a_place: Option<At<'a>>,
     /// Its number in input order, from 0.
     pub a_document: usize,
     /// The id of the other one.
     pub b: &'a str,
+    /// As `a_place`.
+    pub b_place: Option<At<'a>>,
     /// Its number, which is greater.
     pub b_document: usize,
     /// Passages, each with its place in both, in the order of the places in `b`.
@@ -49,10 +54,28 @@ pub struct DocumentPairs {
     /// The documents of the reference.
     references: usize,
     /// The document that has the first places of these.
-    a: Option<(usize, String)>,
+    a: Option<Document>,
     others: Vec<(usize, PairedPassage)>,
-    /// The ids of the others.
-    ids: Vec<(usize, String)>,
+    /// The documents of the others.
+    documents: Vec<Document>,
+}
+
+/// A document: its number, its id, and where it was read.
+struct Document {
+    number: usize,
+    id: String,
+    place: Option<(String, Option<u64>)>,
+}
+
+impl Document {
+    fn of(place: &PassagePlace<'_>) -> Self {
+        let &PassagePlace { id, place, document: number, .. } = place;
+        Document { number, id: id.to_string(), place: place.map(|At { path, line }| (path.to_string(), line)) }
+    }
+
+    fn at(&self) -> Option<At<'_>> {
+        self.place.as_ref().map(|(path, line)| At { path, line: *line })
+    }
 }
 
 impl DocumentPairs {
@@ -71,15 +94,15 @@ impl DocumentPairs {
         each: impl FnMut(&DocumentPair<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let Some((first, others)) = passage.places.split_first() else { return Ok(()) };
-        if self.a.as_ref().is_none_or(|(a, _)| *a != first.document) {
+        if self.a.as_ref().is_none_or(|a| a.number != first.document) {
             self.finish(each)?;
-            self.a = Some((first.document, first.id.to_string()));
+            self.a = Some(Document::of(first));
         }
         let range = |place: &PassagePlace<'_>| (place.start, place.end);
         let is_paired = |place: &&PassagePlace<'_>| place.document >= self.references.max(first.document + 1);
         for other in others.iter().filter(is_paired) {
-            if self.ids.last().is_none_or(|(last, _)| *last != other.document) {
-                self.ids.push((other.document, other.id.to_string()));
+            if self.documents.last().is_none_or(|last| last.number != other.document) {
+                self.documents.push(Document::of(other));
             }
             let passage = PairedPassage {
                 b_range: range(other),
@@ -99,16 +122,25 @@ impl DocumentPairs {
     /// # Errors
     /// Those of `each`.
     pub fn finish(&mut self, mut each: impl FnMut(&DocumentPair<'_>) -> Result<(), Error>) -> Result<(), Error> {
-        let DocumentPairs { a, mut others, mut ids, .. } = std::mem::replace(self, DocumentPairs::new(self.references));
-        let Some((a_document, a)) = a else { return Ok(()) };
+        let DocumentPairs { a, mut others, mut documents, .. } =
+            std::mem::replace(self, DocumentPairs::new(self.references));
+        let Some(a) = a else { return Ok(()) };
         others.sort_by_key(|&(b, PairedPassage { b_range, b_line, a_range, a_line, words, .. })| {
             (b, b_range, b_line, a_range, a_line, words)
         });
-        ids.sort_unstable();
-        ids.dedup();
-        others.chunk_by(|x, y| x.0 == y.0).zip(&ids).try_for_each(|(of_one, (b_document, b))| {
+        documents.sort_unstable_by_key(|document| document.number);
+        documents.dedup_by_key(|document| document.number);
+        others.chunk_by(|x, y| x.0 == y.0).zip(&documents).try_for_each(|(of_one, b)| {
             let passages = of_one.iter().map(|(_, passage)| passage.clone()).collect();
-            each(&DocumentPair { a: &a, a_document, b, b_document: *b_document, passages })
+            each(&DocumentPair {
+                a: &a.id,
+                a_place: a.at(),
+                a_document: a.number,
+                b: &b.id,
+                b_place: b.at(),
+                b_document: b.number,
+                passages,
+            })
         })
     }
 }
@@ -137,6 +169,7 @@ mod tests {
         for (id, places) in (1..).zip(passages) {
             let place = |&(document, start)| PassagePlace {
                 id: ids[document],
+                place: None,
                 document,
                 start,
                 end: start + 9,

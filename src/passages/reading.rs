@@ -71,12 +71,11 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// Reads everything, and where documents are too if `with_places`.
+    /// Reads everything.
     pub fn read(
         source: &mut dyn Source,
         reference: Option<&mut dyn Source>,
         options: &PassageOptions,
-        with_places: bool,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
         options.words().check("passages")?;
@@ -86,8 +85,7 @@ impl Search {
         let mut sources = Side::both(source, reference);
         sources.iter_mut().for_each(|side| side.source.keep_for_second_read());
         observer.stage(Stage::Reading);
-        let Reading { documents, builder, mut counts, fields, seeds } =
-            read(&mut sources, options, with_places, &pool, observer)?;
+        let Reading { documents, builder, mut counts, fields, seeds } = read(&mut sources, options, &pool, observer)?;
         let mut here = || sources.iter_mut().filter(|side| !side.reference).find_map(|side| side.source.field_names());
         fields.check(&options.required_fields, &mut here)?;
         counts.unnamed = fields.unnamed;
@@ -161,14 +159,12 @@ struct Selecting {
     anchors: Selector,
     seeds: Option<Seeding>,
     seed: u64,
-    with_places: bool,
 }
 
 /// Reads everything: the reference first.
 fn read(
     sources: &mut [Side<'_>],
     options: &PassageOptions,
-    with_places: bool,
     pool: &ThreadPool,
     observer: &dyn Observer,
 ) -> Result<Reading, Error> {
@@ -182,7 +178,7 @@ fn read(
         fields: FieldsFound::default(),
         seeds: seeding.map(|_| Sorter::new("k-grams", memory / 8, folder)),
     };
-    let selecting = Selecting { anchors, seeds: seeding, seed: options.seed, with_places };
+    let selecting = Selecting { anchors, seeds: seeding, seed: options.seed };
     let words = options.words();
     let (signing, threads, room) = memory_of_reading(&words);
     in_parallel(
@@ -214,8 +210,7 @@ fn read(
             observer.progress(part.bytes, read);
             check_stopped(observer)?;
             pool.install(|| builder.add(&part.lengths, &part.tokens, &mut part.selected, &part.halves))?;
-            documents.add(part.reference, &part.sequences, (&part.ids, &part.id_ends));
-            documents.add_places(&part.places);
+            documents.add(part.reference, &part.sequences, (&part.ids, &part.id_ends), &part.places);
             documents.check(memory)
         },
     )?;
@@ -247,9 +242,7 @@ fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selecting: &Selecting, gr
                     part.ids.push_str(&document.id);
                     part.id_ends.push(part.ids.len());
                     part.fields.document(&document.place, &document.id, reference);
-                    if selecting.with_places {
-                        part.places.push(&document.place);
-                    }
+                    part.places.push(&document.place);
                 }
                 Err(error) => part.refused = part.refused.take().or(Some(error)),
             }

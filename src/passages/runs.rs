@@ -18,10 +18,8 @@ use crate::similarity::Threshold;
 use crate::source::{Problem, Source};
 use crate::tokenizer::{TokenDetail, Tokenizer, Word};
 use rayon::ThreadPool;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// Options of the search for documents that are contained in others. Threads, memory and the folder do not change what is found.
 #[derive(Clone)]
@@ -73,20 +71,22 @@ impl ContainOptions {
     }
 }
 
-/// What is kept beside the runs.
-#[derive(Clone, Copy)]
-pub(super) struct Which {
-    /// Whether the sources can be read again.
-    pub read_again: bool,
-    /// Whether the places of documents, and the rejected records of the source, are kept.
-    pub with_places: bool,
+/// What documents are compared for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The passages that they share: the sources can be read again.
+    Passages,
+    /// How much they share.
+    Shares,
+    /// A verdict on each record of the source: those that are rejected are kept.
+    Verdicts,
 }
 
 /// Documents that were read, and the runs that they share.
 pub(super) struct Compared {
     pub shared: Shared,
     pub documents: Documents,
-    /// The records of the source that are not documents, if places are kept.
+    /// The records of the source that are not documents, if they are kept.
     pub rejections: Rejections,
     /// The tokens, and the distinct runs, of each document of the source.
     pub tokens: Vec<u32>,
@@ -112,7 +112,7 @@ impl Compared {
         source: &mut dyn Source,
         reference: Option<&mut dyn Source>,
         options: &ContainOptions,
-        which: Which,
+        purpose: Purpose,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
         options.words().check("runs of words")?;
@@ -124,7 +124,7 @@ impl Compared {
         let (memory, folder) = (options.memory, options.temp_dir.as_deref());
         let mut reading = Reading {
             options,
-            which,
+            purpose,
             observer,
             documents: Documents::default(),
             rejections: Rejections::default(),
@@ -138,13 +138,13 @@ impl Compared {
             pool: &pool,
         };
         observer.stage(Stage::Reading);
-        if which.read_again {
+        if purpose == Purpose::Passages {
             source.keep_for_second_read();
         }
         reading.read(source, None)?;
         let asked = reading.documents.len();
         if let Some(reference) = reference {
-            if which.read_again {
+            if purpose == Purpose::Passages {
                 reference.keep_for_second_read();
             }
             let filter = reading.filter()?;
@@ -188,18 +188,12 @@ impl Compared {
         [overlap(options.min_coverage), options.min_coverage_all.map_or(u64::MAX, overlap)]
     }
 
-    /// Whether an id does not identify a record of its side, if places were kept.
+    /// Whether an id does not identify a document of its side, or a record of the source, if those that are rejected are kept.
     pub fn ids_repeat(&self) -> bool {
-        fn repeat<'a>(ids: impl Iterator<Item = &'a str>) -> bool {
-            let mut hashes: Vec<u64> = ids.map(|id| xxh3_64(id.as_bytes())).collect();
-            hashes.sort_unstable();
-            hashes.windows(2).any(|two| two[0] == two[1])
-        }
-        let ids = |range: Range<u32>| range.map(|document| self.documents.id(document));
-        repeat(ids(0..self.asked).chain(self.rejections.own_ids())) || repeat(ids(self.asked..self.documents.len()))
+        self.documents.ids_repeat(self.rejections.own_ids())
     }
 
-    /// Where a document was read, if places were kept.
+    /// Where a document was read.
     pub fn place(&self, document: u32) -> At<'_> {
         self.documents.place(document)
     }
@@ -234,7 +228,7 @@ struct Part {
 /// What is read of the documents.
 struct Reading<'a> {
     options: &'a ContainOptions,
-    which: Which,
+    purpose: Purpose,
     observer: &'a dyn Observer,
     documents: Documents,
     rejections: Rejections,
@@ -257,7 +251,7 @@ impl Reading<'_> {
     fn read(&mut self, source: &mut dyn Source, filter: Option<&Filter>) -> Result<(), Error> {
         let Reading {
             options,
-            which,
+            purpose,
             observer,
             documents,
             rejections,
@@ -277,7 +271,7 @@ impl Reading<'_> {
             &mut [Side { reference: filter.is_some(), source }],
             |_| Ok(()),
             || (Cutting::new(words, &signing), Vec::new()),
-            |(), numbered, (cutting, words)| part(numbered, cutting, words, (*options, *which), filter),
+            |(), numbered, (cutting, words)| part(numbered, cutting, words, options, filter),
             |(mut part, _load): (Part, Load)| {
                 if let Some(refused) = part.refused {
                     return Err(refused);
@@ -314,16 +308,11 @@ impl Reading<'_> {
                         *short_references += part.tokens.iter().filter(is_short).count() as u64;
                     }
                 }
-                if which.with_places {
-                    let before = documents.len();
-                    documents.add_places(&part.places);
-                    if filter.is_none() {
-                        let rejected = part.rejected.iter();
-                        rejected
-                            .for_each(|&(number, problem)| rejections.push(before + number, &part.problems[problem]));
-                    }
+                if filter.is_none() && *purpose == Purpose::Verdicts {
+                    let (before, rejected) = (documents.len(), part.rejected.iter());
+                    rejected.for_each(|&(number, problem)| rejections.push(before + number, &part.problems[problem]));
                 }
-                documents.add(filter.is_some(), &part.sequences, (&part.ids, &part.id_ends));
+                documents.add(filter.is_some(), &part.sequences, (&part.ids, &part.id_ends), &part.places);
                 documents.check(options.memory)
             },
         )
@@ -352,7 +341,7 @@ fn part(
     numbered: Numbered,
     cutting: &mut Cutting<'_>,
     words: &mut Vec<u64>,
-    (options, which): (&ContainOptions, Which),
+    options: &ContainOptions,
     filter: Option<&Filter>,
 ) -> (Part, Load) {
     let Numbered { batch, mut load, .. } = numbered;
@@ -389,9 +378,7 @@ fn part(
             part.ids.push_str(&document.id);
             part.id_ends.push(part.ids.len());
             part.fields.document(&document.place, &document.id, filter.is_some());
-            if which.with_places {
-                part.places.push(&document.place);
-            }
+            part.places.push(&document.place);
             // The weight of a batch has its size twice: once for what is made of it.
             load.raise((8 * part.runs.capacity() as u64).saturating_sub(counted));
         }

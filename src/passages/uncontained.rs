@@ -3,7 +3,7 @@
 use super::choice::Choice;
 use super::locate::Documents;
 use super::reading::PassageCounts;
-use super::runs::{Compared, ContainOptions, Which};
+use super::runs::{Compared, ContainOptions, Purpose};
 use crate::error::Error;
 use crate::run::observer::Observer;
 use crate::run::ordered::workers;
@@ -71,10 +71,9 @@ struct Reason {
 /// As for [`find_contained`](super::find_contained), or a share for all together is given without a reference.
 ///
 /// # Cost
-/// One reading of the source and of the reference. Memory as for [`find_contained`](super::find_contained); in addition, for each document
-/// of both 8 bytes for its place and, at the end, 8 to see whether ids repeat. Without a reference, 12 bytes more for each document, 32 for
-/// each that is dropped, and 4 for each entry of the lists of documents that share runs, in a quarter of the
-/// [memory](ContainOptions::memory) or in a temporary file.
+/// One reading of the source and of the reference. Memory as for [`find_contained`](super::find_contained). Without a reference, 12 bytes
+/// more for each document, 32 for each that is dropped, and 4 for each entry of the lists of documents that share runs, in a quarter of
+/// the [memory](ContainOptions::memory) or in a temporary file.
 ///
 /// ```
 /// use neardups::passages::{ContainOptions, find_uncontained};
@@ -98,8 +97,7 @@ pub fn find_uncontained(
         let message = "`min-coverage-all` has an effect on what is kept only with a reference: name one with `against`";
         return Err(Error::Usage(message.into()));
     }
-    let which = Which { read_again: false, with_places: true };
-    let mut compared = Compared::read(source, reference, options, which, observer)?;
+    let mut compared = Compared::read(source, reference, options, Purpose::Verdicts, observer)?;
     let (reasons, followed) = match is_among {
         true => among_themselves(&mut compared, options, observer)?,
         false => in_reference(&compared, options, observer)?,

@@ -102,13 +102,16 @@ fn find(
 ) -> Result<(Found, Vec<String>), Error> {
     let (mut sides, mut bytes) = (Sides::new(documents, against), Vec::new());
     let mut out = PassageLines::new(&mut bytes);
+    let ids_repeat;
     if search.emit == PassageEmit::Spans {
         let mut found = sides.with(|source, reference| find_spans(source, reference, &search.options, watch))?;
         search.check(found.counts())?;
+        ids_repeat = found.ids_repeat();
         sides.with(|source, reference| found.for_each(source, reference, watch, |spans| out.spans(spans)))?;
     } else {
         let mut found = sides.with(|source, reference| find_passages(source, reference, &search.options, watch))?;
         search.check(found.counts())?;
+        ids_repeat = found.ids_repeat();
         let mut pairs = DocumentPairs::new(found.counts().references as usize);
         sides.with(|source, reference| {
             found.for_each(source, reference, watch, |passage| match search.emit {
@@ -119,7 +122,8 @@ fn find(
         pairs.finish(|pair| out.pair(pair))?;
     }
     out.finish()?;
-    Ok((Found::Bytes(bytes), Vec::new()))
+    let fields = if search.emit == PassageEmit::Pairs { call::PLACES_OF_PAIR } else { call::PLACE };
+    Ok((Found::Bytes(bytes), repeated(ids_repeat, fields).collect()))
 }
 
 fn find_containers(
@@ -147,14 +151,16 @@ fn find_containers(
             search.check(found.counts())?;
             sides.with(|source, reference| found.for_each(source, reference, watch, |found| out.containment(found)))?;
             search.check(found.counts())?;
-            remarks([found.short(), found.short_references()], found.counts(), options, false)
+            let mut remarks = remarks([found.short(), found.short_references()], found.counts(), options, false);
+            remarks.extend(repeated(found.ids_repeat(), call::PLACES_OF_CONTAINED));
+            remarks
         }
         ContainEmit::Pairs => {
             let found = sides.with(|source, reference| find_coverages(source, reference, options, watch))?;
             search.check(found.counts())?;
             found.for_each(watch, |pair| out.coverage(pair))?;
             let mut remarks = remarks([found.short(), found.short_references()], found.counts(), options, false);
-            remarks.extend(found.ids_repeat().then(|| REPEATED.into()));
+            remarks.extend(repeated(found.ids_repeat(), call::PLACES_OF_CONTAINED));
             remarks
         }
         ContainEmit::Verdicts | ContainEmit::Kept => {
@@ -168,7 +174,7 @@ fn find_containers(
             if search.emit == ContainEmit::Kept {
                 return Ok((Found::Flags(Table::flags("keep", verdicts.map(|verdict| verdict.keep))), remarks));
             }
-            remarks.extend(found.ids_repeat().then(|| REPEATED.into()));
+            remarks.extend(repeated(found.ids_repeat(), call::PLACES_OF_CONTAINED));
             for verdict in verdicts {
                 let error = verdict.error.map(rejection);
                 let verdict = ContainmentVerdict { error: error.as_deref(), ..verdict };
@@ -181,8 +187,10 @@ fn find_containers(
     Ok((Found::Bytes(bytes), remarks))
 }
 
-/// A warning where records of documents with the same id have places.
-const REPEATED: &str = "ids repeat: the records have `at` and `in_at`, where both documents were read";
+/// The warning where ids repeat.
+fn repeated(ids_repeat: bool, fields: &str) -> impl Iterator<Item = String> {
+    ids_repeat.then(|| call::ids_repeat(fields)).into_iter()
+}
 
 /// What the command says of documents without a run.
 fn remarks(short: [u64; 2], counts: &PassageCounts, options: &ContainOptions, keeps: bool) -> Vec<String> {

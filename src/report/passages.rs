@@ -7,6 +7,7 @@ use crate::passages::{
     CONTAINMENT, ContainedPair, Containment, ContainmentVerdict, Coverage, DocumentPair, DocumentSpans, PairedPassage,
     Passage, PassagePlace, SharedPassage,
 };
+use crate::run::places::At;
 use crate::similarity::Similarity;
 use serde::Serialize;
 use std::io::Write;
@@ -25,11 +26,17 @@ enum Record<'a> {
     Spans {
         id: &'a str,
         spans: Vec<[usize; 2]>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        at: Option<String>,
     },
     Shared {
         a: &'a str,
         b: &'a str,
         passages: Vec<Paired>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        a_at: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        b_at: Option<String>,
     },
     Containment {
         id: &'a str,
@@ -40,6 +47,10 @@ enum Record<'a> {
         passages: Vec<Shared>,
         #[serde(skip_serializing_if = "Option::is_none")]
         left_out: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        at: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        in_at: Option<String>,
     },
     Coverage {
         id: &'a str,
@@ -123,13 +134,20 @@ struct Place<'a> {
     end: usize,
     line: usize,
     similarity: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
 }
 
 impl<'a> From<&PassagePlace<'a>> for Place<'a> {
     fn from(place: &PassagePlace<'a>) -> Self {
-        let &PassagePlace { id, start, end, line, similarity, .. } = place;
-        Place { id, start, end, line, similarity: similarity.value() }
+        let &PassagePlace { id, place, start, end, line, similarity, .. } = place;
+        Place { id, start, end, line, similarity: similarity.value(), at: position(place) }
     }
+}
+
+/// The position of a document whose id does not identify it.
+fn position(place: Option<At<'_>>) -> Option<String> {
+    place.map(|place| place.to_string())
 }
 
 /// Writes the records of passages to a stream.
@@ -161,7 +179,7 @@ impl<W: Write> PassageLines<W> {
     /// As for [`passage`](Self::passage).
     pub fn spans(&mut self, spans: &DocumentSpans<'_>) -> Result<(), Error> {
         let ranges = spans.spans.iter().map(|span| [span.start, span.end]).collect();
-        write_line(&mut self.out, &Record::Spans { id: spans.id, spans: ranges })
+        write_line(&mut self.out, &Record::Spans { id: spans.id, spans: ranges, at: position(spans.place) })
     }
 
     /// Writes one `shared` record.
@@ -169,8 +187,10 @@ impl<W: Write> PassageLines<W> {
     /// # Errors
     /// As for [`passage`](Self::passage).
     pub fn pair(&mut self, pair: &DocumentPair<'_>) -> Result<(), Error> {
-        let &DocumentPair { a, b, ref passages, .. } = pair;
-        write_line(&mut self.out, &Record::Shared { a, b, passages: passages.iter().map(Paired::from).collect() })
+        let &DocumentPair { a, a_place, b, b_place, ref passages, .. } = pair;
+        let passages = passages.iter().map(Paired::from).collect();
+        let record = Record::Shared { a, b, passages, a_at: position(a_place), b_at: position(b_place) };
+        write_line(&mut self.out, &record)
     }
 
     /// Writes one `containment` record.
@@ -178,7 +198,8 @@ impl<W: Write> PassageLines<W> {
     /// # Errors
     /// As for [`passage`](Self::passage).
     pub fn containment(&mut self, found: &Containment<'_>) -> Result<(), Error> {
-        let &Containment { id, in_id, coverage, coverage_all, words, ref passages, left_out, .. } = found;
+        let &Containment { id, place, in_id, in_place, coverage, coverage_all, words, ref passages, left_out, .. } =
+            found;
         let record = Record::Containment {
             id,
             r#in: in_id,
@@ -187,6 +208,8 @@ impl<W: Write> PassageLines<W> {
             words,
             passages: passages.iter().map(Shared::from).collect(),
             left_out: Some(left_out).filter(|&left_out| left_out > 0),
+            at: position(place),
+            in_at: position(in_place),
         };
         write_line(&mut self.out, &record)
     }
@@ -202,8 +225,8 @@ impl<W: Write> PassageLines<W> {
             r#in: in_id,
             coverage: coverage.value(),
             words,
-            at: place.map(|place| place.to_string()),
-            in_at: in_place.map(|place| place.to_string()),
+            at: position(place),
+            in_at: position(in_place),
         };
         write_line(&mut self.out, &record)
     }
@@ -234,8 +257,8 @@ impl<W: Write> PassageLines<W> {
             coverage_all: container.and_then(|other| other.coverage_all).map(Similarity::value),
             note: is_short.then_some(NO_RUNS),
             error,
-            at: with_places.then(|| place.to_string()),
-            in_at: container.filter(|_| with_places).map(|other| other.place.to_string()),
+            at: position(with_places.then_some(place)),
+            in_at: position(container.filter(|_| with_places).map(|other| other.place)),
         };
         write_line(&mut self.out, &record)
     }

@@ -131,6 +131,8 @@ pub struct RepeatedAt {
     pub end: usize,
     line: usize,
     pub similarity: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
 }
 
 impl Repeated {
@@ -149,6 +151,8 @@ pub struct Spans {
     r#type: String,
     pub id: String,
     pub spans: Vec<[usize; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
 }
 
 impl Spans {
@@ -171,6 +175,10 @@ pub struct Containment {
     pub passages: Vec<SharedPassage>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    in_at: Option<String>,
 }
 
 /// A passage of a document and of the one that contains it.
@@ -196,6 +204,7 @@ impl Containment {
             && self.passages.iter().all(is_passage)
             && self.passages.is_sorted_by(|a, b| a.start < b.start)
             && self.left_out != Some(0)
+            && self.at.is_some() == self.in_at.is_some()
     }
 }
 
@@ -363,6 +372,10 @@ pub struct Shared {
     pub a: String,
     pub b: String,
     pub passages: Vec<SharedAt>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    a_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    b_at: Option<String>,
 }
 
 /// A passage in both.
@@ -391,6 +404,7 @@ impl Shared {
         !self.passages.is_empty()
             && self.passages.iter().all(is_passage)
             && self.passages.is_sorted_by_key(|at| (at.b_start, at.b_end))
+            && self.a_at.is_some() == self.b_at.is_some()
     }
 }
 

@@ -25,8 +25,15 @@ def lines(kind: str, records: list) -> bytes:
 
 def without_nulls(table) -> list:
     """The rows of a table as records, in which JSON has no field that is null."""
-    rows = table.to_pylist()
-    return [{k: v for k, v in row.items() if v is not None or k == "fingerprint"} for row in rows]
+
+    def without(value):
+        if isinstance(value, list):
+            return [without(part) for part in value]
+        if isinstance(value, dict):
+            return {k: without(v) for k, v in value.items() if v is not None or k == "fingerprint"}
+        return value
+
+    return without(table.to_pylist())
 
 
 @pytest.fixture(scope="session")

@@ -105,6 +105,18 @@ def test_ids_that_repeat_come_with_places():
     with pytest.warns(neardups.NeardupsWarning, match="ids repeat"):
         pairs = neardups.contain(table, shingle=3, emit="pairs").to_pylist()
     assert [(pair["at"], pair["in_at"]) for pair in pairs] == [("row:0", "row:1"), ("row:1", "row:0")]
+    with pytest.warns(neardups.NeardupsWarning, match="ids repeat"):
+        contained = neardups.contain(table, shingle=3).to_pylist()
+    assert [(found["at"], found["in_at"]) for found in contained] == [("row:0", "row:1"), ("row:1", "row:0")]
+    with pytest.warns(neardups.NeardupsWarning, match="ids repeat"):
+        passages = neardups.passages(table, min_words=5).to_pylist()
+    assert [place["at"] for place in passages[0]["places"]] == ["row:0", "row:1"]
+    with pytest.warns(neardups.NeardupsWarning, match="ids repeat"):
+        spans = neardups.passages(table, min_words=5, emit="spans").to_pylist()
+    assert [document["at"] for document in spans] == ["row:0", "row:1"]
+    with pytest.warns(neardups.NeardupsWarning, match="ids repeat"):
+        (shared,) = neardups.passages(table, min_words=5, emit="pairs").to_pylist()
+    assert (shared["a_at"], shared["b_at"]) == ("row:0", "row:1")
 
 
 def test_threads_on_one_index():

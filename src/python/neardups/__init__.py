@@ -386,7 +386,7 @@ def _found(kind: str, ids: str) -> Any:
     own = getattr(pyarrow, ids)()
 
     def listed(*names: str) -> Any:
-        others = {"id": own, "similarity": share}
+        others = {"id": own, "similarity": share, "at": text}
         return pyarrow.list_(pyarrow.struct({name: others.get(name, number) for name in names}))
 
     fields = {
@@ -394,16 +394,18 @@ def _found(kind: str, ids: str) -> Any:
             "id": number,
             "words": number,
             "count": number,
-            "places": listed("id", "start", "end", "line", "similarity"),
+            "places": listed("id", "start", "end", "line", "similarity", "at"),
             "text": text,
         },
         "shared": {
             "a": own,
             "b": own,
             "passages": listed("words", "a_start", "a_end", "a_line", "b_start", "b_end", "b_line", "similarity"),
+            "a_at": text,
+            "b_at": text,
         },
         "coverages": {"id": own, "in": own, "coverage": share, "words": number, "at": text, "in_at": text},
-        "spans": {"id": own, "spans": pyarrow.list_(pyarrow.list_(number))},
+        "spans": {"id": own, "spans": pyarrow.list_(pyarrow.list_(number)), "at": text},
         "containments": {
             "id": own,
             "in": own,
@@ -412,6 +414,8 @@ def _found(kind: str, ids: str) -> Any:
             "words": number,
             "passages": listed("start", "end", "line", "in_start", "in_end", "in_line"),
             "left_out": number,
+            "at": text,
+            "in_at": text,
         },
         "verdicts": {
             "id": own,
