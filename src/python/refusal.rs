@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A message in which parameters are flags, with their names in Python.
+/// A message in which parameters are flags, with their names in Python. The flags of a command remain.
 pub fn spelled(message: &str) -> String {
     let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let (mut out, mut rest) = (String::with_capacity(message.len()), message);
@@ -21,7 +21,8 @@ pub fn spelled(message: &str) -> String {
         let length = name.find(|c| !is_part(c)).unwrap_or(name.len());
         let follows_text = before.ends_with(|c: char| c.is_alphanumeric() || c == '-');
         out += before;
-        if length == 0 || follows_text || name.starts_with('-') {
+        let clause = out.rsplit([',', ';', ':', '(']).next().unwrap_or_default();
+        if length == 0 || follows_text || name.starts_with('-') || clause.contains("dedup ") {
             out += "--";
             rest = name;
         } else {
@@ -105,6 +106,7 @@ mod tests {
             ("use --keep or --prefer.", "use `keep` or `prefer`."),
             ("a -- b, a--b, ---", "a -- b, a--b, ---"),
             ("(allow more with --max-record)", "(allow more with `max_record`)"),
+            ("dedup index compact --salvage makes one, --memory", "dedup index compact --salvage makes one, `memory`"),
         ] {
             assert_eq!(spelled(message), expected);
         }
