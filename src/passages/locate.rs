@@ -334,6 +334,7 @@ impl Again<'_> {
                 visit(&mut part.result, number, &AgainDocument { document, tokens, words })
             });
             part.refused = cut.and_then(|visited| visited).err();
+            cutting.free(words);
             // The weight of a batch has its size twice: once for what is made of it.
             load.raise(part.result.bytes_held().saturating_sub(counted));
         });

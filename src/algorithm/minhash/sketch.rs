@@ -140,10 +140,7 @@ impl Sketch {
         let round_limit = 4 + (2.0 * count as f64 * (count as f64).ln() / elements.len() as f64) as u64;
         for round in 0..2 * count {
             if round == round_limit {
-                let mut sorted = elements.to_vec();
-                sorted.sort_unstable();
-                sorted.dedup();
-                elements = Cow::Owned(sorted);
+                elements = Cow::Owned(distinct(&elements));
             }
             let step = round.wrapping_mul(GAMMA);
             let value = |element: &u64| mix(element.wrapping_add(step));
@@ -204,6 +201,26 @@ impl Sketch {
     }
 }
 
+/// Each of the elements once, ascending, where most are repeats. Takes several times the memory of the result, not that of the elements.
+fn distinct(elements: &[u64]) -> Vec<u64> {
+    const LEAST: usize = 1 << 12;
+    let (mut distinct, mut sorted) = (Vec::new(), LEAST);
+    for part in elements.chunks(LEAST) {
+        if distinct.len() >= 2 * sorted {
+            sorted = sort_distinct(&mut distinct).max(LEAST);
+        }
+        distinct.extend_from_slice(part);
+    }
+    sort_distinct(&mut distinct);
+    distinct
+}
+
+fn sort_distinct(elements: &mut Vec<u64>) -> usize {
+    elements.sort_unstable();
+    elements.dedup();
+    elements.len()
+}
+
 /// The finalizer of the 32-bit MurmurHash3 (Appleby), with which datasketch 2 mixes the lower half of an element.
 fn finalized(mut hash: u32) -> u32 {
     hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
@@ -255,6 +272,17 @@ fn scale(value: u64, count: u64) -> usize {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn repeats_are_removed_in_parts() {
+        for count in [1, 3, 5000, 100_000] {
+            let elements: Vec<u64> = (0..300_000).map(|i| mix(i % count)).collect();
+            let mut expected = elements.clone();
+            sort_distinct(&mut expected);
+            let found = distinct(&elements);
+            assert!(found == expected && (count > 5000 || found.capacity() < 1 << 15), "{count}");
+        }
+    }
 
     /// Algorithm 1 of the paper, word for word: the value of an element in a round is the round plus a fraction.
     fn fss_plain(elements: &[u64], t: usize) -> Vec<u64> {
