@@ -16,8 +16,9 @@ use crate::algorithm::{
 use crate::error::Error;
 use crate::run::batches::Numbered;
 use crate::run::ordered::workers;
-use crate::run::sign::{Scratch, TooLarge, bytes_a_byte, evidence};
+use crate::run::sign::{Scratch, bytes_a_byte, evidence};
 use crate::source::{Place, Problem, Severity, Source};
+use crate::tokenizer::TokenDetail;
 use std::collections::HashSet;
 use std::time::Instant;
 use xxhash_rust::xxh3::xxh3_64;
@@ -254,11 +255,9 @@ fn survey(reader: &Reader<'_>, sides: &mut [Side<'_>]) -> Result<Survey, Error> 
                 Ok(document) => {
                     let tokenizer = &*reader.options.tokenizer;
                     let scratch = &mut *scratch.begin(&document.text, bytes_a_byte(tokenizer));
-                    let most = scratch.most_tokens(0);
-                    scratch.tokens.bound(most);
-                    tokenizer.cut(&document.text, &mut scratch.tokens);
-                    if scratch.tokens.is_beyond_bound() {
-                        return refused = Some(TooLarge.at(&document.place));
+                    let cut = scratch.cut(TokenDetail::Hashes, 0, |tokens| tokenizer.cut(&document.text, tokens));
+                    if let Err(too_large) = cut {
+                        return refused = Some(too_large.at(&document.place));
                     }
                     let length = scratch.tokens.len().try_into().unwrap_or(u32::MAX);
                     documents.push((document.id.into_owned(), document.place, length));

@@ -12,9 +12,9 @@ use crate::lexicon::{Distinct, FrequencyBounds, LexiconBuilder, Rarity, Tally, T
 use crate::outline::parities;
 use crate::run::batches::{self, ALONE_BYTES, Numbered, Queue, SIGNING_BYTES, Side};
 use crate::run::ordered::Room;
-use crate::run::sign::{self, Budget, Scratch, Signer, SigningMemory, TooLarge};
+use crate::run::sign::{self, Budget, Scratch, Signer, SigningMemory};
 use crate::source::{Document, Problem};
-use crate::tokenizer::{TokenDetail, Tokens};
+use crate::tokenizer::{Bound, TokenDetail, Tokens};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -374,20 +374,16 @@ impl<'a> Reader<'a> {
         let (bytes, unpacked) = (numbered.batch.bytes_read(), numbered.batch.bytes_unpacked());
         let mut part = Part { bytes, unpacked, ..Part::default() };
         let tokenizer = &*self.options.tokenizer;
-        if scratch.tokens.detail() != TokenDetail::Texts {
-            scratch.tokens = Tokens::new(TokenDetail::Texts, self.options.seed);
-        }
         numbered.batch.documents(&mut |document| match document {
             Ok(document) => {
                 let scratch = &mut *scratch.begin(&document.text, sign::bytes_a_byte(tokenizer));
                 // The number of each, while they are sorted.
-                let most = scratch.most_tokens(size_of::<u32>() as u64);
-                let Scratch { tokens, features, .. } = scratch;
-                tokens.bound(most);
-                tokenizer.cut(&document.text, tokens);
-                if tokens.is_beyond_bound() {
-                    return part.refuse(TooLarge, &document.place);
+                let more = size_of::<u32>() as u64;
+                let cut = scratch.cut(TokenDetail::Texts, more, |tokens| tokenizer.cut(&document.text, tokens));
+                if let Err(too_large) = cut {
+                    return part.refuse(too_large, &document.place);
                 }
+                let Scratch { tokens, features, .. } = scratch;
                 part.lengths.push(clamp(tokens.len()));
                 if distinct.insert(sequence_hash(tokens.hashes(), self.options.seed)) {
                     part.fail(terms.add(tokens, features.positions_mut()));
@@ -462,13 +458,16 @@ impl<'a> Reader<'a> {
             let Some(numbered) = queue.batches.next_with_room() else { break };
             numbered.piece.batch.documents(&mut |document| {
                 if let Ok(document) = document {
-                    // Of longer ones, the length does not matter.
-                    tokens.bound(ALONE_BYTES / 8);
+                    // One that takes more counts as very long.
+                    tokens.bound(Bound { bytes: ALONE_BYTES, ..Bound::NONE });
                     self.options.tokenizer.cut(&document.text, &mut tokens);
                     match tokens.is_beyond_bound() {
                         true => lengths.push(clamp(ALONE_BYTES as usize / 8)),
                         false if tokens.is_empty() => {}
                         false => lengths.push(clamp(tokens.len())),
+                    }
+                    if tokens.bytes_held() as u64 > ALONE_BYTES / 8 {
+                        tokens = Tokens::new(TokenDetail::Hashes, self.options.seed);
                     }
                 }
             });

@@ -162,17 +162,10 @@ impl<'o> Cutting<'o> {
             TokenDetail::Hashes if may_have_halves => TokenDetail::Texts,
             detail => detail,
         };
-        if scratch.tokens.detail() != detail {
-            scratch.tokens = Tokens::new(detail, scratch.tokens.seed());
-        }
-        let most = scratch.most_tokens(2 * size_of::<u64>() as u64);
-        let tokens = &mut scratch.tokens;
-        tokens.bound(most);
-        self.tokenizer.cut(&document.text, tokens);
-        if tokens.is_beyond_bound() {
-            let message = "this record has too many tokens to be compared within `memory`: allow more";
-            return Err(Error::Full(format!("{place}: {message}")));
-        }
+        let more = 2 * size_of::<u64>() as u64;
+        let cut = scratch.cut(detail, more, |tokens| self.tokenizer.cut(&document.text, tokens));
+        cut.map_err(|too_large| too_large.at(place))?;
+        let tokens = &scratch.tokens;
         let (start, mut halves) = (words.len(), 0);
         words.extend(tokens.hashes().iter().map(|hash| hash & !1));
         if may_have_halves {

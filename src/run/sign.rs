@@ -14,12 +14,12 @@ use crate::algorithm::{Algorithm, CompareOn, Features, PreparedAlgorithm};
 use crate::error::Error;
 use crate::hash::sequence_hash;
 use crate::source::Place;
-use crate::tokenizer::{TokenDetail, Tokenizer, Tokens, is_overlapping};
+use crate::tokenizer::{Bound, TokenDetail, Tokenizer, Tokens, is_overlapping, is_rewriting};
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// The memory that signing takes at most for each byte of a text: tokens of two bytes, or for tokenizers whose tokens
-/// overlap of one byte, each with its hash, its text and its features.
+/// The memory that signing usually takes at most for each byte of a text: tokens of two bytes, or for tokenizers whose tokens
+/// overlap of one byte, each with its hash, its text and its features. Tokens that are made of other tokens take as much.
 const BYTES_A_BYTE: u64 = 24;
 const BYTES_A_BYTE_OVERLAPPING: u64 = 48;
 
@@ -45,7 +45,7 @@ impl Budget {
 }
 
 /// The memory that the workers of a run share for signing. Short documents are signed at any time; a long one when its
-/// estimate fits beside those that are being signed, or alone.
+/// estimate fits beside those that are being signed, or alone. A document that takes more than its estimate is signed again, alone.
 pub(crate) struct SigningMemory {
     budget: Budget,
     threads: u64,
@@ -64,9 +64,14 @@ impl SigningMemory {
         })
     }
 
+    /// What each worker may take at any time.
+    fn share(&self) -> u64 {
+        self.budget.together / self.threads
+    }
+
     /// Waits for this much, if it is more than a share. Returns what was taken.
     fn take(&self, wanted: u64) -> u64 {
-        if wanted <= self.budget.together / self.threads {
+        if wanted <= self.share() {
             return 0;
         }
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,10 +91,14 @@ impl SigningMemory {
         self.freed.notify_all();
     }
 
-    /// What the document of this length may take for which this much was taken.
-    fn bound(&self, taken: u64, length: u64) -> u64 {
-        let Budget { together, alone, alone_a_byte, .. } = self.budget;
-        if taken <= together { u64::MAX } else { alone.saturating_add(alone_a_byte * length) }
+    /// Waits until nothing else is taken, and takes more than everything.
+    fn take_all(&self) -> u64 {
+        self.take(self.budget.together.saturating_add(1))
+    }
+
+    /// What a document of this length may take alone.
+    fn bound_alone(&self, length: u64) -> u64 {
+        self.budget.alone.saturating_add(self.budget.alone_a_byte * length)
     }
 }
 
@@ -99,42 +108,84 @@ pub(crate) struct Scratch {
     pub features: Features,
     pub fingerprint: Vec<u64>,
     memory: Arc<SigningMemory>,
-    /// What the current document may take, in bytes, and how long it is.
+    /// What was taken of the memory for the current document, what the document may take, and its length, in bytes.
+    taken: u64,
     bound: u64,
     length: u64,
+    /// Whether the document has all the memory that there is for one.
+    is_alone: bool,
 }
 
 impl Scratch {
     /// Empty buffers, for hashes with this seed, and documents that are signed within this memory.
     pub fn new(seed: u64, memory: Arc<SigningMemory>) -> Self {
-        let tokens = Tokens::new(TokenDetail::Hashes, seed);
-        Scratch { tokens, features: Features::default(), fingerprint: Vec::new(), memory, bound: u64::MAX, length: 0 }
+        Scratch {
+            tokens: Tokens::new(TokenDetail::Hashes, seed),
+            features: Features::default(),
+            fingerprint: Vec::new(),
+            memory,
+            taken: 0,
+            bound: u64::MAX,
+            length: 0,
+            is_alone: false,
+        }
     }
 
     /// Empty buffers for one document, which may take this many bytes.
     pub fn bounded(seed: u64, bound: u64) -> Self {
-        Scratch { bound, ..Self::new(seed, SigningMemory::new(Budget::NONE, 1)) }
+        Scratch { bound, is_alone: true, ..Self::new(seed, SigningMemory::new(Budget::NONE, 1)) }
     }
 
-    /// The buffers for a text, of which each byte takes this much. If it is long, waits while others are signed, and frees
-    /// the buffers afterwards.
+    /// The buffers for a text, of which each byte is estimated to take this much. If it is long, waits while others are signed, and
+    /// frees the buffers afterwards.
     pub fn begin(&mut self, text: &str, a_byte: u64) -> Working<'_> {
-        let length = text.len() as u64;
-        self.length = length;
-        let taken = self.memory.take(length.saturating_mul(a_byte));
-        self.bound = self.memory.bound(taken, length);
-        if a_byte == BYTES_A_BYTE_OVERLAPPING {
-            // A copy of the text, of which the tokens are parts.
-            self.bound = self.bound.saturating_sub(length);
+        self.length = text.len() as u64;
+        self.taken = self.memory.take(self.length.saturating_mul(a_byte));
+        self.bound = self.taken.max(self.memory.share());
+        self.is_alone = false;
+        if self.taken > self.memory.budget.together {
+            self.be_alone();
         }
-        Working { scratch: self, taken }
+        Working { scratch: self }
     }
 
-    /// The maximum number of tokens of the current text, of which each takes this much in addition to itself.
-    pub fn most_tokens(&self, more: u64) -> u64 {
-        let detail = self.tokens.detail();
-        let texts = if detail == TokenDetail::Hashes { 0 } else { self.length };
-        self.bound.saturating_sub(texts) / (bytes_a_token(detail) + more).max(self.memory.budget.later_a_token)
+    /// Fills the tokens, with this detail, of which each takes `more` bytes in addition to itself. A text that takes more than was
+    /// estimated is cut again, once no other long text is being signed; and without what buffers hold of texts before, so that these
+    /// do not decide whether there is an error.
+    ///
+    /// # Errors
+    /// It takes more than the document may.
+    pub fn cut(&mut self, detail: TokenDetail, more: u64, mut cut: impl FnMut(&mut Tokens)) -> Result<(), TooLarge> {
+        loop {
+            if self.tokens.detail() != detail {
+                self.tokens = Tokens::new(detail, self.tokens.seed());
+            }
+            let was_empty = self.tokens.bytes_held() == 0;
+            let later = if self.is_alone { self.memory.budget.later_a_token } else { 0 };
+            self.tokens.bound(Bound { bytes: self.bound, more, later });
+            cut(&mut self.tokens);
+            if !self.tokens.is_beyond_bound() {
+                return Ok(());
+            }
+            if self.is_alone && was_empty {
+                return Err(TooLarge);
+            }
+            if self.is_alone {
+                self.tokens = Tokens::new(detail, self.tokens.seed());
+            } else {
+                self.be_alone();
+                self.memory.give_back(std::mem::take(&mut self.taken));
+                self.taken = self.memory.take_all();
+            }
+        }
+    }
+
+    /// Frees the buffers of earlier documents, so that the current one has all that there is.
+    fn be_alone(&mut self) {
+        self.is_alone = true;
+        self.bound = self.memory.bound_alone(self.length);
+        self.tokens = Tokens::new(self.tokens.detail(), self.tokens.seed());
+        self.features = Features::default();
     }
 
     /// Whether a buffer of so many bytes is freed after the document.
@@ -167,7 +218,6 @@ impl Scratch {
 /// The buffers while a document is signed.
 pub(crate) struct Working<'s> {
     scratch: &'s mut Scratch,
-    taken: u64,
 }
 
 impl Deref for Working<'_> {
@@ -187,8 +237,8 @@ impl DerefMut for Working<'_> {
 impl Drop for Working<'_> {
     fn drop(&mut self) {
         self.scratch.free_long();
-        if self.taken > 0 {
-            self.scratch.memory.give_back(self.taken);
+        if self.scratch.taken > 0 {
+            self.scratch.memory.give_back(std::mem::take(&mut self.scratch.taken));
         }
     }
 }
@@ -214,7 +264,7 @@ pub(crate) struct Signer<'a> {
     /// The tokenizer that the algorithm requires instead.
     own: Option<&'a dyn Tokenizer>,
     seed: u64,
-    /// The memory that signing takes at most for each byte of a text.
+    /// The memory that signing is estimated to take for each byte of a text.
     a_byte: u64,
 }
 
@@ -264,18 +314,18 @@ impl<'a> Signer<'a> {
 
     /// Fills the tokens, of which each takes this much more later.
     fn cut_for(&self, detail: TokenDetail, more: u64, text: &str, scratch: &mut Scratch) -> Result<usize, TooLarge> {
-        if scratch.tokens.detail() != detail || scratch.tokens.seed() != self.seed {
+        if scratch.tokens.seed() != self.seed {
             scratch.tokens = Tokens::new(detail, self.seed);
         }
-        let most = scratch.most_tokens(more);
-        let tokens = &mut scratch.tokens;
-        tokens.bound(most);
-        self.asked.cut(text, tokens);
-        let asked = tokens.len();
-        if let Some(own) = self.own {
-            own.cut(text, tokens);
-        }
-        if tokens.is_beyond_bound() { Err(TooLarge) } else { Ok(asked) }
+        let mut asked = 0;
+        scratch.cut(detail, more, |tokens| {
+            self.asked.cut(text, tokens);
+            asked = tokens.len();
+            if let Some(own) = self.own {
+                own.cut(text, tokens);
+            }
+        })?;
+        Ok(asked)
     }
 
     /// The hash of the tokens in their order.
@@ -290,8 +340,8 @@ impl<'a> Signer<'a> {
 
     /// Appends what is compared of the document whose features are there: its fingerprint, or its features as evidence. Of a long
     /// document there is no second copy if `out` is empty: then the features are gone.
-    pub fn compared(&self, compare_on: CompareOn, Scratch { features, .. }: &mut Scratch, out: &mut Vec<u64>) {
-        let start = out.len();
+    pub fn compared(&self, compare_on: CompareOn, scratch: &mut Scratch, out: &mut Vec<u64>) {
+        let (start, features) = (out.len(), &mut scratch.features);
         match compare_on {
             CompareOn::Fingerprints => self.algorithm.fingerprint(features, out),
             _ if start == 0 => std::mem::swap(out, &mut features.hashes),
@@ -299,6 +349,9 @@ impl<'a> Signer<'a> {
         }
         let length = evidence(compare_on, &mut out[start..]);
         out.truncate(start + length);
+        if scratch.is_long(8 * (out.capacity() - out.len())) {
+            out.shrink_to_fit();
+        }
     }
 
     /// Fills the fingerprint from the features, and appends its keys. Returns whether there is a fingerprint.
@@ -307,21 +360,10 @@ impl<'a> Signer<'a> {
     }
 }
 
-/// The memory that signing takes at most for each byte of a text that is cut by this tokenizer.
+/// The memory that signing is estimated to take for each byte of a text that is cut by this tokenizer.
 pub(crate) fn bytes_a_byte(tokenizer: &dyn Tokenizer) -> u64 {
-    if is_overlapping(&tokenizer.name()) { BYTES_A_BYTE_OVERLAPPING } else { BYTES_A_BYTE }
-}
-
-/// The size of a token, without its text.
-fn bytes_a_token(detail: TokenDetail) -> u64 {
-    let hash = size_of::<u64>();
-    // Where its text is.
-    let place = size_of::<u64>();
-    (match detail {
-        TokenDetail::Hashes => hash,
-        TokenDetail::Texts => hash + place,
-        TokenDetail::Everything => hash + place + size_of::<std::ops::Range<usize>>(),
-    }) as u64
+    let name = tokenizer.name();
+    if is_overlapping(&name) || is_rewriting(&name) { BYTES_A_BYTE_OVERLAPPING } else { BYTES_A_BYTE }
 }
 
 /// Fills the features from the tokens, which must have the detail that the algorithm reads.
@@ -382,4 +424,62 @@ pub(crate) fn sort_distinct(keys: &mut [u64]) -> usize {
         }
     }
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenizer::Word;
+
+    const BUDGET: Budget = Budget { together: 64 << 10, alone: 1 << 20, alone_a_byte: 2, later_a_token: 0 };
+
+    /// Cuts a text whose bytes are estimated to take one byte each. Returns how often it was cut.
+    fn cut(scratch: &mut Scratch, text: &str) -> (Result<(), TooLarge>, usize) {
+        let (mut times, memory) = (0, Arc::clone(&scratch.memory));
+        let cut = scratch.begin(text, 1).cut(TokenDetail::Hashes, 0, |tokens| {
+            times += 1;
+            assert!(times == 1 || *memory.used.lock().unwrap() > BUDGET.together);
+            (&Word as &dyn Tokenizer).cut(text, tokens);
+        });
+        (cut, times)
+    }
+
+    #[test]
+    fn a_text_that_takes_more_than_was_estimated_is_cut_alone() {
+        let memory = SigningMemory::new(BUDGET, 2);
+        let mut scratch = Scratch::new(0, Arc::clone(&memory));
+        // The share of a worker is 32 KiB; what all may take 64, and a text alone more than one MiB.
+        for (words, expected) in
+            [(1000, (Ok(()), 1)), (10_000, (Ok(()), 2)), (20_000, (Ok(()), 2)), (40_000, (Ok(()), 1))]
+        {
+            assert_eq!(cut(&mut scratch, &"a ".repeat(words)), expected, "{words}");
+            assert_eq!(*memory.used.lock().unwrap(), 0);
+        }
+        // Marks on a letter are sorted together.
+        assert_eq!(cut(&mut scratch, &format!("a{}", "\u{301}".repeat(15_000))), (Ok(()), 2));
+        assert_eq!(cut(&mut scratch, &format!("a{}", "\u{301}".repeat(150_000))), (Err(TooLarge), 1));
+        assert_eq!(cut(&mut scratch, &"\u{fdfa}".repeat(15_000)), (Ok(()), 2));
+        assert_eq!(cut(&mut scratch, &"\u{fdfa}".repeat(80_000)), (Err(TooLarge), 1));
+        assert_eq!(*memory.used.lock().unwrap(), 0);
+    }
+
+    #[test]
+    fn a_text_has_no_more_than_its_bound() {
+        let mut scratch = Scratch::bounded(0, 1 << 20);
+        let mut cut = |words| {
+            let text = "a ".repeat(words);
+            scratch.cut(TokenDetail::Texts, 8, |tokens| (&Word as &dyn Tokenizer).cut(&text, tokens))
+        };
+        assert_eq!((cut(40_000), cut(45_000), cut(40_000)), (Ok(()), Err(TooLarge), Ok(())));
+    }
+
+    #[test]
+    fn what_earlier_texts_left_does_not_count() {
+        let mut scratch = Scratch::bounded(0, 1 << 20);
+        // The first leaves much memory for tokens, the second needs it for one run of text.
+        for text in ["a ".repeat(100_000), "ที่นี่".repeat(2_000)] {
+            let cut = scratch.cut(TokenDetail::Hashes, 0, |tokens| (&Word as &dyn Tokenizer).cut(&text, tokens));
+            assert_eq!((cut, scratch.tokens.is_empty()), (Ok(()), false), "{}", scratch.tokens.bytes_held());
+        }
+    }
 }

@@ -69,8 +69,13 @@ impl Tokenizer for CharNgram {
         tokens.clear();
         let mut line = std::mem::take(&mut tokens.scratch);
         line.clear();
-        Line { line: &mut line, gap: None, with_spans: tokens.detail() == TokenDetail::Everything }.fill(text);
-        self.push_runs(&line, tokens);
+        let with_spans = tokens.detail() == TokenDetail::Everything;
+        Line { line: &mut line, tokens, gap: None, with_spans }.fill(text);
+        if !tokens.is_beyond_bound() {
+            tokens.hold_beside(line.bytes_held());
+            self.push_runs(&line, tokens);
+        }
+        tokens.hold_beside(0);
         tokens.scratch = line;
     }
 }
@@ -79,10 +84,13 @@ impl CharNgram {
     fn push_runs(&self, line: &Normalised, tokens: &mut Tokens) {
         let text = line.text.as_str();
         // Spans are not there if nobody asked for them.
-        let span = |first: usize, last: usize| match line.spans.get(first..=last) {
-            Some(spans) => spans[0].start..spans[last - first].end,
-            None => 0..0,
+        let span = |first: usize, last: usize| match last < line.spans.len() {
+            true => line.spans.get(first).start..line.spans.get(last).end,
+            false => 0..0,
         };
+        if !tokens.reserve((text.chars().count() + 1).saturating_sub(self.n)) {
+            return;
+        }
         if text.is_ascii() && text.len() > self.n {
             for (i, run) in text.as_bytes().windows(self.n).enumerate() {
                 tokens.push_ascii(run, span(i, i + self.n - 1));
@@ -106,28 +114,48 @@ impl CharNgram {
 /// Normalised text under construction, with its white space collapsed.
 struct Line<'a> {
     line: &'a mut Normalised,
+    /// What the memory is shared with.
+    tokens: &'a mut Tokens,
     /// White space since the last character. It becomes one space if another character follows.
     gap: Option<Range<usize>>,
     with_spans: bool,
 }
 
 impl Line<'_> {
+    /// Adds all of the text, as far as there is memory.
     fn fill(&mut self, text: &str) {
         let mut at = 0;
-        while at < text.len() {
+        self.has_room(text.len(), false);
+        while at < text.len() && !self.tokens.is_beyond_bound() {
             let ascii = at + ascii_prefix(&text.as_bytes()[at..]);
             // What follows may be a mark that changes the last character.
             let alone = if ascii < text.len() { ascii.saturating_sub(1).max(at) } else { ascii };
             self.add_ascii(&text[at..alone], at);
             let mut segments = Segments::from(text, alone);
             while let Some(segment) = segments.next() {
-                segment.each_folded(|c| self.add(c, segment.range()));
-                if turns_ascii(&text.as_bytes()[segments.at()..]) {
+                let bytes = segment.bytes_to_normalise();
+                if bytes > 0 {
+                    self.tokens.hold_beside(self.line.bytes_held());
+                }
+                if self.tokens.has_room_for(bytes) {
+                    segment.each_folded(|c| self.add(c, segment.range()));
+                }
+                if turns_ascii(&text.as_bytes()[segments.at()..]) || self.tokens.is_beyond_bound() {
                     break;
                 }
             }
             at = segments.at();
         }
+    }
+
+    /// Makes room for so many bytes, unless there is no memory.
+    #[inline]
+    fn has_room(&mut self, bytes: usize, with_spans: bool) -> bool {
+        let has_room = self.line.reserve(bytes, with_spans, || self.tokens.room_beside());
+        if !has_room {
+            self.tokens.give_up();
+        }
+        has_room
     }
 
     /// Adds ASCII from byte `start` on, word by word; the case of all of it is folded at once.
@@ -138,10 +166,13 @@ impl Line<'_> {
             let length = |bytes: &[u8]| bytes.iter().position(|&b| is_white(b)).unwrap_or(bytes.len());
             let end = at + length(&ascii.as_bytes()[at..]);
             if end > at {
+                if !self.has_room(1 + end - at, self.with_spans) {
+                    return;
+                }
                 self.finish_gap();
                 self.line.text.push_str(&ascii[at..end]);
                 if self.with_spans {
-                    self.line.spans.extend((start + at..start + end).map(|i| i..i + 1));
+                    self.line.spans.extend_short((start + at..start + end).map(|i| i..i + 1));
                 }
             }
             if end < ascii.len() {
@@ -157,7 +188,7 @@ impl Line<'_> {
     fn add(&mut self, c: char, from: Range<usize>) {
         if c.is_whitespace() {
             self.widen_gap(from);
-        } else {
+        } else if self.has_room(1 + c.len_utf8(), self.with_spans) {
             self.finish_gap();
             self.line.push(c, from, self.with_spans);
         }

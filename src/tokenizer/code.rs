@@ -41,7 +41,7 @@ impl Tokenizer for Code {
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         tokens.clear();
         let mut at = 0;
-        while at < text.len() {
+        while at < text.len() && !tokens.is_beyond_bound() {
             at = ascii_tokens(text, at, tokens);
             if at < text.len() {
                 at = Cutter::new(text, tokens).cut_from(at);
@@ -117,9 +117,11 @@ impl<'a> Cutter<'a> {
     fn cut_from(mut self, at: usize) -> usize {
         let mut segments = Segments::from(self.text, at);
         while let Some(segment) = segments.next() {
-            segment.each_nfkc(|c| self.place(c, segment.range()));
+            if self.tokens.has_room_for(segment.bytes_to_normalise()) {
+                segment.each_nfkc(|c| self.place(c, segment.range()));
+            }
             let next_is_ascii = self.text.as_bytes().get(segments.at()).is_some_and(u8::is_ascii);
-            if self.open == Open::Nothing && next_is_ascii {
+            if self.open == Open::Nothing && next_is_ascii || self.tokens.is_beyond_bound() {
                 break;
             }
         }

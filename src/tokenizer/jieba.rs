@@ -1,10 +1,11 @@
 //! Words of Chinese, by a dictionary.
 
 use super::properties::Properties;
-use super::tokens::Work;
+use super::tokens::{Bound, Work};
 use super::{TokenDetail, Tokenizer, Tokens, Word};
 use std::borrow::Cow;
 use std::sync::LazyLock;
+use std::thread;
 use unicode_script::{Script, UnicodeScript};
 
 static DICTIONARY: LazyLock<jieba_rs::Jieba> = LazyLock::new(jieba_rs::Jieba::new);
@@ -62,28 +63,55 @@ impl Tokenizer for Jieba {
         let mut work = tokens.take_work::<Words>();
         let mut run = std::mem::take(&mut tokens.scratch);
         let plain = &mut work.0;
-        plain.bound(tokens.bound_of_parts());
-        Word.tokenize(text, plain);
-        let mut at = 0;
-        while at < plain.len() {
+        plain.bound(Bound::of(tokens.room_beside().saturating_sub(run.bytes_held())));
+        (&Word as &dyn Tokenizer).cut(text, plain);
+        if plain.is_beyond_bound() {
+            tokens.give_up();
+        }
+        let (mut at, held) = (0, plain.bytes_held());
+        while at < plain.len() && !tokens.is_beyond_bound() {
             run.clear();
             let end = run_of_han(plain, at, &mut run.text);
+            tokens.hold_beside(held + run.bytes_held());
             if end == at {
                 tokens.push(plain.text(at), plain.span(at));
                 at += 1;
                 continue;
             }
-            for word in DICTIONARY.cut(&run.text, false) {
+            if BYTES_A_CHARACTER * (end - at) > tokens.room() {
+                tokens.give_up();
+                break;
+            }
+            for word in cut(&run.text, end - at) {
                 let next = at + word.word.chars().count();
-                (at..next).for_each(|i| tokens.building().push_str(plain.text(i)));
+                (at..next).for_each(|i| tokens.build(plain.text(i)));
                 tokens.finish(plain.span(at).start..plain.span(next - 1).end);
                 at = next;
             }
         }
+        tokens.hold_beside(0);
         tokens.scratch = run;
-        tokens.pass_bound(plain);
         tokens.keep_work(work);
     }
+}
+
+/// The memory that a run of Han characters is cut in: the words that begin at each, the best way on, and a word at most.
+const BYTES_A_CHARACTER: usize = 128;
+
+/// Longer runs, in characters, are cut on a thread of their own. The dictionary keeps the memory of the longest run of each thread
+/// until the thread ends.
+const LONG_RUN: usize = 1 << 12;
+
+/// The words of a run of so many Han characters.
+fn cut(run: &str, characters: usize) -> Vec<jieba_rs::Token<'_>> {
+    let cut = || DICTIONARY.cut(run, false);
+    if characters <= LONG_RUN {
+        return cut();
+    }
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().spawn_scoped(scope, cut);
+        thread.ok().and_then(|thread| thread.join().ok()).unwrap_or_else(cut)
+    })
 }
 
 /// Copies the uninterrupted Han characters from token `at` on, and returns the first token after them.

@@ -27,6 +27,8 @@ mod jieba;
 mod normalise;
 pub mod prepared;
 mod properties;
+mod ranges;
+mod room;
 mod shortened;
 mod table;
 mod tokens;
@@ -41,7 +43,9 @@ pub use code::Code;
 pub use jieba::Jieba;
 pub use prepared::{Preparation, Prepared};
 pub(crate) use properties::stands_alone;
+pub(crate) use table::is_rewriting;
 pub use table::{CHAR_AUTO, TOKENIZERS, TokenizerEntry, by_name, canonical_name, is_overlapping};
+pub(crate) use tokens::Bound;
 pub use tokens::{TokenDetail, Tokenizer, Tokens};
 pub use uax29::Uax29;
 pub use whitespace::Whitespace;
@@ -127,6 +131,49 @@ mod tests {
         let names = TOKENIZERS.iter().filter(|entry| entry.build.is_some()).map(|entry| entry.name.to_owned());
         let names = names.chain(["char:1", "char:2", "char:64"].map(str::to_owned));
         names.map(|name| (name.clone(), by_name(&name).unwrap())).collect()
+    }
+
+    /// Checks that a bound changes no token, or that nothing is kept; and that it is kept to, up to a few tokens of each buffer.
+    pub(super) fn check_bounds(name: &str, tokenizer: &dyn Tokenizer, text: &str) {
+        const BYTES_AFTER_GIVING_UP: usize = 16 << 10;
+        for detail in [TokenDetail::Hashes, TokenDetail::Texts, TokenDetail::Everything] {
+            let mut free = Tokens::new(detail, 3);
+            tokenizer.cut(text, &mut free);
+            for bytes in (0..4).map(|n| n * free.bytes_held() / 2).chain([1 << 40]) {
+                let mut bounded = Tokens::new(detail, 3);
+                bounded.bound(Bound::of(bytes));
+                tokenizer.cut(text, &mut bounded);
+                let held = bounded.bytes_held();
+                assert!(
+                    held <= bytes + BYTES_AFTER_GIVING_UP,
+                    "{name} {detail:?}: {held} of {bytes} bytes for {text:?}"
+                );
+                if bytes == 1 << 40 || !bounded.is_beyond_bound() {
+                    assert_eq!(bounded.hashes(), free.hashes(), "{name} {detail:?} {text:?}");
+                    assert!(!bounded.is_beyond_bound());
+                }
+                if detail != TokenDetail::Hashes && !bounded.is_beyond_bound() {
+                    assert!((0..free.len()).all(|i| bounded.text(i) == free.text(i)), "{name} {detail:?} {text:?}");
+                }
+                if detail == TokenDetail::Everything && !bounded.is_beyond_bound() {
+                    assert!((0..free.len()).all(|i| bounded.span(i) == free.span(i)), "{name} {detail:?} {text:?}");
+                }
+            }
+        }
+    }
+
+    /// Pieces of texts that take many times as much when they are rewritten, or that are all one run.
+    pub(super) const EXPANDING: [&str; 8] =
+        ["\u{fdfa}", "\u{fdfa} ", "ที่นี่", "a ", "1-\n", "\u{390}", "e\u{301}\u{323}", "北京"];
+
+    #[test]
+    fn bounds_are_kept_to() {
+        for (name, tokenizer) in all() {
+            EXPANDING.into_iter().for_each(|piece| check_bounds(&name, &*tokenizer, &piece.repeat(8000)));
+            for text in [format!("a{}", "\u{301}\u{323}".repeat(5000)), format!("É{}", "a".repeat(100_000))] {
+                check_bounds(&name, &*tokenizer, &text);
+            }
+        }
     }
 
     #[test]
@@ -248,6 +295,17 @@ mod tests {
                 tokens.iter().map(|(_, span)| &text[span.clone()]).eq(expected.iter().copied()),
                 "{name} {tokens:?}"
             );
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(8))]
+
+        #[test]
+        fn bounds_change_no_tokens(text in any_text()) {
+            for (name, tokenizer) in all() {
+                check_bounds(&name, &*tokenizer, &text.repeat(40));
+            }
         }
     }
 

@@ -13,6 +13,8 @@
 //! segment before it.
 
 use super::properties::Properties;
+use super::ranges::Ranges;
+use super::room::reserve_text;
 use caseless::Caseless;
 use std::iter::once;
 use std::ops::Range;
@@ -115,6 +117,12 @@ impl Segment<'_> {
         self.single.map(|(_, properties)| properties).filter(|properties| properties.all(Properties::UNCHANGED))
     }
 
+    /// The memory that normalisation takes at most, in bytes; 0 if that is little.
+    #[inline]
+    pub fn bytes_to_normalise(&self) -> usize {
+        bytes_to_normalise(self.end - self.start)
+    }
+
     /// Passes each character of the NFKC to a function.
     #[inline]
     pub fn each_nfkc(&self, mut each: impl FnMut(char)) {
@@ -150,6 +158,15 @@ impl Segment<'_> {
     }
 }
 
+/// The memory that the normalisation of so many bytes takes at most, in bytes; 0 if that is little. Marks of one letter are held until
+/// they are sorted.
+#[inline]
+pub(super) fn bytes_to_normalise(length: usize) -> usize {
+    const SHORT: usize = 1 << 8;
+    const BYTES_A_BYTE: usize = 12;
+    if length <= SHORT { 0 } else { BYTES_A_BYTE * length }
+}
+
 /// Whether a character is not ignored.
 #[inline]
 pub(super) fn counts(c: char) -> bool {
@@ -176,7 +193,7 @@ pub(super) struct Normalised {
     /// The text.
     pub text: String,
     /// For each character of the text, the bytes of the original that it came from; empty if spans are not needed.
-    pub spans: Vec<Range<usize>>,
+    pub spans: Ranges,
 }
 
 impl Normalised {
@@ -184,6 +201,22 @@ impl Normalised {
     pub fn clear(&mut self) {
         self.text.clear();
         self.spans.clear();
+    }
+
+    /// Bytes of memory.
+    pub fn bytes_held(&self) -> usize {
+        self.text.capacity() + self.spans.bytes_held()
+    }
+
+    /// Makes room for so many bytes, and for the spans of as many characters if `with_spans`, where all of it takes at most `room` bytes.
+    /// Returns whether there is.
+    #[inline]
+    pub fn reserve(&mut self, bytes: usize, with_spans: bool, room: impl Fn() -> usize) -> bool {
+        let held = self.bytes_held();
+        reserve_text(&mut self.text, bytes, || room().saturating_sub(held)) && {
+            let held = self.bytes_held();
+            !with_spans || self.spans.reserve(bytes, || room().saturating_sub(held))
+        }
     }
 
     /// Appends a character that came from `span`, which is stored if `with_span`.

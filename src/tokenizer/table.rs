@@ -93,6 +93,12 @@ pub fn is_overlapping(typed: &str) -> bool {
     TOKENIZERS.iter().any(|entry| Some(entry.name) == name && entry.overlapping)
 }
 
+/// Whether this tokenizer makes its tokens of those of another: `jieba`, and [`Prepared`](super::Prepared), whose name lists steps after a
+/// comma.
+pub(crate) fn is_rewriting(name: &str) -> bool {
+    name == "jieba" || name.contains(", ")
+}
+
 /// Finds a tokenizer by its name in the table, or by `NAME:SIZE` if it takes a size.
 ///
 /// # Errors

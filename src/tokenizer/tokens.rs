@@ -1,6 +1,8 @@
 //! The trait of tokenizers, and the buffer that tokens go into.
 
 use super::normalise::Normalised;
+use super::ranges::Ranges;
+use super::room::reserve_text;
 use super::shortened::Shortened;
 use crate::hash::{short_token_hash, token_hash};
 use crate::kernel::words::Block;
@@ -28,7 +30,11 @@ impl dyn Tokenizer + '_ {
     /// Replaces `tokens` by the tokens of `text`: what a tokenizer leaves from the text before does not count.
     pub(crate) fn cut(&self, text: &str, tokens: &mut Tokens) {
         tokens.clear();
-        self.tokenize(text, tokens);
+        // The texts of tokens are about as long as the text: reserved at once, they are not moved, and a text that does not fit is given
+        // up before it is read.
+        if tokens.detail == TokenDetail::Hashes || tokens.make_room(text.len()) {
+            self.tokenize(text, tokens);
+        }
     }
 }
 
@@ -44,9 +50,44 @@ pub enum TokenDetail {
     Everything,
 }
 
+impl TokenDetail {
+    /// The size of a token, without its text.
+    fn bytes_a_token(self) -> usize {
+        // Its hash, where its text is, and its span.
+        let words = match self {
+            TokenDetail::Hashes => 1,
+            TokenDetail::Texts => 2,
+            TokenDetail::Everything => 3,
+        };
+        words * size_of::<u64>()
+    }
+}
+
+/// What the tokens of a text may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound {
+    /// The size of the tokens, of their texts, and of the working memory of tokenizers, in bytes.
+    pub bytes: u64,
+    /// What each token takes in addition to that, in bytes.
+    pub more: u64,
+    /// What is made of each token later, in bytes, if that is more.
+    pub later: u64,
+}
+
+impl Bound {
+    /// No bound.
+    pub const NONE: Bound = Bound { bytes: u64::MAX, more: 0, later: 0 };
+
+    /// So many bytes for tokens, of which nothing else is made.
+    pub fn of(bytes: usize) -> Self {
+        // A buffer without a bound leaves the others as much.
+        Bound { bytes: if bytes == usize::MAX { u64::MAX } else { bytes as u64 }, ..Bound::NONE }
+    }
+}
+
 /// Working memory of a tokenizer that works on the tokens of another.
 pub(super) trait Work: Any + Send + Sync {
-    /// Bytes of memory, of what grows most.
+    /// Bytes of memory.
     fn bytes_held(&self) -> usize;
 }
 
@@ -65,66 +106,11 @@ impl fmt::Debug for Working {
     }
 }
 
-/// Ranges of bytes: 8 bytes for each.
-#[derive(Clone, Debug, Default)]
-struct Places {
-    /// Where each starts, and in the lower bits its length, or the maximum for a longer one.
-    ranges: Vec<u64>,
-    /// The numbers and the lengths of those longer ones.
-    long: Vec<(usize, usize)>,
-}
+/// The bytes that there is room for where a token is built: a few characters.
+const LEAST_ROOM: usize = 16;
 
-impl Places {
-    /// The bits of the length.
-    const BITS: u32 = 20;
-    const LONG: u64 = (1 << Self::BITS) - 1;
-
-    #[inline]
-    fn push(&mut self, start: usize, end: usize) {
-        let length = (end - start) as u64;
-        if length >= Self::LONG {
-            self.long.push((self.ranges.len(), end - start));
-        }
-        self.ranges.push((start as u64) << Self::BITS | length.min(Self::LONG));
-    }
-
-    /// Adds ranges that are shorter than the maximum.
-    #[inline]
-    fn extend_short(&mut self, ranges: impl Iterator<Item = Range<usize>>) {
-        self.ranges.extend(ranges.map(|Range { start, end }| (start as u64) << Self::BITS | (end - start) as u64));
-    }
-
-    #[inline]
-    fn get(&self, i: usize) -> Range<usize> {
-        let range = self.ranges[i];
-        let start = (range >> Self::BITS) as usize;
-        let length = match range & Self::LONG {
-            Self::LONG => self.length_of_long(i),
-            length => length as usize,
-        };
-        start..start + length
-    }
-
-    #[cold]
-    fn length_of_long(&self, i: usize) -> usize {
-        self.long.binary_search_by_key(&i, |&(i, _)| i).map_or(0, |at| self.long[at].1)
-    }
-
-    fn clear(&mut self) {
-        self.truncate(0);
-    }
-
-    fn truncate(&mut self, most: usize) {
-        self.ranges.truncate(most);
-        self.long.truncate(self.long.partition_point(|&(i, _)| i < most));
-    }
-
-    fn bytes_held(&self) -> usize {
-        size_of::<u64>() * self.ranges.capacity()
-    }
-}
-
-/// The tokens of one document: flat buffers, refilled for the next document and never shrunk.
+/// The tokens of one document: flat buffers, refilled for the next document. Those of a text that takes more
+/// memory than it may are freed.
 #[derive(Clone, Debug)]
 pub struct Tokens {
     detail: TokenDetail,
@@ -136,17 +122,19 @@ pub struct Tokens {
     /// Where the token being built starts in `text`.
     start: usize,
     /// The position of each token in `text`.
-    places: Places,
-    spans: Vec<Range<usize>>,
+    places: Ranges,
+    spans: Ranges,
     /// Memory for tokenizers that need more than one token at a time.
     pub(super) scratch: Normalised,
     /// Memory for tokenizers that remove characters before they cut.
     pub(super) shortened: Shortened,
     /// Memory for tokenizers that work on the tokens of another.
     work: Working,
-    /// The maximum number of tokens, and whether a text had more, which were dropped.
-    most: usize,
+    /// What a text may take, and whether one takes more: nothing is kept of it.
+    bound: Bound,
     is_beyond_bound: bool,
+    /// The bytes of working memory that a tokenizer has taken out of the buffer.
+    beside: usize,
     /// Whether features may be made in their place.
     may_be_taken: bool,
 }
@@ -160,36 +148,67 @@ impl Tokens {
             hashes: Vec::new(),
             text: String::new(),
             start: 0,
-            places: Places::default(),
-            spans: Vec::new(),
+            places: Ranges::default(),
+            spans: Ranges::default(),
             scratch: Normalised::default(),
             shortened: Shortened::default(),
             work: Working(None),
-            most: usize::MAX,
+            bound: Bound::NONE,
             is_beyond_bound: false,
+            beside: 0,
             may_be_taken: false,
         }
     }
 
-    /// Bounds the number of tokens, approximately. Of a text with more, no tokens are kept.
-    pub(crate) fn bound(&mut self, most: u64) {
-        self.most = most.try_into().unwrap_or(usize::MAX);
+    /// Bounds the memory. Of a text that takes more, no tokens are kept.
+    pub(crate) fn bound(&mut self, bound: Bound) {
+        self.bound = bound;
         self.is_beyond_bound = false;
     }
 
-    /// Whether a text had more tokens than allowed since the bound was set.
+    /// Whether a text took more memory than allowed since the bound was set.
     pub(crate) fn is_beyond_bound(&self) -> bool {
         self.is_beyond_bound
     }
 
-    /// The bound on the tokens of buffers that these tokens are made of: each takes several times as much.
-    pub(super) fn bound_of_parts(&self) -> u64 {
-        if self.most == usize::MAX { u64::MAX } else { self.most as u64 / 8 }
+    /// Frees the tokens of a text that takes more memory than allowed. A few are still taken, but not kept.
+    #[cold]
+    pub(super) fn give_up(&mut self) {
+        self.is_beyond_bound = true;
+        self.clear();
+        self.hashes.shrink_to(Block::LEN);
+        self.places.shrink_to(Block::LEN);
+        self.spans.shrink_to(Block::LEN);
+        self.text.shrink_to(Block::LEN);
     }
 
-    /// Notes whether a buffer that these tokens are made of had more than allowed.
-    pub(super) fn pass_bound(&mut self, part: &Tokens) {
-        self.is_beyond_bound |= part.is_beyond_bound;
+    /// The bytes that may still be taken.
+    pub(super) fn room(&self) -> usize {
+        self.room_beside().saturating_sub(self.beside)
+    }
+
+    /// The bytes that the working memory which a tokenizer has taken out of the buffer may take in all.
+    pub(super) fn room_beside(&self) -> usize {
+        if self.bound.bytes == u64::MAX {
+            return usize::MAX;
+        }
+        let later = self.bound.more.saturating_mul(self.hashes.len() as u64);
+        let held = (self.bytes_held() as u64).saturating_add(later);
+        self.bound.bytes.saturating_sub(held).try_into().unwrap_or(usize::MAX)
+    }
+
+    /// Notes the size of the working memory that a tokenizer has taken out of the buffer, while it adds tokens.
+    pub(super) fn hold_beside(&mut self, bytes: usize) {
+        self.beside = bytes;
+    }
+
+    /// Whether there is room for so many bytes of working memory that is freed at once; drops all if not.
+    #[inline]
+    pub(super) fn has_room_for(&mut self, bytes: usize) -> bool {
+        if bytes > 0 && bytes > self.room() {
+            self.give_up();
+        }
+        !self.is_beyond_bound
     }
 
     /// Takes the working memory of a tokenizer out of the buffer; new memory if another tokenizer's is there.
@@ -223,12 +242,26 @@ impl Tokens {
         })
     }
 
-    /// Bytes of memory, of what grows most.
+    /// Bytes of memory, with working memory.
     pub(crate) fn bytes_held(&self) -> usize {
-        let hashes = size_of::<u64>() * self.hashes.capacity();
         let work = self.work.0.as_ref().map_or(0, |work| work.bytes_held());
-        let texts = self.text.capacity() + self.scratch.text.capacity() + self.shortened.text.capacity();
-        hashes + self.places.bytes_held() + texts + work
+        let texts = self.text.capacity() + self.scratch.bytes_held() + self.shortened.bytes_held();
+        self.bytes_of_tokens() + texts + work
+    }
+
+    /// Bytes of memory, without texts and working memory.
+    fn bytes_of_tokens(&self) -> usize {
+        let hashes = size_of::<u64>() * self.hashes.capacity();
+        hashes + self.places.bytes_held() + self.spans.bytes_held()
+    }
+
+    /// The maximum number of tokens, beside the texts and the working memory of now.
+    fn most(&self) -> usize {
+        let Bound { bytes, more, later } = self.bound;
+        let others = self.bytes_held() - self.bytes_of_tokens() + self.beside;
+        let a_token = self.detail.bytes_a_token() as u64 + more;
+        let most = bytes.saturating_sub(others as u64) / a_token;
+        most.min(bytes.checked_div(later).unwrap_or(most)).try_into().unwrap_or(usize::MAX)
     }
 
     /// Appends a hash. The bound is checked only where the vector would grow.
@@ -240,19 +273,51 @@ impl Tokens {
         self.hashes.push(hash);
     }
 
-    /// Makes room for more hashes, or drops all if they would be too many.
+    /// Makes room for more tokens, or drops all if they take too much.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, more: usize) {
-        if self.hashes.len() + more > self.most {
-            self.is_beyond_bound = true;
-            self.hashes.clear();
-            self.places.clear();
-            self.spans.clear();
-            self.hashes.shrink_to(Block::LEN);
+        let (length, most) = (self.hashes.len(), self.most());
+        let more = if self.is_beyond_bound || length.saturating_add(more) > most {
+            self.give_up();
+            Block::LEN
+        } else {
+            more.max(length.min(most - length)).max(Block::LEN)
+        };
+        self.hashes.reserve_exact(more);
+        if self.detail != TokenDetail::Hashes {
+            self.places.reserve_exact(more);
         }
-        let double = self.hashes.len().min(self.most.saturating_sub(self.hashes.len()));
-        self.hashes.reserve_exact(more.max(double).max(Block::LEN));
+        if self.detail == TokenDetail::Everything {
+            self.spans.reserve_exact(more);
+        }
+    }
+
+    /// Makes room for so many tokens, if their number is known. Returns whether there is.
+    pub(super) fn reserve(&mut self, tokens: usize) -> bool {
+        if self.hashes.capacity() - self.hashes.len() < tokens {
+            self.grow(tokens);
+        }
+        !self.is_beyond_bound
+    }
+
+    /// Makes room for more bytes of text, or drops all if they take too much. Returns whether there is room.
+    #[inline]
+    fn make_room(&mut self, bytes: usize) -> bool {
+        if self.text.capacity() - self.text.len() < bytes {
+            self.grow_text(bytes);
+        }
+        self.text.capacity() - self.text.len() >= bytes
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow_text(&mut self, more: usize) {
+        let left = self.room();
+        if self.is_beyond_bound || !reserve_text(&mut self.text, more, || left) {
+            self.give_up();
+            self.text.reserve_exact(Block::LEN);
+        }
     }
 
     /// The data that is kept in addition to the hashes.
@@ -282,6 +347,9 @@ impl Tokens {
     pub fn push(&mut self, text: &str, span: Range<usize>) {
         debug_assert!(!self.is_building(), "no token may be half built");
         if text.is_empty() {
+            return;
+        }
+        if self.detail != TokenDetail::Hashes && !self.make_room(text.len()) {
             return;
         }
         self.push_hash(token_hash(text.as_bytes(), self.seed));
@@ -324,6 +392,7 @@ impl Tokens {
         let length = (u64::BITS - ends.leading_zeros()).saturating_sub(1) as usize;
         let text =
             std::str::from_utf8(&block.lower[..length]).expect("a block is ASCII up to the end of its last word");
+        self.make_room(text.len());
         let before = self.text.len();
         self.text.push_str(text);
         self.start = self.text.len();
@@ -337,7 +406,7 @@ impl Tokens {
         let words = &words[..count];
         self.places.extend_short(words.iter().map(|word| before + word.start..before + word.end));
         if self.detail == TokenDetail::Everything {
-            self.spans.extend(words.iter().map(|word| at + word.start..at + word.end));
+            self.spans.extend_short(words.iter().map(|word| at + word.start..at + word.end));
         }
     }
 
@@ -345,6 +414,9 @@ impl Tokens {
     #[inline]
     pub(super) fn push_ascii(&mut self, token: &[u8], span: Range<usize>) {
         debug_assert!(!self.is_building() && !token.is_empty() && token.is_ascii());
+        if self.detail != TokenDetail::Hashes && !self.make_room(token.len()) {
+            return;
+        }
         self.push_hash(token_hash(token, self.seed));
         if self.detail != TokenDetail::Hashes {
             self.text.extend(token.iter().map(|&b| char::from(b)));
@@ -355,7 +427,7 @@ impl Tokens {
     /// Ends the text of a token whose hash was already added.
     #[inline]
     fn keep_text(&mut self, span: Range<usize>) {
-        self.places.push(self.start, self.text.len());
+        self.places.push(self.start..self.text.len());
         if self.detail == TokenDetail::Everything {
             self.spans.push(span);
         }
@@ -365,7 +437,22 @@ impl Tokens {
     /// The token being built: append its normalised text here, then call [`finish`](Self::finish).
     #[inline]
     pub fn building(&mut self) -> &mut String {
+        self.make_room(LEAST_ROOM);
         &mut self.text
+    }
+
+    /// The token being built, if there is room for so many bytes more.
+    #[inline]
+    pub(super) fn building_more(&mut self, bytes: usize) -> Option<&mut String> {
+        self.make_room(bytes).then_some(&mut self.text)
+    }
+
+    /// Appends to the token being built, if there is room.
+    #[inline]
+    pub(super) fn build(&mut self, text: &str) {
+        if let Some(building) = self.building_more(text.len()) {
+            building.push_str(text);
+        }
     }
 
     /// Whether a token is being built, that is, text was appended since the last [`finish`](Self::finish).
@@ -436,7 +523,7 @@ impl Tokens {
     /// # Panics
     /// If the token does not exist, or the buffer keeps no spans.
     pub fn span(&self, i: usize) -> Range<usize> {
-        self.spans[i].clone()
+        self.spans.get(i)
     }
 }
 

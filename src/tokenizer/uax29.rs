@@ -38,7 +38,7 @@ impl Tokenizer for Uax29 {
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         tokens.clear();
         let mut at = 0;
-        while at < text.len() {
+        while at < text.len() && !tokens.is_beyond_bound() {
             let ascii = ascii_piece(text.as_bytes(), at);
             push_words(&text[at..ascii], at, None, tokens);
             let end = mixed_piece(text.as_bytes(), ascii);
@@ -54,9 +54,15 @@ fn push_mixed(piece: &str, start: usize, tokens: &mut Tokens) {
         return push_words(piece, start, None, tokens);
     }
     let mut shortened = std::mem::take(&mut tokens.shortened);
-    shortened.clear();
+    shortened.begin(tokens.room_beside());
     shortened.extend(piece, counts);
-    push_words(&shortened.text, start, Some(&shortened), tokens);
+    if shortened.is_beyond_bound() {
+        tokens.give_up();
+    } else {
+        tokens.hold_beside(shortened.bytes_held());
+        push_words(&shortened.text, start, Some(&shortened), tokens);
+        tokens.hold_beside(0);
+    }
     tokens.shortened = shortened;
 }
 
@@ -69,7 +75,9 @@ fn push_words(piece: &str, begin: usize, shortened: Option<&Shortened>, tokens: 
             push_lower(word, tokens);
         } else {
             for segment in Segments::from(word, 0) {
-                segment.each_folded(|c| tokens.building().push(c));
+                if tokens.has_room_for(segment.bytes_to_normalise()) {
+                    segment.each_folded(|c| tokens.building().push(c));
+                }
             }
         }
         let span = start..start + word.len();
@@ -79,10 +87,11 @@ fn push_words(piece: &str, begin: usize, shortened: Option<&Shortened>, tokens: 
 }
 
 fn push_lower(word: &str, tokens: &mut Tokens) {
-    let building = tokens.building();
-    let before = building.len();
-    building.push_str(word);
-    building[before..].make_ascii_lowercase();
+    if let Some(building) = tokens.building_more(word.len()) {
+        let before = building.len();
+        building.push_str(word);
+        building[before..].make_ascii_lowercase();
+    }
 }
 
 /// Whether the text may be cut before byte `at`: at a space after an ASCII character that is not a space. The rules

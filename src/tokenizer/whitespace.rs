@@ -39,7 +39,9 @@ impl Tokenizer for Whitespace {
             if !has_any_ignored || !has_ignored(run) {
                 tokens.push(run, start..at);
             } else {
-                tokens.building().extend(counted(run));
+                if let Some(building) = tokens.building_more(run.len()) {
+                    building.extend(counted(run));
+                }
                 tokens.finish(start..at);
             }
         }

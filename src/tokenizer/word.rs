@@ -51,7 +51,7 @@ impl Tokenizer for Word {
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         tokens.clear();
         let mut at = 0;
-        while at < text.len() {
+        while at < text.len() && !tokens.is_beyond_bound() {
             at = ascii_words(text.as_bytes(), at, tokens);
             if at < text.len() {
                 at = Cutter::new(text, tokens).cut_from(at);
@@ -120,6 +120,7 @@ struct Cutter<'a> {
 impl<'a> Cutter<'a> {
     fn new(text: &'a str, tokens: &'a mut Tokens) -> Self {
         let run = std::mem::take(&mut tokens.scratch);
+        tokens.hold_beside(run.bytes_held());
         Cutter { text, tokens, open: Open::Nothing, span: 0..0, copied: 0, run }
     }
 
@@ -132,12 +133,14 @@ impl<'a> Cutter<'a> {
             if self.open == Open::Word {
                 self.span.end = segments.pass(continues_word);
             }
-            if self.open == Open::Nothing && begins_ascii_words(&self.text.as_bytes()[segments.at()..]) {
+            let turns_ascii = self.open == Open::Nothing && begins_ascii_words(&self.text.as_bytes()[segments.at()..]);
+            if turns_ascii || self.tokens.is_beyond_bound() {
                 break;
             }
         }
         self.close();
         self.tokens.scratch = self.run;
+        self.tokens.hold_beside(0);
         segments.at()
     }
 
@@ -145,7 +148,15 @@ impl<'a> Cutter<'a> {
     fn place_segment(&mut self, segment: Segment) {
         match segment.as_is() {
             Some(properties) => self.place(properties, None, segment.range()),
-            None => segment.each_folded(|c| self.place(Properties::of(c), Some(c), segment.range())),
+            None => {
+                let bytes = segment.bytes_to_normalise();
+                if bytes > 0 {
+                    self.tokens.hold_beside(self.run.bytes_held());
+                }
+                if self.tokens.has_room_for(bytes) {
+                    segment.each_folded(|c| self.place(Properties::of(c), Some(c), segment.range()));
+                }
+            }
         }
     }
 
@@ -177,16 +188,21 @@ impl<'a> Cutter<'a> {
 
     /// Copies the text before `from` that is not copied yet, then `c` in the place of `from`.
     fn copy(&mut self, c: char, from: Range<usize>) {
-        let building = self.tokens.building();
         // Of several characters of a segment, only the first has text before it.
-        building.push_str(self.text.get(self.copied..from.start).unwrap_or_default());
-        building.push(c);
+        let before = self.text.get(self.copied..from.start).unwrap_or_default();
+        self.tokens.build(before);
+        self.tokens.building().push(c);
         self.copied = from.end;
     }
 
     fn extend_run(&mut self, changed: Option<char>, from: Range<usize>) {
-        let c = changed.or_else(|| self.text[from.clone()].chars().next());
-        self.run.push(c.unwrap_or_default(), from, true);
+        let c = changed.or_else(|| self.text[from.clone()].chars().next()).unwrap_or_default();
+        if self.run.reserve(c.len_utf8(), true, || self.tokens.room_beside()) {
+            self.run.push(c, from, true);
+        } else {
+            self.tokens.give_up();
+            self.run.clear();
+        }
     }
 
     /// Ends the current token.
@@ -198,7 +214,7 @@ impl<'a> Cutter<'a> {
                 self.tokens.push(&self.text[self.span.clone()], self.span.clone());
             }
             Open::Word | Open::Alone => {
-                self.tokens.building().push_str(&self.text[self.copied..self.span.end]);
+                self.tokens.build(&self.text[self.copied..self.span.end]);
                 self.tokens.finish(self.span.clone());
             }
             Open::Run => self.cut_run(),
@@ -207,10 +223,11 @@ impl<'a> Cutter<'a> {
     }
 
     fn cut_run(&mut self) {
+        self.tokens.hold_beside(self.run.bytes_held());
         let mut first = 0;
         for cluster in self.run.text.graphemes(true) {
             let next = first + cluster.chars().count();
-            self.tokens.push(cluster, self.run.spans[first].start..self.run.spans[next - 1].end);
+            self.tokens.push(cluster, self.run.spans.get(first).start..self.run.spans.get(next - 1).end);
             first = next;
         }
         self.run.clear();

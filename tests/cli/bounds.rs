@@ -159,6 +159,28 @@ fn buffers_of_many_threads_are_not_as_large_as_records() {
     check("scan - --mask numbers", &lines, 40, 0);
 }
 
+/// Copies of the text, and tokens that others are made of, are part of the memory: what does not fit is an error before it is taken.
+#[test]
+fn text_that_is_rewritten_is_counted() {
+    let mut random = Random::new(5);
+    let numbers = (0..3_000_000).map(|_| format!("w{} {} ", random.below(100), random.below(100)));
+    let numbers = numbers.collect::<String>();
+    for (arguments, text, status) in [
+        ("scan - --tokenizer char:5", "\u{fdfa}".repeat(1_000_000), 2),
+        ("scan - --mask numbers", numbers.clone(), 2),
+        ("filter --mask numbers", numbers, 2),
+        ("scan - --tokenizer char:5 --stopwords en", "the the the w ".repeat(600_000), 2),
+        ("scan - --tokenizer jieba", "清华大学研究生".repeat(300_000), 2),
+        ("scan -", "ที่นี่มีน้ำ".repeat(500_000), 2),
+        ("scan - --shingle 5", "a b c d ".repeat(2_400_000), 0),
+    ] {
+        let run = check(arguments, &[(text + "\n").into_bytes()], 1, status);
+        let error = "this record has too many tokens to be compared within --memory: allow more";
+        assert_eq!(run.stderr.contains(error), status == 2, "{arguments}: {}", run.stderr);
+    }
+    check("scan - --tokenizer char:5", &long_lines(24, 1 << 20), 24, 0);
+}
+
 #[test]
 fn fingerprints_that_do_not_fit_are_an_error() {
     let shell = Shell::new();

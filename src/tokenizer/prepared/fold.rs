@@ -47,6 +47,9 @@ fn without_stroke(c: char) -> char {
     }
 }
 
+/// The maximum size of a folded token for each byte of the token: what Unicode decomposes need not be composed again.
+pub(super) const BYTES_A_BYTE: usize = 3;
+
 /// Appends a token without the marks of its letters. The result is never empty.
 pub(super) fn push_folded(token: &str, folded: &mut String) {
     if token.is_ascii() {

@@ -9,9 +9,10 @@ use super::super::normalise::counts;
 use super::super::properties::Properties;
 use super::super::shortened::Shortened;
 
-/// Fills `joined` with the text without hyphens at the ends of lines. Returns whether there were any.
-pub(super) fn join(text: &str, joined: &mut Shortened) -> bool {
-    joined.clear();
+/// Fills `joined` with the text without hyphens at the ends of lines, as far as that takes at most `room` bytes. Returns whether
+/// there were any.
+pub(super) fn join(text: &str, joined: &mut Shortened, room: usize) -> bool {
+    joined.begin(room);
     let mut copied = 0;
     for end in memchr::memchr2_iter(b'\n', b'\r', text.as_bytes()) {
         if let (Some(hyphen), Some(next)) = (hyphen_before(&text[..end]), letter_after(&text[end..])) {
@@ -64,7 +65,7 @@ mod tests {
 
     fn joined(text: &str) -> String {
         let mut shortened = Shortened::default();
-        match join(text, &mut shortened) {
+        match join(text, &mut shortened, usize::MAX) {
             true => shortened.text,
             false => text.to_string(),
         }

@@ -28,6 +28,7 @@
 //! (`Z`, `+02:00`, `+0200`): `2024-05-01T12:34:56.7Z` is a date and a time, as it is with a space.
 
 use super::super::properties::Properties;
+use super::super::room::reserve;
 use std::ops::Range;
 
 /// The kinds of text that may be masked.
@@ -115,17 +116,49 @@ pub(super) struct Found {
     pub range: Range<usize>,
 }
 
-/// Fills `found` with the matches in `text`, in order; `dates` is working memory.
+/// Matches in their order: working memory, refilled.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Matches {
+    pub list: Vec<Found>,
+    /// The bytes of memory that they may take, and whether they would take more: some are missing then.
+    room: usize,
+    is_beyond_bound: bool,
+}
+
+impl Matches {
+    /// Bytes of memory.
+    pub fn bytes_held(&self) -> usize {
+        size_of::<Found>() * self.list.capacity()
+    }
+
+    /// Removes all. The next ones take at most `room` bytes.
+    fn begin(&mut self, room: usize) {
+        self.list.clear();
+        self.room = room;
+        self.is_beyond_bound = false;
+    }
+
+    fn push(&mut self, found: Found) {
+        let left = self.room.saturating_sub(self.bytes_held());
+        if reserve(&mut self.list, 1, || left) {
+            self.list.push(found);
+        } else {
+            self.is_beyond_bound = true;
+        }
+    }
+}
+
+/// Fills `found` with the matches in `text`, in order; `dates` is working memory. Returns whether the two take at most `room` bytes.
 ///
 /// Cost: one step for each character, and a bounded number of steps at each run of digits.
-pub(super) fn find(text: &str, masks: Masks, dates: &mut Vec<Found>, found: &mut Vec<Found>) {
-    dates.clear();
-    found.clear();
+pub(super) fn find(text: &str, masks: Masks, dates: &mut Matches, found: &mut Matches, room: usize) -> bool {
+    dates.begin(room.saturating_sub(found.bytes_held()));
     if masks.dates {
         find_dates(text, dates);
     }
+    found.begin(room.saturating_sub(dates.bytes_held()));
     let mut at = 0;
-    for date in dates.drain(..) {
+    for date in dates.list.drain(..) {
         if masks.numbers {
             find_numbers(text, at..date.range.start, found);
         }
@@ -135,13 +168,16 @@ pub(super) fn find(text: &str, masks: Masks, dates: &mut Vec<Found>, found: &mut
     if masks.numbers {
         find_numbers(text, at..text.len(), found);
     }
+    !dates.is_beyond_bound && !found.is_beyond_bound
 }
 
-fn find_dates(text: &str, found: &mut Vec<Found>) {
+fn find_dates(text: &str, found: &mut Matches) {
     let mut at = 0;
     // Up to where everything is masked.
     let mut free = 0;
-    while let Some(start) = next_digit(text, at) {
+    while !found.is_beyond_bound
+        && let Some(start) = next_digit(text, at)
+    {
         if let Some(date) = date(text, start, free) {
             let mut end = date.end;
             found.push(Found { kind: Kind::Date, range: date });
@@ -193,13 +229,15 @@ fn month_before(text: &str, at: usize, free: usize) -> Option<usize> {
     (is_month(name) && !touches(self::before(text, start))).then_some(start)
 }
 
-fn find_numbers(text: &str, within: Range<usize>, found: &mut Vec<Found>) {
+fn find_numbers(text: &str, within: Range<usize>, found: &mut Matches) {
     let whole = |start| {
         let end = digits_end(text, start);
         (!touches(before(text, start)) && !touches(text[end..].chars().next())).then_some(end)
     };
     let mut at = within.start;
-    while let Some(start) = next_digit(&text[..within.end], at) {
+    while !found.is_beyond_bound
+        && let Some(start) = next_digit(&text[..within.end], at)
+    {
         let Some(mut end) = whole(start) else {
             at = digits_end(text, start);
             continue;
@@ -495,9 +533,9 @@ mod tests {
     }
 
     fn found(text: &str, masks: Masks) -> Vec<Found> {
-        let mut found = Vec::new();
-        find(text, masks, &mut Vec::new(), &mut found);
-        found
+        let mut found = Matches::default();
+        assert!(find(text, masks, &mut Matches::default(), &mut found, usize::MAX));
+        found.list
     }
 
     /// The text with one letter for each thing found in it.

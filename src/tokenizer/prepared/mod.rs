@@ -19,15 +19,16 @@ pub mod mask;
 pub mod stem;
 pub mod stop_words;
 
-use super::normalise::counted;
+use super::normalise::{bytes_to_normalise, counted};
+use super::ranges::Ranges;
+use super::room::reserve_text;
 use super::shortened::Shortened;
-use super::tokens::Work;
+use super::tokens::{Bound, Work};
 use super::{TokenDetail, Tokenizer, Tokens, Word, is_overlapping};
 use crate::error::Error;
-use mask::{Found, Kind, Masks};
+use mask::{Kind, Masks, Matches};
 use std::borrow::Cow;
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 use stem::{StemLanguage, Stems};
 use stop_words::{StopList, StopWords};
@@ -184,22 +185,26 @@ impl Tokenizer for Prepared {
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         tokens.clear();
         let mut work = tokens.take_work::<Buffers>();
-        work.bound(tokens);
-        let mut joined = std::mem::take(&mut work.joined);
-        let is_joined = self.join_hyphens && hyphens::join(text, &mut joined);
+        work.begin(tokens.room());
+        let (mut joined, mut without) = (std::mem::take(&mut work.joined), std::mem::take(&mut work.without));
+        work.beside = joined.bytes_held() + without.bytes_held();
+        let is_joined = self.join_hyphens && work.join(text, &mut joined);
         let text = if is_joined { &*joined.text } else { text };
-        let mut without = std::mem::take(&mut work.without);
         let is_shortened = self.removed_first.as_ref().is_some_and(|words| work.remove(words, text, &mut without));
         let text = if is_shortened { &*without.text } else { text };
-        self.inner.cut(text, &mut work.plain);
+        work.cut(&*self.inner, text);
         if self.fold_marks && !text.is_ascii() {
             work.fold();
         }
         let masked = self.masks != Masks::default() && work.mask(text, self.masks);
+        if work.is_beyond_bound {
+            tokens.give_up();
+        }
+        tokens.hold_beside(work.bytes_held());
         let Buffers { plain, masked: replaced, stems, .. } = &mut *work;
         let from = if masked { replaced } else { plain };
         let mut at = 0;
-        while at < from.len() {
+        while at < from.len() && !tokens.is_beyond_bound() {
             let stop_word = self.stop_words.as_ref().map_or(0, |stop_words| stop_words.len_at(from, at));
             if stop_word > 0 {
                 at += stop_word;
@@ -216,7 +221,8 @@ impl Tokenizer for Prepared {
         }
         work.joined = joined;
         work.without = without;
-        work.pass_bound(tokens);
+        work.beside = 0;
+        tokens.hold_beside(0);
         tokens.keep_work(work);
     }
 }
@@ -238,10 +244,15 @@ struct Buffers {
     /// The text of the tokens, and the text between them.
     flat: String,
     /// The position of each token in it.
-    places: Vec<Range<usize>>,
-    dates: Vec<Found>,
-    found: Vec<Found>,
+    places: Ranges,
+    dates: Matches,
+    found: Matches,
     stems: Stems,
+    /// The bytes of memory that all of them may take, and whether they would take more: then they are incomplete.
+    room: usize,
+    is_beyond_bound: bool,
+    /// What was taken out of the buffers, in bytes.
+    beside: usize,
 }
 
 impl Default for Buffers {
@@ -255,37 +266,70 @@ impl Default for Buffers {
             folded: tokens(),
             masked: tokens(),
             flat: String::new(),
-            places: Vec::new(),
-            dates: Vec::new(),
-            found: Vec::new(),
+            places: Ranges::default(),
+            dates: Matches::default(),
+            found: Matches::default(),
             stems: Stems::default(),
+            room: usize::MAX,
+            is_beyond_bound: false,
+            beside: 0,
         }
     }
 }
 
 impl Work for Buffers {
+    /// Without the cache of stems, which is at most a MB.
     fn bytes_held(&self) -> usize {
-        self.plain.bytes_held() + self.folded.bytes_held() + self.masked.bytes_held() + self.flat.capacity()
+        let shortened = self.joined.bytes_held() + self.without.bytes_held() + self.beside;
+        let tokens = self.plain.bytes_held() + self.folded.bytes_held() + self.masked.bytes_held();
+        let flat = self.flat.capacity() + self.places.bytes_held();
+        shortened + tokens + flat + self.dates.bytes_held() + self.found.bytes_held()
     }
 }
 
 impl Buffers {
-    /// Bounds the tokens that others are made of: each takes several times as much.
-    fn bound(&mut self, tokens: &Tokens) {
-        let most = tokens.bound_of_parts();
-        [&mut self.plain, &mut self.folded, &mut self.masked].into_iter().for_each(|own| own.bound(most));
+    /// For a text for which they may take this many bytes.
+    fn begin(&mut self, room: usize) {
+        self.room = room;
+        self.is_beyond_bound = false;
+        [&mut self.plain, &mut self.folded, &mut self.masked].into_iter().for_each(Tokens::clear);
     }
 
-    /// Marks the tokens that were made of others too if the bound was exceeded.
-    fn pass_bound(&self, tokens: &mut Tokens) {
-        [&self.plain, &self.folded, &self.masked].into_iter().for_each(|part| tokens.pass_bound(part));
+    /// The bytes that a buffer which holds this much may take in all.
+    fn room_of(&self, held: usize) -> usize {
+        match self.room {
+            usize::MAX => usize::MAX,
+            room => room.saturating_sub(self.bytes_held() - held),
+        }
+    }
+
+    /// Fills `joined` with the text without hyphens at the ends of lines, if it has any.
+    fn join(&mut self, text: &str, joined: &mut Shortened) -> bool {
+        let held = joined.bytes_held();
+        let is_joined = hyphens::join(text, joined, self.room_of(held));
+        self.beside += joined.bytes_held() - held;
+        self.is_beyond_bound |= joined.is_beyond_bound();
+        is_joined
+    }
+
+    /// Fills `plain` with the tokens of the text.
+    fn cut(&mut self, tokenizer: &dyn Tokenizer, text: &str) {
+        if self.is_beyond_bound {
+            return self.plain.clear();
+        }
+        self.plain.bound(Bound::of(self.room_of(self.plain.bytes_held())));
+        tokenizer.cut(text, &mut self.plain);
+        self.is_beyond_bound |= self.plain.is_beyond_bound();
     }
 
     /// Fills `without` with the text without stop words, if it has any.
     fn remove(&mut self, stop_words: &StopWords, text: &str, without: &mut Shortened) -> bool {
-        let words = &mut self.plain;
-        Word.tokenize(text, words);
-        without.clear();
+        self.cut(&Word, text);
+        if self.is_beyond_bound {
+            return false;
+        }
+        let (words, held) = (&self.plain, without.bytes_held());
+        without.begin(self.room_of(held));
         let (mut at, mut kept) = (0, 0);
         while at < words.len() {
             let length = stop_words.len_at(words, at);
@@ -300,54 +344,93 @@ impl Buffers {
             at += length.max(1);
         }
         without.push(&text[kept..]);
+        self.beside += without.bytes_held() - held;
+        self.is_beyond_bound |= without.is_beyond_bound();
         kept > 0
     }
 
     /// Removes the marks of letters from `plain`.
     fn fold(&mut self) {
+        if self.is_beyond_bound {
+            return;
+        }
+        self.folded.bound(Bound::of(self.room_of(self.folded.bytes_held())));
         self.folded.clear();
         for i in 0..self.plain.len() {
-            fold::push_folded(self.plain.text(i), self.folded.building());
+            let token = self.plain.text(i);
+            if !self.folded.has_room_for(bytes_to_normalise(token.len())) {
+                break;
+            }
+            let Some(building) = self.folded.building_more(fold::BYTES_A_BYTE * token.len()) else { break };
+            fold::push_folded(token, building);
             self.folded.finish(self.plain.span(i));
         }
         std::mem::swap(&mut self.plain, &mut self.folded);
+        self.is_beyond_bound |= self.plain.is_beyond_bound();
     }
 
     /// Fills `masked`, if there is anything to mask.
     fn mask(&mut self, text: &str, masks: Masks) -> bool {
-        self.flatten(text);
-        mask::find(&self.flat, masks, &mut self.dates, &mut self.found);
-        if !self.found.is_empty() {
-            self.replace();
+        self.is_beyond_bound = self.is_beyond_bound || !self.flatten(text) || !self.find(masks);
+        if self.is_beyond_bound || self.found.list.is_empty() {
+            return false;
         }
-        !self.found.is_empty()
+        self.masked.bound(Bound::of(self.room_of(self.masked.bytes_held())));
+        self.replace();
+        self.is_beyond_bound = self.masked.is_beyond_bound();
+        true
     }
 
-    fn flatten(&mut self, text: &str) {
+    /// Fills `found`. Returns whether there is memory for it.
+    fn find(&mut self, masks: Masks) -> bool {
+        let room = self.room_of(self.dates.bytes_held() + self.found.bytes_held());
+        mask::find(&self.flat, masks, &mut self.dates, &mut self.found, room)
+    }
+
+    /// Fills `flat` and `places`. Returns whether there is memory for them.
+    fn flatten(&mut self, text: &str) -> bool {
+        let left = self.room_of(0);
         self.flat.clear();
         self.places.clear();
+        if !self.places.reserve(self.plain.len(), || left) {
+            return false;
+        }
+        let room = self.room_of(self.flat.capacity());
         let mut end = 0;
         for i in 0..self.plain.len() {
-            let span = self.plain.span(i);
+            let (span, token) = (self.plain.span(i), self.plain.text(i));
             // Tokens that came out of one character have nothing between them.
-            push_counted(&mut self.flat, text.get(end..span.start).unwrap_or_default());
+            let between = text.get(end..span.start).unwrap_or_default();
+            let left = room.saturating_sub(self.flat.capacity());
+            if !reserve_text(&mut self.flat, between.len() + token.len(), || left) {
+                return false;
+            }
+            push_counted(&mut self.flat, between);
             let start = self.flat.len();
-            self.flat.push_str(self.plain.text(i));
+            self.flat.push_str(token);
             self.places.push(start..self.flat.len());
             end = end.max(span.end);
         }
-        push_counted(&mut self.flat, text.get(end..).unwrap_or_default());
+        let (after, left) = (text.get(end..).unwrap_or_default(), room.saturating_sub(self.flat.capacity()));
+        let has_room = reserve_text(&mut self.flat, after.len(), || left);
+        if has_room {
+            push_counted(&mut self.flat, after);
+        }
+        has_room
     }
 
     /// Rewrites the tokens: matches are replaced by masks, and the rest is kept.
     fn replace(&mut self) {
         let Buffers { plain, masked, flat, places, found, .. } = self;
         masked.clear();
-        let mut masks = found.iter().peekable();
+        let mut masks = found.list.iter().peekable();
         // Whether the first of them is written, and the token that it is in goes on.
         let mut written = false;
         let mut span = 0..0;
-        for (i, place) in places.iter().enumerate() {
+        for (i, place) in (0..places.len()).map(|i| (i, places.get(i))) {
+            if masked.is_beyond_bound() {
+                return;
+            }
             while masks.next_if(|mask| mask.range.end <= place.start).is_some() {
                 written = false;
             }
@@ -361,7 +444,8 @@ impl Buffers {
                 && mask.range.start < place.end
             {
                 if !written {
-                    masked.building().push_str(&flat[at..mask.range.start.max(at)]);
+                    let before = &flat[at..mask.range.start.max(at)];
+                    masked.build(before);
                     if mask.kind == (Kind::Time { joined: true }) {
                         masked.finish(span.clone());
                         span.start = plain.span(i).start;
@@ -375,7 +459,7 @@ impl Buffers {
                 }
                 masks.next();
             }
-            masked.building().push_str(&flat[at..place.end]);
+            masked.build(&flat[at..place.end]);
         }
         masked.finish(span);
     }
@@ -393,9 +477,10 @@ fn push_counted(flat: &mut String, between: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokenizer::tests::{nasty_text, shown, texts, with_unseen};
+    use crate::tokenizer::tests::{EXPANDING, check_bounds, nasty_text, shown, texts, with_unseen};
     use crate::tokenizer::{TOKENIZERS, by_name};
     use proptest::prelude::*;
+    use std::ops::Range;
     use unicode_normalization::UnicodeNormalization;
 
     /// Folded and joined too.
@@ -436,6 +521,21 @@ mod tests {
             names().map(move |name| (name, make(name, &["numbers", "dates"], STOP_WORDS, Some("en"))))
         };
         make(prepared).chain(make(folded_and_joined))
+    }
+
+    /// The tokenizers of [`all`], and one whose tokens overlap.
+    fn all_with_overlapping() -> impl Iterator<Item = (&'static str, Prepared)> {
+        all().chain([("char", folded_and_joined("char", &[], STOP_WORDS, None))])
+    }
+
+    #[test]
+    fn bounds_are_kept_to() {
+        for (name, tokenizer) in all_with_overlapping() {
+            for piece in EXPANDING.into_iter().chain(["the as ", "1 ", "2024-05-01T12:34 ", "exam-\nple "]) {
+                check_bounds(name, &tokenizer, &piece.repeat(500));
+            }
+            check_bounds(name, &tokenizer, &format!("a{}", "\u{301}\u{323}".repeat(5000)));
+        }
     }
 
     #[test]
@@ -601,6 +701,17 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(8))]
+
+        #[test]
+        fn bounds_change_no_tokens(text in any_text()) {
+            for (name, tokenizer) in all_with_overlapping() {
+                check_bounds(name, &tokenizer, &text.repeat(20));
+            }
+        }
+    }
+
+    proptest! {
         #[test]
         fn without_steps_it_is_the_tokenizer_inside(text in any_text()) {
             for entry in TOKENIZERS.iter().filter(|entry| entry.build.is_some()) {
@@ -673,7 +784,7 @@ mod tests {
             for name in names() {
                 let plain = by_name(name).unwrap();
                 let mut shortened = Shortened::default();
-                let text_joined = if hyphens::join(&text, &mut shortened) { &*shortened.text } else { &*text };
+                let text_joined = if hyphens::join(&text, &mut shortened, usize::MAX) { &*shortened.text } else { &*text };
                 prop_assert_eq!(joined(&make(true, false, name), &text), joined(&*plain, text_joined), "{}", name);
                 prop_assert_eq!(joined(&make(true, true, name), &text), joined(&make(false, true, name), text_joined), "{}", name);
                 let folded: Vec<(String, Range<usize>)> = shown(&*plain, &text).into_iter().map(|(token, span)| {
