@@ -415,8 +415,8 @@ fn coverage(least: Threshold) -> String {
     if least == Threshold::LEAST { "any coverage".to_string() } else { format!("a coverage of {least} or more") }
 }
 
-/// What is to be said of documents without a run, and of those of the reference, of which there are `references`; and whether nothing
-/// can be found because of that. `keeps` says whether the documents are kept.
+/// The remarks on documents without a run, and on those of the reference, of which there are `references`; each with whether nothing can
+/// be found because of it. `keeps`: whether the documents are kept.
 pub fn remarks_on_short(short: [u64; 2], references: u64, shingle: usize, keeps: bool) -> Vec<(String, bool)> {
     let words = counted(shingle as u64, "word");
     let remark = |short: u64, what: &str, effect: &str| {

@@ -249,9 +249,13 @@ pub fn warn_of_no_fields(terminal: &Terminal, required: &RequiredFields, read: &
     }
 }
 
-/// The fields that identify documents where ids repeat: in records of one document, of two, and of one in another.
+/// The field that identifies the document of a record where ids repeat.
 pub const PLACE: &str = "at";
+
+/// The same in records of two documents.
 pub const PLACES_OF_PAIR: &str = "a_at and b_at";
+
+/// The same in records of one document in another.
 pub const PLACES_OF_CONTAINED: &str = "at and in_at";
 
 /// The warning where ids repeat, with the fields that identify documents.

@@ -1,12 +1,12 @@
 //! The files of `--duplicates` and `--verdicts`: appended verdicts, each written once although its document may be fed again.
 //!
-//! After an interruption, input is fed again from the line after the last one that arrived, and the verdicts after it are computed again. The file ends
-//! with the same verdicts in the same order. Therefore the first verdicts of a run are not written if the file ends with verdicts on the
-//! same ids. A run counts as such a repetition if the last run left the index in an interrupted state, or if the index already has the
-//! first document, with its id and its tokens. Otherwise everything is written, because another shard may start with the same ids: a
-//! repeated verdict is better than a lost one. Documents without ids are identified by their number in the run, which has no meaning in
-//! another run; their verdicts are always written. Those of unreadable records, which may have no id either, are repeated if the next
-//! verdict is.
+//! After an interruption, input is fed again from the line after the last one that arrived, and the verdicts after it are computed again.
+//! The file ends with the same verdicts in the same order. Therefore the first verdicts of a run are not written if the file ends with
+//! verdicts on the same ids. A run counts as such a repetition if the last run left the index in an interrupted state, or if the index
+//! already has the first document, with its id and its tokens. Otherwise everything is written, because another shard may start with the
+//! same ids: a repeated verdict is better than a lost one. Documents without ids are identified by their number in the run, which has no
+//! meaning in another run; their verdicts are always written. Those of unreadable records, which may have no id either, are repeated if the
+//! next verdict is.
 
 use super::files::{cannot_write, open_to_append, read_at};
 use neardups::Error;

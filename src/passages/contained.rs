@@ -193,7 +193,7 @@ impl Contained {
         self.exceeds_filter
     }
 
-    /// Whether an id does not identify a record of its side, so that documents are identified by their places.
+    /// Whether an id does not identify a document of its side, so that documents are identified by their places.
     pub fn ids_repeat(&self) -> bool {
         self.ids_repeat
     }

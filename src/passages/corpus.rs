@@ -97,8 +97,8 @@ pub struct DocumentSpans<'a> {
 /// # Cost
 /// One reading of everything here, and at least another one in [`Passages::for_each`]. Time and memory grow linearly with the tokens,
 /// but for copies that differ from pair to pair and all end in the same text: of `n` such places each can take `n` steps.
-/// Memory: 36 bytes and the id for each document, and 8 for a moment, to see whether ids repeat; 8 for each selected k-gram (about one in 20 tokens), 44 for those that repeat;
-/// the rest goes to temporary files if it does not fit.
+/// Memory: 36 bytes and the id for each document, and 8 for a moment, to see whether ids repeat; 8 for each selected k-gram (about one in
+/// 20 tokens), 44 for those that repeat; the rest goes to temporary files if it does not fit.
 pub fn find_passages(
     source: &mut dyn Source,
     reference: Option<&mut dyn Source>,

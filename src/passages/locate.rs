@@ -96,7 +96,7 @@ impl Documents {
         &self.ids[start..self.id_ends[number]]
     }
 
-    /// Whether an id does not identify a record of its side, of which the source has `others`, too.
+    /// Whether an id does not identify a record of its side. `others` are the ids of records of the source that are not documents.
     pub fn ids_repeat<'a>(&'a self, others: impl Iterator<Item = &'a str>) -> bool {
         let ids = |reference: bool| self.since_batch(reference, 0).map(|number| self.id(number));
         repeat(ids(false).chain(others)) || repeat(ids(true))

@@ -3,9 +3,9 @@
 /// Makes room for more bytes of text, if that takes at most what is `left`, in bytes. Returns whether there is room.
 #[inline]
 pub(super) fn reserve_text(text: &mut String, more: usize, left: impl FnOnce() -> usize) -> bool {
-    let spare = text.capacity() - text.len();
-    spare >= more || {
-        let amount = amount(text.len(), more, left().saturating_add(spare));
+    let unused = text.capacity() - text.len();
+    unused >= more || {
+        let amount = amount(text.len(), more, left().saturating_add(unused));
         amount.into_iter().for_each(|amount| text.reserve_exact(amount));
         amount.is_some()
     }
@@ -14,9 +14,9 @@ pub(super) fn reserve_text(text: &mut String, more: usize, left: impl FnOnce() -
 /// The same for more elements.
 #[inline]
 pub(super) fn reserve<T>(vec: &mut Vec<T>, more: usize, left: impl FnOnce() -> usize) -> bool {
-    let spare = vec.capacity() - vec.len();
-    spare >= more || {
-        let amount = amount(vec.len(), more, (left() / size_of::<T>()).saturating_add(spare));
+    let unused = vec.capacity() - vec.len();
+    unused >= more || {
+        let amount = amount(vec.len(), more, (left() / size_of::<T>()).saturating_add(unused));
         amount.into_iter().for_each(|amount| vec.reserve_exact(amount));
         amount.is_some()
     }

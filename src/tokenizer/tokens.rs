@@ -109,8 +109,7 @@ impl fmt::Debug for Working {
 /// The bytes that there is room for where a token is built: a few characters.
 const LEAST_ROOM: usize = 16;
 
-/// The tokens of one document: flat buffers, refilled for the next document. Those of a text that takes more
-/// memory than it may are freed.
+/// The tokens of one document: flat buffers, refilled for the next document. Those of a text that takes more memory than it may are freed.
 #[derive(Clone, Debug)]
 pub struct Tokens {
     detail: TokenDetail,
