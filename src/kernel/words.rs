@@ -1,4 +1,4 @@
-//! ASCII by blocks of 64 bytes: where words are, as bits, and the same bytes in lower case.
+//! Text by blocks of 64 bytes: where words of ASCII are, as bits, and the same bytes in lower case; and where other characters begin.
 //!
 //! The plain idea is a loop over the bytes with a table of 256 classes:
 //!
@@ -21,6 +21,8 @@ pub struct Block {
     pub word: u64,
     /// Bit i: byte i is not ASCII.
     pub other: u64,
+    /// Bit i: byte i is the first one of a character that is not ASCII.
+    pub first: u64,
 }
 
 impl Block {
@@ -28,7 +30,7 @@ impl Block {
     pub const LEN: usize = 64;
 
     /// An empty block, to be filled.
-    pub const EMPTY: Block = Block { lower: [0; Block::LEN + 16], word: 0, other: 0 };
+    pub const EMPTY: Block = Block { lower: [0; Block::LEN + 16], word: 0, other: 0, first: 0 };
 
     /// Fills the block from the beginning of `bytes`.
     #[inline]
@@ -62,6 +64,7 @@ impl Block {
         *self.lower_mut() = bytes.map(|b| b | (u8::from(b.is_ascii_uppercase()) << 5));
         self.word = high_bits(&bytes.map(|b| u8::from(is_word(b)) << 7));
         self.other = high_bits(bytes);
+        self.first = high_bits(&bytes.map(|b| u8::from(is_first(b)) << 7));
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -71,7 +74,7 @@ impl Block {
         let all = |byte: u8| _mm256_set1_epi8(byte as i8);
         // Unsigned a ≤ b is min(a, b) = a.
         let at_most = |a, b| _mm256_cmpeq_epi8(_mm256_min_epu8(a, b), a);
-        (self.word, self.other) = (0, 0);
+        (self.word, self.other, self.first) = (0, 0, 0);
         for half in 0..2 {
             // SAFETY: 32 of the 64 bytes from half · 32 on; the load needs no alignment.
             let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().add(32 * half).cast()) };
@@ -81,10 +84,12 @@ impl Block {
             let digit = at_most(_mm256_sub_epi8(bytes, all(b'0')), all(9));
             let low_line = _mm256_cmpeq_epi8(bytes, all(b'_'));
             let word = _mm256_or_si256(_mm256_or_si256(letter, digit), low_line);
+            let first = at_most(all(FIRST), bytes);
             // SAFETY: 32 of the 64 bytes and more from half · 32 on; the store needs no alignment.
             unsafe { _mm256_storeu_si256(self.lower.as_mut_ptr().add(32 * half).cast(), lower) };
             self.word |= u64::from(_mm256_movemask_epi8(word) as u32) << (32 * half);
             self.other |= u64::from(_mm256_movemask_epi8(bytes) as u32) << (32 * half);
+            self.first |= u64::from(_mm256_movemask_epi8(first) as u32) << (32 * half);
         }
     }
 
@@ -104,6 +109,7 @@ impl Block {
         unsafe { _mm512_storeu_si512(self.lower.as_mut_ptr().cast(), lower) };
         self.word = letter | digit | low_line;
         self.other = _mm512_movepi8_mask(bytes);
+        self.first = _mm512_cmpge_epu8_mask(bytes, all(FIRST));
     }
 
     /// Returns the first bytes of the words, as bits.
@@ -118,10 +124,37 @@ impl Block {
         !self.word & (self.word << 1)
     }
 
-    /// Returns the number of leading ASCII bytes: 64 if all are.
+    /// Returns the three bytes from byte `at` on; those after the block are meaningless.
+    ///
+    /// # Panics
+    /// If there is no byte `at`.
     #[inline]
-    pub fn ascii(&self) -> usize {
-        self.other.trailing_zeros() as usize
+    pub fn three(&self, at: usize) -> &[u8; 3] {
+        assert!(at < Self::LEN);
+        self.lower[at..].first_chunk().expect("there are more")
+    }
+
+    /// Returns the four bytes from byte `at` on; those after the block are meaningless.
+    ///
+    /// # Panics
+    /// If there is no byte `at`.
+    #[inline]
+    pub fn four(&self, at: usize) -> &[u8; 4] {
+        assert!(at < Self::LEN);
+        self.lower[at..].first_chunk().expect("there are more")
+    }
+
+    /// Replaces so many bytes, two or three, from byte `at` on.
+    ///
+    /// # Panics
+    /// If they are not in the block.
+    #[inline]
+    pub fn replace(&mut self, at: usize, length: usize, bytes: [u8; 3]) {
+        assert!(at + length <= Self::LEN);
+        (self.lower[at], self.lower[at + 1]) = (bytes[0], bytes[1]);
+        if length > 2 {
+            self.lower[at + 2] = bytes[2];
+        }
     }
 
     /// Returns the 16 bytes from byte `start` on, as two words, the first byte lowest.
@@ -137,6 +170,15 @@ impl Block {
 #[inline]
 pub fn is_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() | (b == b'_')
+}
+
+/// The lowest byte that begins a character beyond ASCII.
+const FIRST: u8 = 0xc0;
+
+/// Whether `b` begins a character beyond ASCII.
+#[inline]
+fn is_first(b: u8) -> bool {
+    b >= FIRST
 }
 
 /// The highest bit of each byte, as one bit a byte, first byte lowest.
@@ -167,10 +209,9 @@ mod tests {
                 for i in 0..Block::LEN {
                     prop_assert_eq!(block.word >> i & 1 == 1, is_word(at(i)));
                     prop_assert_eq!(block.other >> i & 1 == 1, !at(i).is_ascii());
+                    prop_assert_eq!(block.first >> i & 1 == 1, is_first(at(i)));
                     prop_assert_eq!(block.lower[i], at(i).to_ascii_lowercase());
                 }
-                let ascii = (0..Block::LEN).take_while(|&i| at(i).is_ascii()).count();
-                prop_assert_eq!(block.ascii(), ascii);
             }
         }
 

@@ -4,6 +4,7 @@ use super::properties::Properties;
 use super::tokens::{Bound, Work};
 use super::{TokenDetail, Tokenizer, Tokens, Word};
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
 use std::thread;
 use unicode_script::{Script, UnicodeScript};
@@ -69,19 +70,24 @@ impl Tokenizer for Jieba {
             tokens.give_up();
         }
         let (mut at, held) = (0, plain.bytes_held());
+        tokens.hold_beside(held + run.bytes_held());
         while at < plain.len() && !tokens.is_beyond_bound() {
-            run.clear();
-            let end = run_of_han(plain, at, &mut run.text);
-            tokens.hold_beside(held + run.bytes_held());
+            let end = end_of_run(plain, at);
             if end == at {
                 tokens.push(plain.text(at), plain.span(at));
                 at += 1;
                 continue;
             }
-            if BYTES_A_CHARACTER * (end - at) > tokens.room() {
+            run.clear();
+            let characters = || plain_characters(plain, at..end);
+            let bytes = characters().map(char::len_utf8).sum();
+            let has_room = run.reserve(bytes, false, || tokens.room_beside().saturating_sub(held));
+            tokens.hold_beside(held + run.bytes_held());
+            if !has_room || BYTES_A_CHARACTER * (end - at) > tokens.room() {
                 tokens.give_up();
                 break;
             }
+            run.text.extend(characters());
             for word in cut(&run.text, end - at) {
                 let next = at + word.word.chars().count();
                 (at..next).for_each(|i| tokens.build(plain.text(i)));
@@ -114,18 +120,17 @@ fn cut(run: &str, characters: usize) -> Vec<jieba_rs::Token<'_>> {
     })
 }
 
-/// Copies the uninterrupted Han characters from token `at` on, and returns the first token after them.
-fn run_of_han(plain: &Tokens, mut at: usize, run: &mut String) -> usize {
-    let start = at;
-    while at < plain.len()
-        && let Some(c) = han(plain.text(at))
-        // Characters that came out of one have the same span.
-        && (at == start || plain.span(at).start <= plain.span(at - 1).end)
-    {
-        run.push(c);
-        at += 1;
-    }
-    at
+/// The end of the uninterrupted Han characters from token `at` on.
+fn end_of_run(plain: &Tokens, at: usize) -> usize {
+    // Characters that came out of one have the same span.
+    let follows = |i: usize| i == at || plain.span(i).start <= plain.span(i - 1).end;
+    let length = (at..plain.len()).take_while(|&i| han(plain.text(i)).is_some() && follows(i)).count();
+    at + length
+}
+
+/// The Han characters that these tokens are.
+fn plain_characters(plain: &Tokens, tokens: Range<usize>) -> impl Iterator<Item = char> {
+    tokens.filter_map(|i| han(plain.text(i)))
 }
 
 /// The Han character that a token is, without its marks.

@@ -30,6 +30,7 @@ mod properties;
 mod ranges;
 mod room;
 mod shortened;
+mod simple;
 mod table;
 mod tokens;
 mod uax29;

@@ -59,6 +59,12 @@ impl<'a> Segments<'a> {
         self.start
     }
 
+    /// The first character of the next segment.
+    #[inline]
+    pub fn first(&self) -> Option<char> {
+        self.first.map(|(c, _)| c)
+    }
+
     /// Skips segments of one character that normalisation and folding do not change and that `wanted` holds for, in a
     /// tighter loop than one by one. Returns the start of the next segment.
     #[inline]

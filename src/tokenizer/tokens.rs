@@ -368,7 +368,8 @@ impl Tokens {
         if self.detail != TokenDetail::Hashes {
             self.keep_words(block, at, starts, ends);
         }
-        // Into an array first: the capacity of the vector is checked once per block, not per word.
+        // Into an array first: the capacity of the vector is checked once per block, not per word. All of the array is copied, so that
+        // its length is known.
         let (mut hashes, mut count) = ([0; Block::LEN / 2], 0);
         while ends != 0 {
             let (start, end) = (starts.trailing_zeros() as usize, ends.trailing_zeros() as usize);
@@ -381,7 +382,9 @@ impl Tokens {
             };
             count += 1;
         }
-        self.hashes.extend_from_slice(&hashes[..count]);
+        let before = self.hashes.len();
+        self.hashes.extend_from_slice(&hashes);
+        self.hashes.truncate(before + count);
     }
 
     /// Keeps the texts of the words of a block. Copying the block up to the end of the last word costs less than
@@ -390,7 +393,7 @@ impl Tokens {
     fn keep_words(&mut self, block: &Block, at: usize, mut starts: u64, mut ends: u64) {
         let length = (u64::BITS - ends.leading_zeros()).saturating_sub(1) as usize;
         let text =
-            std::str::from_utf8(&block.lower[..length]).expect("a block is ASCII up to the end of its last word");
+            std::str::from_utf8(&block.lower[..length]).expect("whole characters up to the end of the last word");
         self.make_room(text.len());
         let before = self.text.len();
         self.text.push_str(text);
