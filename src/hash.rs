@@ -45,7 +45,7 @@
 //! | 2 | the token hash of up to 16 bytes |
 
 use std::cell::Cell;
-use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed, xxh3_128_with_seed};
 
 /// The version of everything in this file and of the tokens that it is applied to; stored with each fingerprint that outlives a run.
 pub const HASH_VERSION: u32 = 3;
@@ -100,15 +100,18 @@ const KEPT: [u64; 9] = {
 /// The 128-bit hash of a token sequence: equal sequences, and for all practical purposes only those, agree
 /// (N documents collide by chance with probability N²/2¹²⁹).
 pub fn sequence_hash(tokens: &[u64], seed: u64) -> u128 {
-    // Through a buffer on the stack: no allocation a document.
-    let mut hasher = Xxh3::with_seed(seed);
-    let mut bytes = [0u8; 1024];
-    for tokens in tokens.chunks(bytes.len() / 8) {
-        for (place, token) in bytes.chunks_exact_mut(8).zip(tokens) {
-            place.copy_from_slice(&token.to_le_bytes());
-        }
-        hasher.update(&bytes[..8 * tokens.len()]);
+    // Through a buffer on the stack: no allocation a document. Most documents fit, and are hashed at once.
+    let mut bytes = [0u8; 4096];
+    let mut fill = |tokens: &[u64]| {
+        bytes.as_chunks_mut().0.iter_mut().zip(tokens).for_each(|(place, token)| *place = token.to_le_bytes());
+        bytes
+    };
+    let at_once = 4096 / 8;
+    if tokens.len() <= at_once {
+        return xxh3_128_with_seed(&fill(tokens)[..8 * tokens.len()], seed);
     }
+    let mut hasher = Xxh3::with_seed(seed);
+    tokens.chunks(at_once).for_each(|tokens| hasher.update(&fill(tokens)[..8 * tokens.len()]));
     hasher.digest128()
 }
 
