@@ -4,7 +4,8 @@
 //! may be valid. A line that it accepts is also accepted by serde_json, with the same result. The gain: strings are
 //! skipped with vector instructions, and nothing is allocated.
 
-use crate::kernel::{Level, json::plain_prefix};
+use crate::kernel::Level;
+use crate::kernel::json::{self, plain_prefix};
 use serde_core::de::IgnoredAny;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -168,9 +169,10 @@ impl<'a> Cursor<'a> {
             self.at += 1;
             return Some(Str::Raw(&self.line[first..self.at - 1]));
         }
-        let (mut start, start_in_buffer) = (first, buffer.len());
+        let start_in_buffer = buffer.len();
+        buffer.push_str(&self.line[first..self.at]);
         loop {
-            buffer.push_str(&self.line[start..self.at]);
+            self.at += json::unescape(Level::current(), &self.line[self.at..], buffer);
             match self.peek()? {
                 b'"' => break,
                 b'\\' => {
@@ -180,8 +182,6 @@ impl<'a> Cursor<'a> {
                 }
                 _ => return None,
             }
-            start = self.at;
-            self.at += plain_prefix(Level::current(), &bytes[start..]);
         }
         self.at += 1;
         Some(Str::Unescaped(start_in_buffer..buffer.len()))
