@@ -2,9 +2,11 @@
 
 use crate::algorithm::shingles::ShingleHash;
 use crate::hash::mix;
-use crate::kernel::{Level, sketch::mix_all};
+use crate::kernel::Level;
+use crate::kernel::sketch::{CLOSED, EMPTY, close_filled, mix_all};
 use rand_mt::Mt;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// The kinds of sketch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,10 +67,6 @@ pub struct Sketch {
 
 /// The increment of SplitMix64: consecutive rounds hash `x`, `x + γ`, `x + 2γ`, ….
 const GAMMA: u64 = 0x9e3779b97f4a7c15;
-
-/// The least value of a slot that no element has reached, and that of a filled slot, which accepts no more values.
-const EMPTY: u64 = u64::MAX;
-const CLOSED: u64 = 0;
 
 impl Sketch {
     /// A sketch with `slots` slots, at least one.
@@ -150,7 +148,9 @@ impl Sketch {
                 for part in elements.chunks(values.len()) {
                     let values = &mut values[..part.len()];
                     mix_all(Level::current(), part, step, values);
-                    for &value in &*values {
+                    // After the first round nearly all slots are closed.
+                    let open = if round == 0 { values.len() } else { gather_open(values, least) };
+                    for &value in &values[..open] {
                         let slot = &mut least[scale(value, count)];
                         *slot = value.min(*slot);
                     }
@@ -159,20 +159,17 @@ impl Sketch {
                 let slot = &mut least[(round - count) as usize];
                 *slot = elements.iter().map(value).min().unwrap_or(EMPTY).min(*slot);
             }
-            let mut finalize = |slot: usize| {
-                if least[slot] != CLOSED && least[slot] != EMPTY {
-                    slots[slot] = least[slot];
-                    least[slot] = CLOSED;
-                    empty -= 1;
-                }
+            let mut close = |part: Range<usize>| {
+                empty -= close_filled(Level::current(), &mut least[part.clone()], &mut slots[part]);
             };
             // Only slots that an element fell into can have changed, and few elements fall into few slots.
             if round >= count {
-                finalize((round - count) as usize);
-            } else if (elements.len() as u64) < count {
-                elements.iter().for_each(|element| finalize(scale(value(element), count)));
+                let slot = (round - count) as usize;
+                close(slot..slot + 1);
+            } else if 8 * (elements.len() as u64) < count {
+                elements.iter().map(|element| scale(value(element), count)).for_each(|slot| close(slot..slot + 1));
             } else {
-                (0..count as usize).for_each(finalize);
+                close(0..count as usize);
             }
             if empty == 0 {
                 return;
@@ -199,6 +196,18 @@ impl Sketch {
             }
         }
     }
+}
+
+/// Moves the values that fall into slots that are not closed to the front, and returns their number.
+fn gather_open(values: &mut [u64], least: &[u64]) -> usize {
+    let mut open = 0;
+    for i in 0..values.len() {
+        let value = values[i];
+        // Without a branch, which nobody could predict.
+        values[open] = value;
+        open += usize::from(least[scale(value, least.len() as u64)] != CLOSED);
+    }
+    open
 }
 
 /// Each of the elements once, ascending, where most are repeats. Takes several times the memory of the result, not that of the elements.
