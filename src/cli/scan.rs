@@ -528,16 +528,11 @@ fn summarise(
             format!("{copies}, {featureless}; {compared} compared, {cost}")
         }
     });
-    let mut bounded = Vec::new();
     if report.spilled > 0 {
         let spilled = bytes(report.spilled as f64);
-        bounded.push(format!("{spilled} of keys, features and pairs went to temporary files"));
-    }
-    if report.rereadings > 1 {
-        bounded.push(format!("candidates were read again in {} portions", count(report.rereadings)));
-    }
-    if !bounded.is_empty() {
-        terminal.line(&format!("because of --memory, {}", bounded.join(", and ")));
+        let again = if report.rereadings > 0 { ", and the input was read again" } else { "" };
+        let files = "of keys, features and pairs went to temporary files";
+        terminal.line(&format!("because of --memory, {spilled} {files}{again}"));
     }
     input::report_decisions(terminal, &request.engine);
     left_out(terminal, &report.counts, input);

@@ -16,8 +16,8 @@
 //! compared, once for all such runs. Documents of a reference are not compared with each other (sided.rs).
 //!
 //! Memory is bounded: keys that do not fit the budget go to a temporary file (columns.rs), and candidates whose features do not
-//! fit are read again: verified in portions (portions.rs) for all pairs, written to a temporary file (sets.rs) for a keep-set. Pairs
-//! that do not fit go to a temporary file too, as they are found, where they are sorted (edges.rs). What stays is some 70 bytes for each
+//! fit are read again, and their features go to a temporary file (sets.rs) if they do not fit then. Keys of candidates are in memory
+//! in portions (portions.rs). Pairs that do not fit go to a temporary file too, as they are found, where they are sorted (edges.rs). What stays is some 70 bytes for each
 //! document, and the runs of candidates.
 //!
 //! It knows no algorithm: it asks for keys and calls `compare`. What it guarantees whatever the algorithm: the same result for
@@ -201,8 +201,10 @@ pub struct Report {
     /// per pair, except pairs that sizes and a few bits of the sets rule out; with little memory these are fewer bits. Fingerprints
     /// are compared once in each table where a pair meets.
     pub compared: u64,
-    /// How often candidates were read again for verification because their features did not fit the budget.
+    /// 1 if candidates were read again for verification, because the features of all documents did not fit the budget, otherwise 0.
     pub rereadings: u64,
+    /// The number of portions that candidates were verified in: more than one if their keys did not fit the budget together.
+    pub portions: u64,
     /// Bytes of keys, features and pairs that went to temporary files, because they did not fit the budget.
     pub spilled: u64,
     /// How the fingerprints of distinct documents are distributed, with [`ScanOptions::distribution`] and fingerprints of bits.

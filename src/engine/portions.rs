@@ -1,4 +1,4 @@
-//! Portions: the sets of candidates that are in memory together during verification.
+//! Portions: the candidates whose keys, and features if these fit too, are in memory together during verification.
 //!
 //! Candidates that no chain of runs connects are never compared. Whole connected components are therefore packed
 //! together until the budget is full. A component that is larger than the budget is cut into blocks of half the budget,
@@ -61,20 +61,16 @@ impl Portion {
     }
 }
 
+/// What a portion may always have, in bytes.
+pub(super) const LEAST: u64 = 1 << 16;
+
 impl Portions {
     /// Divides the candidates into portions of at most `budget` bytes where possible; `bytes` is the size of a
-    /// candidate. A portion may always have 64 KiB, so that a budget that is much too small does not cause thousands of
-    /// readings. `None` if there are more than `most`: of small portions, every two blocks would be many.
-    pub fn new(
-        is_candidate: &[bool],
-        tables: &[Table],
-        bytes: impl Fn(u32) -> u64,
-        budget: u64,
-        most: usize,
-    ) -> Option<Self> {
+    /// candidate. A portion may always have [`LEAST`] bytes, so that a budget that is much too small does not make thousands.
+    pub fn new(is_candidate: &[bool], tables: &[Table], bytes: impl Fn(u32) -> u64, budget: u64) -> Self {
         let groups = is_candidate.len();
         let candidates: Vec<u32> = (0..groups as u32).filter(|&group| is_candidate[group as usize]).collect();
-        Self::of(candidates, is_candidate, tables, bytes, budget.max(1 << 16), most)
+        Self::of(candidates, is_candidate, tables, bytes, budget.max(LEAST))
     }
 
     fn of(
@@ -83,12 +79,11 @@ impl Portions {
         tables: &[Table],
         bytes: impl Fn(u32) -> u64,
         budget: u64,
-        most: usize,
-    ) -> Option<Self> {
+    ) -> Self {
         let groups = is_candidate.len();
         if order.iter().map(|&group| bytes(group)).sum::<u64>() <= budget {
             let all = 0..order.len();
-            return Some(Portions { order, loads: vec![Load::whole(all)] });
+            return Portions { order, loads: vec![Load::whole(all)] };
         }
         let mut components = UnionFind::<u32>::new(groups);
         for table in tables {
@@ -118,20 +113,17 @@ impl Portions {
                 (start, taken) = (at, 0);
             }
             if own > budget {
-                loads.extend(blocks(members, at, &bytes, budget / 2).take(most.saturating_add(1)));
+                loads.extend(blocks(members, at, &bytes, budget / 2));
                 start = at + members.len();
             } else {
                 taken += own;
             }
             at += members.len();
-            if loads.len() > most {
-                return None;
-            }
         }
         if start < at {
             loads.push(Load::whole(start..at));
         }
-        (loads.len() <= most).then_some(Portions { order, loads })
+        Portions { order, loads }
     }
 
     /// The number of portions.
@@ -205,11 +197,7 @@ mod tests {
             let is_candidate: Vec<bool> = (0..40).map(|group| runs.iter().flatten().any(|&member| member == group)).collect();
             let candidates: Vec<u32> = (0..40).filter(|&group| is_candidate[group as usize]).collect();
             let tables = [table];
-            let of_most =
-                |most| Portions::of(candidates.clone(), &is_candidate, &tables, |group| sizes[group as usize], budget, most);
-            let portions = of_most(usize::MAX).expect("any number is allowed");
-            prop_assert!(of_most(portions.len()).is_some());
-            prop_assert!(portions.len() == 1 || of_most(portions.len() - 1).is_none());
+            let portions = Portions::of(candidates.clone(), &is_candidate, &tables, |group| sizes[group as usize], budget);
             let mut met: BTreeMap<(u32, u32), u32> = BTreeMap::new();
             for number in 0..portions.len() {
                 let portion = portions.get(number, 40);

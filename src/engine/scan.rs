@@ -8,7 +8,7 @@ use super::edges::Found;
 use super::group::{self, Keys};
 use super::hot::HotFamilies;
 use super::joined;
-use super::portions::{Portion, Portions};
+use super::portions::{self, Portion, Portions};
 use super::read::{Choice, Counted, Reader, Reading};
 use super::sets::Outlined;
 use super::table::{Table, hot_run};
@@ -175,9 +175,6 @@ const SEARCH_SHARE: u64 = 2;
 /// are loaded together, which would be many.
 const MOST_PORTIONS: u64 = 8;
 
-/// For pairs, candidates are read again so many times; if that does not suffice, they are read once more, into a file.
-const MOST_READINGS: usize = 8;
-
 impl<'a> Run<'a> {
     pub fn new(
         sources: Vec<Side<'a>>,
@@ -312,23 +309,15 @@ impl<'a> Run<'a> {
         // The choice of what is kept goes by the runs.
         let of_keys = if matches!(self.goal, Goal::Pairs) { keys.bytes_a_candidate() } else { 0 };
         let bytes = |group| if reread { 8 * u64::from(documents.size(group)) + of_keys } else { 0 };
-        // The choice of what is kept needs all candidates at once.
-        let most = if let Goal::Pairs = self.goal { MOST_READINGS } else { 1 };
-        let (portions, spilled) = match Portions::new(&candidates, &tables, bytes, budget, most) {
-            Some(portions) => (portions, None),
-            None => {
-                // Without keys they are one portion.
-                let all = of_keys * candidates.iter().filter(|is_candidate| **is_candidate).count() as u64;
-                let each = budget.max(all / MOST_PORTIONS);
-                let portions = Portions::new(&candidates, &tables, |_| of_keys, each, usize::MAX);
-                (portions.expect("any number is allowed"), Some(candidates))
-            }
-        };
-        self.report.rereadings = match &spilled {
-            Some(_) => 1,
-            None if reread => portions.len() as u64,
-            None => 0,
-        };
+        // Features that do not fit go to a file: reading everything once more takes longer than reading them back.
+        let groups = || (0..).zip(&candidates).filter(|(_, is_candidate)| **is_candidate).map(|(group, _)| group);
+        let fits = groups().map(bytes).sum::<u64>() <= budget.max(portions::LEAST);
+        // Without keys they are one portion.
+        let each = if fits { budget } else { budget.max(of_keys * groups().count() as u64 / MOST_PORTIONS) };
+        let portions = Portions::new(&candidates, &tables, |group| if fits { bytes(group) } else { of_keys }, each);
+        let spilled = (!fits).then_some(candidates);
+        self.report.rereadings = u64::from(reread);
+        self.report.portions = portions.len() as u64;
         heap::return_what_is_kept();
         self.clock.lap("group");
         Ok(Groups { keys, tables, joins_within, portions, reread, spilled })

@@ -56,8 +56,15 @@ pub(super) enum Outlined {
     Combined,
 }
 
+/// The last two sets that were read from a file, each with its group: of many comparisons, most have one in common with the one before.
+#[derive(Default)]
+pub(super) struct LastRead([(Option<u32>, Buffer); 2]);
+
 /// Two sets with more words together are long.
 const LONG: usize = 1 << 18;
+
+/// Larger sets are not kept for the next comparison, in words: each thread keeps two.
+const MOST_KEPT: usize = 1 << 13;
 
 /// How many sets have one start in memory.
 const STEP: usize = 64;
@@ -129,7 +136,11 @@ impl Sets {
                 let At { start, length, .. } = at[set];
                 Cow::Borrowed(&words[start..][..length as usize])
             }
-            (Some(set), Content::Written { file, at }) => Cow::Owned(self.read(file, at, set)),
+            (Some(_), Content::Written { file, at }) => {
+                let mut buffer = Buffer::default();
+                self.read_into(file, at, group, &mut buffer);
+                Cow::Owned(buffer.into_words())
+            }
         }
     }
 
@@ -152,15 +163,37 @@ impl Sets {
         compare(&self.get(a), &self.get(b))
     }
 
-    #[cold]
-    fn read(&self, file: &Spilled, at: &Compact, set: usize) -> Vec<u64> {
-        let mut buffer = Buffer::default();
-        match file.read(8 * at.start(set) as u64, at.lengths[set] as usize, &mut buffer).map(drop) {
-            Ok(()) => buffer.into_words(),
-            Err(error) => {
-                self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                Vec::new()
+    /// As [`compared`](Self::compared), where `last` has what comparisons of the same sets left.
+    pub fn compared_after<T>(
+        &self,
+        last: &mut LastRead,
+        a: u32,
+        b: u32,
+        compare: impl FnOnce(&[u64], &[u64]) -> T,
+    ) -> T {
+        let Content::Written { file, at } = &self.content else { return compare(&self.get(a), &self.get(b)) };
+        let length = |group| self.set_of(group).map_or(0, |set| at.lengths[set] as usize);
+        if length(a).max(length(b)) > MOST_KEPT {
+            return self.compared(a, b, compare);
+        }
+        let held = |last: &LastRead, group| last.0.iter().position(|(held, _)| *held == Some(group));
+        let of_a = held(last, a).unwrap_or_else(|| held(last, b).map_or(0, |of_b| 1 - of_b));
+        for (slot, group) in [(of_a, a), (1 - of_a, b)] {
+            let (held, buffer) = &mut last.0[slot];
+            if *held != Some(group) {
+                *held = Some(group);
+                self.read_into(file, at, group, buffer);
             }
+        }
+        compare(last.0[of_a].1.words(), last.0[1 - of_a].1.words())
+    }
+
+    /// Reads the set of a group; none if it has none, or if the file cannot be [read](Self::check).
+    fn read_into(&self, file: &Spilled, at: &Compact, group: u32, buffer: &mut Buffer) {
+        let (start, length) = self.set_of(group).map_or((0, 0), |set| (at.start(set), at.lengths[set] as usize));
+        if let Err(error) = file.read(8 * start as u64, length, buffer).map(drop) {
+            self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            *buffer = Buffer::default();
         }
     }
 
@@ -271,6 +304,13 @@ mod tests {
                 let is_possible = held.can_reach(jaccard, group, other);
                 assert!(!is_possible || written.can_reach(jaccard, group, other), "{group} {other}");
                 assert_eq!(is_possible, precise.can_reach(jaccard, group, other), "{group} {other}");
+            }
+        }
+        for sets in &of {
+            let mut last = LastRead::default();
+            for (a, b) in (0..4_000).map(mix).map(|n| (n as u32 % 7 * 71, (n >> 32) as u32 % 9 * 77)) {
+                let read = sets.compared_after(&mut last, a, b, |a, b| (a.to_vec(), b.to_vec()));
+                assert_eq!(read, (held.get(a).to_vec(), held.get(b).to_vec()), "{a} {b}");
             }
         }
         assert!(held.bytes_spilled() == 0 && written.bytes_spilled() > 0);

@@ -4,6 +4,7 @@ use super::arrange::Kept;
 use super::read::Reader;
 use super::{Observer, ScanOptions, Side, Stage};
 use crate::error::Error;
+use crate::kernel::bytes;
 use crate::postings::{Buffer, Spilled};
 use crate::run::batches::Numbered;
 use crate::run::ordered::workers;
@@ -37,9 +38,8 @@ impl Texts {
         let Some((start, length, is_cut)) = found.and_then(|number| self.at[number]) else { return Ok(None) };
         let mut buffer = Buffer::default();
         let words = self.file.read(start, (length as usize).div_ceil(8), &mut buffer)?;
-        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        bytes.truncate(length as usize);
-        Ok(String::from_utf8(bytes).ok().map(|text| Beginning { text, is_cut }))
+        let text = str::from_utf8(&bytes::of_words(words)[..length as usize]).map(str::to_owned);
+        Ok(text.ok().map(|text| Beginning { text, is_cut }))
     }
 }
 

@@ -7,7 +7,7 @@ use super::group::Keys;
 use super::hot::HotFamilies;
 use super::portions::Portion;
 use super::read::Reader;
-use super::sets::{Outlined, Sets};
+use super::sets::{LastRead, Outlined, Sets};
 use super::sided::Sided;
 use super::subset::Subset;
 use super::table::{HOT_RUN, Table, hot_run};
@@ -983,7 +983,7 @@ impl<'a> Search<'a> {
                         return;
                     }
                     came.compared += 1;
-                    sets.compared(a, b, |a, b| self.algorithm.compare(a, b))
+                    sets.compared_after(&mut came.last, a, b, |a, b| self.algorithm.compare(a, b))
                 }
             };
             if let Some(similarity) = similarity {
@@ -991,7 +991,7 @@ impl<'a> Search<'a> {
             }
         };
         let compared = AtomicU64::new(0);
-        let begin = || Came { compared: 0, edges: found.list(self.corpus), sum: &compared };
+        let begin = || Came { compared: 0, edges: found.list(self.corpus), last: LastRead::default(), sum: &compared };
         self.pairs(|| found.is_closed(), begin, look);
         if let Some((sets, bound)) = prefixed {
             for (family, members) in (0..).zip(&hot.members) {
@@ -1016,6 +1016,7 @@ impl<'a> Search<'a> {
 struct Came<'a> {
     compared: u64,
     edges: FoundList<'a>,
+    last: LastRead,
     /// What their number is added to.
     sum: &'a AtomicU64,
 }

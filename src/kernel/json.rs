@@ -184,7 +184,9 @@ fn unescape_blocks(level: Level, text: &str, out: &mut String, stops: impl Fn(&[
         let mut stops = stops(block_from(bytes, at));
         let mut from = 0;
         while from < BLOCK && !has_stopped {
-            spare[length..length + BLOCK].write_copy_of_slice(block_from(bytes, at + from));
+            let (block, to) = (block_from(bytes, at + from), &mut spare[length..length + BLOCK]);
+            // SAFETY: both are a block, and only one of them is in the text. The length is constant: this is one store, not a call.
+            unsafe { std::ptr::copy_nonoverlapping(block.as_ptr(), to.as_mut_ptr().cast(), BLOCK) };
             let end = stops.trailing_zeros() as usize;
             length += end - from;
             from = end;

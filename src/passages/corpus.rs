@@ -15,6 +15,7 @@ use super::reading::{PassageCounts, Search};
 use super::reduced::{most_in, too_many};
 use super::repeats::{self, Found, FoundPlace};
 use crate::error::Error;
+use crate::kernel::bytes;
 use crate::postings::{Buffer, Stored};
 use crate::run::batches::Side;
 use crate::run::observer::Observer;
@@ -274,7 +275,7 @@ impl Passages {
         drop(sought);
         self.counts.failed += changed;
         self.counts.spilled += texts.bytes_spilled();
-        let (mut number, mut next, mut buffer, mut bytes) = (0, 0, Buffer::default(), Vec::new());
+        let (mut number, mut next, mut buffer) = (0, 0, Buffer::default());
         let (documents, ids_repeat, id) = (&self.documents, self.ids_repeat, range.start as u64 + 1);
         self.found.for_each(range, |repeat| {
             let kept = repeat.kept();
@@ -284,8 +285,7 @@ impl Passages {
             let Some(at) = places[number - 1] else { return Ok(()) };
             let length = (located[0].end - located[0].start) as usize;
             let words = texts.read(at..at + length.div_ceil(8) as u64, &mut buffer)?;
-            bytes.clear();
-            bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+            let bytes = bytes::of_words(words);
             let text = std::str::from_utf8(&bytes[..length]).expect("it was text");
             let places = repeat.places().zip(located).filter(|(_, located)| located.line > 0);
             let places = places.map(|(FoundPlace { at, tokens, matched }, &Located { start, end, line })| {

@@ -2,6 +2,7 @@
 
 use super::read_at;
 use crate::error::Error;
+use crate::kernel::bytes;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -18,12 +19,11 @@ pub(crate) struct Spilled {
 /// The memory for reading back.
 #[derive(Default)]
 pub(crate) struct Buffer {
-    bytes: Vec<u8>,
     words: Vec<u64>,
 }
 
-/// The number of words that are written or read at once, so that many of them do not take their memory twice.
-const AT_ONCE: usize = 1 << 14;
+/// The number of words that are written at once, so that many of them do not take their memory twice where they are copied.
+const AT_ONCE: usize = 1 << 16;
 
 impl Spilled {
     /// An empty file in `folder`, or in the system's.
@@ -48,10 +48,9 @@ impl Spilled {
     /// # Errors
     /// The disk is full.
     pub fn append(&mut self, words: &[u64]) -> Result<u64, Error> {
-        let (start, mut bytes) = (self.bytes, Vec::new());
+        let start = self.bytes;
         for words in words.chunks(AT_ONCE) {
-            bytes.clear();
-            bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+            let bytes = bytes::of_words(words);
             self.file.write_all(&bytes).map_err(|error| cannot_write(self.what, &self.folder, error))?;
             self.bytes += bytes.len() as u64;
         }
@@ -79,16 +78,17 @@ impl Spilled {
     fn fill(&self, start: u64, count: usize, buffer: &mut Buffer) -> io::Result<()> {
         buffer.words.clear();
         buffer.words.reserve_exact(count);
-        for first in (0..count).step_by(AT_ONCE) {
-            buffer.bytes.resize(8 * AT_ONCE.min(count - first), 0);
-            read_at(&self.file, &mut buffer.bytes, start + 8 * first as u64)?;
-            buffer.words.extend(buffer.bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)));
-        }
-        Ok(())
+        buffer.words.resize(count, 0);
+        bytes::fill_words(&mut buffer.words, |bytes| read_at(&self.file, bytes, start))
     }
 }
 
 impl Buffer {
+    /// The words that were read last.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
     /// The words that were read last.
     pub fn into_words(self) -> Vec<u64> {
         self.words

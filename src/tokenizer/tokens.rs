@@ -368,8 +368,8 @@ impl Tokens {
         if self.detail != TokenDetail::Hashes {
             self.keep_words(block, at, starts, ends);
         }
-        // Into an array first: the capacity of the vector is checked once per block, not per word. All of the array is copied, so that
-        // its length is known.
+        // Into an array first: the capacity of the vector is checked every eight words, not for each. Eight are copied at a time, so that
+        // the compiler knows their number.
         let (mut hashes, mut count) = ([0; Block::LEN / 2], 0);
         while ends != 0 {
             let (start, end) = (starts.trailing_zeros() as usize, ends.trailing_zeros() as usize);
@@ -383,7 +383,7 @@ impl Tokens {
             count += 1;
         }
         let before = self.hashes.len();
-        self.hashes.extend_from_slice(&hashes);
+        hashes.as_chunks::<8>().0[..count.div_ceil(8)].iter().for_each(|eight| self.hashes.extend_from_slice(eight));
         self.hashes.truncate(before + count);
     }
 
