@@ -8,6 +8,8 @@
 //! The level of the kernels is fixed for a process, so the program runs itself once for each lower one. `NEARDUPS_KERNEL` set by hand
 //! gives that one alone.
 
+#[path = "loops/languages.rs"]
+mod languages;
 mod loops;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput};
@@ -40,7 +42,7 @@ fn main() {
     let loops_only = std::env::var_os(LOOPS_ONLY).is_some();
     inner_loops(&mut c, !loops_only);
     if !loops_only {
-        [tokenizers, stages, pass_over, scans].iter().for_each(|group| group(&mut c));
+        [tokenizers, languages, stages, pass_over, scans].iter().for_each(|group| group(&mut c));
     }
     c.final_summary();
 }
@@ -76,6 +78,23 @@ fn tokenizers(c: &mut Criterion) {
                 b.iter(|| tokenizer.tokenize(black_box(&text), &mut tokens));
             });
         }
+    }
+}
+
+/// What reading takes in several languages, of SimHash, with one thread.
+fn languages(c: &mut Criterion) {
+    let mut group = c.benchmark_group("language");
+    group.sample_size(10);
+    for (name, text) in languages::LANGUAGES {
+        let documents = languages::documents(text, 2000);
+        group.throughput(Throughput::Bytes(documents.iter().map(|(_, text)| text.len() as u64).sum()));
+        let mut documents = Documents::new(documents);
+        assert_eq!(scan_of(&mut documents, "simhash", &[], 1).report.counts.documents, 2000);
+        group.bench_function(*name, |b| {
+            b.iter_custom(|times| {
+                (0..times).map(|_| time_in("read", &scan_of(&mut documents, "simhash", &[], 1))).sum()
+            });
+        });
     }
 }
 
