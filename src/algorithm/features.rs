@@ -73,23 +73,25 @@ impl Features {
 
     /// Leaves each hash once, in a fixed but unspecified order. For features without weights.
     ///
-    /// Cost: a look-up in a table of two to four slots for each hash, which is faster than sorting. That of sorting, for
-    /// hashes that were made to crowd into one part of the table, and for very many, whose table would take several times
-    /// their own memory.
+    /// Cost: one look-up in a table of two to four slots for each hash, and a second one for about an eighth of them, all
+    /// without branches. That of sorting, for hashes that were made to crowd into one part of the table, and for very many,
+    /// whose table would take several times their own memory.
     pub fn remove_repeats(&mut self) {
         debug_assert!(self.weights.is_empty(), "weights would no longer match their hashes");
-        if self.hashes.len() > MOST_IN_A_TABLE {
-            self.hashes.sort_unstable();
-            return self.hashes.dedup();
-        }
-        let mut hashes = std::mem::take(&mut self.hashes);
-        let mut seen = Seen::new(&mut self.seen, hashes.len());
-        hashes.retain(|&hash| seen.is_first(hash));
-        if seen.probe_limit_exceeded() {
+        let Features { hashes, seen, words: distinct, .. } = self;
+        if hashes.len() > MOST_IN_A_TABLE {
             hashes.sort_unstable();
-            hashes.dedup();
+            return hashes.dedup();
         }
-        self.hashes = hashes;
+        distinct.clear();
+        for rotation in ROTATIONS {
+            move_distinct(hashes, distinct, seen, |hash: u64| hash.rotate_right(rotation));
+        }
+        // About one in fifty, unless they are crafted.
+        hashes.sort_unstable();
+        hashes.dedup();
+        distinct.append(hashes);
+        std::mem::swap(hashes, distinct);
     }
 
     /// Leaves in `positions` the first position of each of these hashes, in no particular order. Hashes after the first
@@ -97,23 +99,19 @@ impl Features {
     ///
     /// Cost: as for [`remove_repeats`](Self::remove_repeats).
     pub(crate) fn first_of_each(&mut self, hashes: &[u64]) {
-        let all = 0..u32::try_from(hashes.len()).unwrap_or(u32::MAX);
         if hashes.len() > MOST_IN_A_TABLE {
             return self.first_of_each_in_order(hashes);
         }
-        let mut seen = Seen::new(&mut self.seen, hashes.len());
-        self.positions.clear();
-        self.positions.resize(all.len(), 0);
-        let mut count = 0;
-        for (i, &hash) in all.zip(hashes) {
-            // Without a branch, which nobody could predict.
-            self.positions[count] = i;
-            count += usize::from(seen.is_first(hash));
+        let Features { positions, seen, frequencies: left, .. } = self;
+        positions.clear();
+        left.clear();
+        left.extend(0..hashes.len() as u32);
+        for rotation in ROTATIONS {
+            move_distinct(left, positions, seen, |i| hashes[i as usize].rotate_right(rotation));
         }
-        self.positions.truncate(count);
-        if seen.probe_limit_exceeded() {
-            self.first_of_each_in_order(hashes);
-        }
+        left.sort_unstable_by_key(|&i| (hashes[i as usize], i));
+        left.dedup_by_key(|i| hashes[*i as usize]);
+        positions.append(left);
     }
 
     /// As [`first_of_each`](Self::first_of_each), in the order in which a [lexicon](crate::lexicon::order) is read, and with little more
@@ -159,6 +157,42 @@ impl Features {
         hashes.truncate(kept);
     }
 }
+
+/// Moves the items whose slot of a table no other hash took before to `distinct`, of each hash the first. Leaves in `items` those whose
+/// slot another hash has, with all their repeats. The low bits of a hash are its slot.
+fn move_distinct<T: Copy + Default>(
+    items: &mut Vec<T>,
+    distinct: &mut Vec<T>,
+    table: &mut Vec<u64>,
+    hash: impl Fn(T) -> u64,
+) {
+    // At least two slots. A free one holds what belongs in another: slot 0 holds 1, and all others 0.
+    let mask = (2 * items.len()).next_power_of_two().max(2) - 1;
+    table.clear();
+    table.resize(mask + 1, 0);
+    let table = &mut table[..=mask];
+    table[0] = 1;
+    let (mut moved, mut left) = (distinct.len(), 0);
+    distinct.resize(moved + items.len(), T::default());
+    for i in 0..items.len() {
+        let item = items[i];
+        let hash = hash(item);
+        let slot = hash as usize & mask;
+        let held = table[slot];
+        let is_free = held == u64::from(slot == 0);
+        table[slot] = if is_free { hash } else { held };
+        // Without a branch, which nobody could predict: what is not counted is overwritten.
+        distinct[moved] = item;
+        moved += usize::from(is_free);
+        items[left] = item;
+        left += usize::from(!is_free & (held != hash));
+    }
+    distinct.truncate(moved);
+    items.truncate(left);
+}
+
+/// By how many bits hashes are rotated for each table that they are looked up in.
+const ROTATIONS: [u32; 2] = [0, 32];
 
 /// Fills `positions` with those of all hashes, fewer than 2³², those of a range of the [order] in each part, and returns the parts.
 fn sort_in_parts(hashes: &[u64], positions: &mut Vec<u32>) -> impl Iterator<Item = Range<usize>> + use<> {
@@ -230,10 +264,6 @@ impl<'a> Seen<'a> {
         }
         self.probes_left == 0 || std::mem::replace(&mut self.slots[slot], hash) == 0
     }
-
-    fn probe_limit_exceeded(&self) -> bool {
-        self.probes_left == 0
-    }
 }
 
 impl Features {
@@ -277,7 +307,8 @@ mod tests {
     fn repeats_are_removed() {
         let mut features = Features { hashes: vec![5, 0, 9, 5, 0, 5 + (1 << 32), 9, 1], ..Features::default() };
         features.remove_repeats();
-        assert_eq!(features.hashes, [5, 0, 9, 5 + (1 << 32), 1]);
+        features.hashes.sort_unstable();
+        assert_eq!(features.hashes, [0, 1, 5, 9, 5 + (1 << 32)]);
         features.clear();
         features.remove_repeats();
         assert!(features.hashes.is_empty());
@@ -290,6 +321,28 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn each_hash_is_left_once(
+            few in 1u64..40,
+            numbers in prop::collection::vec(any::<u64>(), 0..200),
+            kind in 0..4,
+        ) {
+            // Spread, or small with 0 and 1, or all in one slot of the first table or of both.
+            let hash = |number: u64| match kind {
+                0 => mix(number % few),
+                1 => number % (3 * few),
+                2 => (number % (3 * few)) << 32,
+                _ => (number % (3 * few)) << 48,
+            };
+            let mut expected: Vec<u64> = numbers.into_iter().map(hash).collect();
+            let mut features = Features { hashes: expected.clone(), ..Features::default() };
+            features.remove_repeats();
+            features.hashes.sort_unstable();
+            expected.sort_unstable();
+            expected.dedup();
+            prop_assert_eq!(features.hashes, expected);
+        }
+
         #[test]
         fn the_first_of_each_is_found(
             few in 1u64..40,
