@@ -11,7 +11,7 @@ pub(crate) mod layout;
 mod tables;
 
 use crate::hash::mix;
-use crate::kernel::{Level, counts::count_bits};
+use crate::kernel::{Level, majority::majority};
 
 pub use combinations::{binomial, combinations};
 pub use distribution::Distribution;
@@ -27,23 +27,18 @@ pub use tables::BlockTables;
 /// The first 64 hash bits of a feature are its hash itself; further words are mixed from it. `weights` is parallel to
 /// `hashes`, or empty, which means 1 each. Sums are exact for up to 2³⁰ features of weight below 2³².
 ///
-/// Cost: 64 additions a feature and word with weights; without, a third of that, or a tenth with AVX2.
+/// Cost: 64 additions a feature and word with weights; without, a tenth of that, or less with vectors.
 pub fn sign_bits(hashes: &[u64], weights: &[u32], bits: usize, out: &mut Vec<u64>) {
     assert!(bits.is_multiple_of(32) && bits > 0, "{bits} bits are not a multiple of 32");
     assert!(weights.is_empty() || weights.len() == hashes.len(), "one weight a feature, or none");
     for word in 0..bits.div_ceil(64) as u64 {
-        let pattern = |&hash: &u64| match word {
-            0 => hash,
-            _ => mix(hash.wrapping_add(word.wrapping_mul(0x9e3779b97f4a7c15))),
-        };
-        let patterns = hashes.iter().map(pattern);
-        let (set, total) = if weights.is_empty() {
-            (count_bits(Level::current(), patterns), hashes.len() as i64)
-        } else {
-            weighted_popcount(patterns.zip(weights.iter().map(|&weight| i64::from(weight))))
-        };
-        // set − (total − set) > 0
-        out.push(set.iter().enumerate().fold(0, |word, (bit, &sum)| word | u64::from(2 * sum > total) << bit));
+        let pattern = |hash: u64| mix(hash.wrapping_add(word.wrapping_mul(0x9e3779b97f4a7c15)));
+        out.push(match weights {
+            [] if word == 0 => majority(Level::current(), hashes, |hash| hash),
+            [] => majority(Level::current(), hashes, pattern),
+            weights if word == 0 => weighted_majority(hashes.iter().copied().zip(weights)),
+            weights => weighted_majority(hashes.iter().map(|&hash| pattern(hash)).zip(weights)),
+        });
     }
     if !bits.is_multiple_of(64)
         && let Some(last) = out.last_mut()
@@ -52,17 +47,19 @@ pub fn sign_bits(hashes: &[u64], weights: &[u32], bits: usize, out: &mut Vec<u64
     }
 }
 
-/// Returns, for each bit, the weight of the patterns that have it; and the weight of all.
-fn weighted_popcount(patterns: impl Iterator<Item = (u64, i64)>) -> ([i64; 64], i64) {
+/// Returns the bits whose patterns weigh more than half of all.
+fn weighted_majority<'w>(patterns: impl Iterator<Item = (u64, &'w u32)>) -> u64 {
     let (mut set, mut total) = ([0i64; 64], 0);
-    for (pattern, weight) in patterns {
+    for (pattern, &weight) in patterns {
+        let weight = i64::from(weight);
         total += weight;
         for (bit, sum) in set.iter_mut().enumerate() {
             // All ones or all zeros, so that no branch depends on a pattern.
             *sum += weight & ((pattern >> bit & 1) as i64).wrapping_neg();
         }
     }
-    (set, total)
+    // set − (total − set) > 0
+    set.iter().enumerate().fold(0, |word, (bit, &sum)| word | u64::from(2 * sum > total) << bit)
 }
 
 /// Returns the number of bits in which two fingerprints of the same length differ.

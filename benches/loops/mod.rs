@@ -81,7 +81,6 @@ pub const LOOPS: &[(&str, Make)] = &[
     ("shingles of 8", || shingles(8)),
     ("mix_all", mixed),
     ("combine_all", combined),
-    ("count_bits", counted),
     ("sign bits", signs),
     ("sign bits, weighted", weighted_signs),
     ("near", near),
@@ -256,17 +255,6 @@ fn combined() -> Loop {
 
 fn bits_set(patterns: &[u64]) -> impl Iterator<Item = u64> {
     (0..64).map(|bit| patterns.iter().filter(|&pattern| pattern >> bit & 1 == 1).count() as u64)
-}
-
-fn counted() -> Loop {
-    Loop::new(
-        (1000, "pattern"),
-        hashes(1000),
-        |patterns, out| out.extend(bits_set(patterns)),
-        |patterns, out| {
-            out.extend(kernel::counts::count_bits(Level::current(), patterns.iter().copied()).map(|count| count as u64))
-        },
-    )
 }
 
 fn signs() -> Loop {

@@ -12,11 +12,11 @@
 //! other than x86-64 use the plain versions, which the compiler vectorises as far as it can (on AArch64, with NEON).
 
 pub(crate) mod bytes;
-pub(crate) mod counts;
 pub(crate) mod fetch;
 pub(crate) mod heap;
 pub(crate) mod json;
 mod level;
+pub(crate) mod majority;
 pub(crate) mod near;
 pub(crate) mod sketch;
 #[cfg(feature = "cli")]

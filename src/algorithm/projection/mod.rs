@@ -18,8 +18,8 @@
 //! reported by its exact cosine instead, and the bits only find candidates ([`cosine`]). In both cases `weights` can
 //! count each distinct token once, or rare tokens more than common ones ([`weights`](super::weights)).
 //!
-//! **Cost.** About 25 operations a token for each 64 bits; 48 bytes a document for 384 bits. All pairs that agree in
-//! enough bits are found exactly, through block tables: at least 13 for 12 differing bits
+//! **Cost.** About 20 operations a token for each 64 bits, most of them for mixing its hash; 48 bytes a document for 384
+//! bits. All pairs that agree in enough bits are found exactly, through block tables: at least 13 for 12 differing bits
 //! ([`crate::hamming::Layout::cheapest`]).
 //!
 //! **Where it is weak.** Short documents: replacing one of `n` distinct words leaves a cosine of `1 − 1/n`, so a

@@ -16,7 +16,7 @@
 //! weight 1. Counting occurrences (`weights` = `tf`) makes unrelated long texts look alike, because their common words
 //! weigh most; with `idf` the rare words weigh most ([`weights`](super::weights)).
 //!
-//! **Cost.** A table look-up and about 25 operations a feature for each 64 bits; 8 bytes a document for 64 bits. All
+//! **Cost.** A table look-up and about six operations a feature for each 64 bits; 8 bytes a document for 64 bits. All
 //! pairs within the distance are found exactly, through block tables whose number is chosen from the number of
 //! documents ([`Layout::cheapest`]). `weights` = `idf` reads the collection twice, once for counting,
 //! unless a `lexicon` is given. It also costs a look-up a token, a sort of the features, and three times as long for
