@@ -250,26 +250,44 @@ impl SpotSigs {
         self
     }
 
-    /// Appends the spots of the tokens.
+    /// Appends the spots of the tokens. `masks` is working memory.
     ///
-    /// Cost: two passes with a look-up a token, and a step a token of each spot.
-    fn spots(&self, words: &Words, tokens: &[u64], spots: &mut Vec<u64>) {
+    /// Cost: a look-up a token, and a step a token of each spot. Which tokens are stop words is unpredictable, so no branch
+    /// depends on it.
+    fn spots(&self, words: &Words, tokens: &[u64], masks: &mut Vec<u64>, spots: &mut Vec<u64>) {
         // The tokens of chains are stored before the spots for now, so that stop words need not be skipped again in
-        // each chain.
-        let start = spots.len();
-        let links = |role| role == Role::Content || self.over == ChainOver::All;
-        spots.extend(tokens.iter().filter(|&&token| links(words.role(token))));
-        let end = spots.len();
-        let mut next = start;
-        for &token in tokens {
-            let role = words.role(token);
-            next += usize::from(links(role));
-            if role == Role::Antecedent {
+        // each chain. Two words of bits for each 64 tokens say which these are, and which are antecedents.
+        let (start, mut end) = (spots.len(), spots.len());
+        let links_all = self.over == ChainOver::All;
+        masks.clear();
+        for tokens in tokens.chunks(64) {
+            let (mut links, mut antecedents) = (0u64, 0u64);
+            spots.resize(end + tokens.len(), 0);
+            for (i, &token) in tokens.iter().enumerate() {
+                let role = words.role(token);
+                let is_link = (role == Role::Content) | links_all;
+                spots[end] = token;
+                end += usize::from(is_link);
+                links |= u64::from(is_link) << i;
+                antecedents |= u64::from(role == Role::Antecedent) << i;
+            }
+            masks.extend([links, antecedents]);
+        }
+        spots.truncate(end);
+        let mut before = start;
+        for (tokens, &[links, mut antecedents]) in tokens.chunks(64).zip(masks.as_chunks::<2>().0) {
+            let first = before;
+            before += links.count_ones() as usize;
+            while antecedents != 0 {
+                let at = antecedents.trailing_zeros();
+                antecedents &= antecedents - 1;
+                // The antecedent itself is a link if all tokens are.
+                let next = first + (links & (u64::MAX >> (63 - at))).count_ones() as usize;
                 if next + self.chain * self.distance > end {
                     break;
                 }
                 let chain = (1..=self.chain).map(|link| spots[next + link * self.distance - 1]);
-                spots.push(chain.fold(mix(token), combine));
+                spots.push(chain.fold(mix(tokens[at as usize]), combine));
             }
         }
         spots.drain(start..end);
@@ -308,10 +326,11 @@ impl Algorithm for SpotSigs {
 
     fn features(&self, tokens: &mut Tokens, features: &mut Features) {
         let words = self.words.get_or_init(|| Words::new(&self.lists, tokens.seed()));
+        let Features { hashes, words: masks, .. } = features;
         if words.seed() == tokens.seed() {
-            self.spots(words, tokens.hashes(), &mut features.hashes);
+            self.spots(words, tokens.hashes(), masks, hashes);
         } else {
-            self.spots(&Words::new(&self.lists, tokens.seed()), tokens.hashes(), &mut features.hashes);
+            self.spots(&Words::new(&self.lists, tokens.seed()), tokens.hashes(), masks, hashes);
         }
         if self.kind == Spots::Set {
             features.remove_repeats();
@@ -448,6 +467,7 @@ mod tests {
     use crate::algorithm::Remarks;
     use crate::hash::token_hash;
     use crate::tokenizer::{TokenDetail, Tokenizer, Word};
+    use proptest::prelude::*;
 
     fn spotsigs(settings: &[(&str, &str)]) -> SpotSigs {
         resolve(&Settings::from_pairs(settings.iter().copied()).with_defaults(ENTRY.defaults)).unwrap()
@@ -589,5 +609,34 @@ mod tests {
         let threshold = |settings: &[(&str, &str)]| spotsigs(settings).threshold;
         assert_eq!(threshold(&[]), Threshold::new(1, 2).unwrap());
         assert_eq!(threshold(&[("threshold", "0.8")]), Threshold::new(4, 5).unwrap());
+    }
+
+    proptest! {
+        #[test]
+        fn spots_are_the_tokens_that_follow_antecedents(
+            roles in prop::collection::vec(0usize..6, 0..300),
+            distance in 1usize..4,
+            chain in 1usize..4,
+            all: bool,
+        ) {
+            let names = |i: usize| match roles[i] {
+                0 => "the".to_string(),
+                1 => "is".to_string(),
+                2 => "of".to_string(),
+                _ => format!("word{}", i % 7),
+            };
+            let text = (0..roles.len()).map(names).collect::<Vec<_>>().join(" ");
+            let over = if all { ChainOver::All } else { ChainOver::Content };
+            let detector = SpotSigs::new(Threshold::new(1, 2).unwrap(), &LANGUAGES[0], distance, chain, 1);
+            let hash = |i: usize| token_hash(names(i).as_bytes(), 3);
+            let spot = |at: usize| {
+                let links: Vec<u64> = (at + 1..roles.len()).filter(|&i| all || roles[i] > 2).map(hash).collect();
+                let chosen = (1..=chain).map(|link| links.get(link * distance - 1));
+                chosen.collect::<Option<Vec<_>>>().map(|chain| chain.into_iter().copied().fold(mix(hash(at)), combine))
+            };
+            let mut expected: Vec<u64> = (0..roles.len()).filter(|&i| roles[i] < 2).filter_map(spot).collect();
+            expected.sort_unstable();
+            prop_assert_eq!(spots(&detector.with_chains_over(over), &text), expected);
+        }
     }
 }

@@ -144,9 +144,11 @@ pub enum Role {
 #[derive(Debug)]
 pub struct Words {
     seed: u64,
-    /// An open-addressing table, indexed by the low bits of the hash and at most a quarter full. A slot is free if its
-    /// role is [`Role::Content`].
-    slots: Vec<(u64, Role)>,
+    /// An open-addressing table, indexed by the low bits of the hash and at most a sixteenth full, so that nearly every search ends at
+    /// once. A slot is free if its role is [`Role::Content`].
+    slots: Vec<u64>,
+    /// The role of the word in each slot.
+    roles: Vec<Role>,
 }
 
 impl Words {
@@ -157,12 +159,13 @@ impl Words {
         }
         let antecedents = hashes(&lists.antecedents, Role::Antecedent, seed);
         let all: Vec<(u64, Role)> = antecedents.chain(hashes(&lists.skipped, Role::Skipped, seed)).collect();
-        let mut words = Words { seed, slots: vec![(0, Role::Content); (4 * all.len()).next_power_of_two()] };
+        let slots = (16 * all.len()).next_power_of_two();
+        let mut words = Words { seed, slots: vec![0; slots], roles: vec![Role::Content; slots] };
         for (hash, role) in all {
             let slot = words.slot(hash);
             // A word in both lists stays an antecedent.
-            if words.slots[slot].1 == Role::Content {
-                words.slots[slot] = (hash, role);
+            if words.roles[slot] == Role::Content {
+                (words.slots[slot], words.roles[slot]) = (hash, role);
             }
         }
         words
@@ -176,7 +179,7 @@ impl Words {
     /// Returns the role of a token.
     #[inline]
     pub fn role(&self, token: u64) -> Role {
-        self.slots[self.slot(token)].1
+        self.roles[self.slot(token)]
     }
 
     /// The slot of a token, or the free slot where its search ends.
@@ -184,7 +187,7 @@ impl Words {
     fn slot(&self, token: u64) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = token as usize & mask;
-        while self.slots[slot].1 != Role::Content && self.slots[slot].0 != token {
+        while (self.roles[slot] != Role::Content) & (self.slots[slot] != token) {
             slot = (slot + 1) & mask;
         }
         slot
