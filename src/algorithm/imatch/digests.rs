@@ -37,8 +37,12 @@ pub(super) fn choose(
     let (mut from, mut to, mut count) = (0, 0, 0);
     for (&hash, length) in hashes.iter().zip(lengths) {
         let has = usize::from(!is_lacked(hash));
-        let copied = if length <= AT_ONCE { AT_ONCE } else { length };
-        chosen[to..to + copied].copy_from_slice(&all[from..from + copied]);
+        // Of a known length, without a call.
+        *chosen[to..].first_chunk_mut::<AT_ONCE>().expect("so many follow") =
+            *all[from..].first_chunk().expect("so many follow");
+        if length > AT_ONCE {
+            chosen[to..to + length].copy_from_slice(&all[from..from + length]);
+        }
         from += length;
         to += length * has;
         count += has;
