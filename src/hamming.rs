@@ -11,7 +11,7 @@ pub(crate) mod layout;
 mod tables;
 
 use crate::hash::mix;
-use crate::kernel::{Level, majority::majority};
+use crate::kernel::{Level, majority::majority, within::apart};
 
 pub use combinations::{binomial, combinations};
 pub use distribution::Distribution;
@@ -65,7 +65,7 @@ fn weighted_majority<'w>(patterns: impl Iterator<Item = (u64, &'w u32)>) -> u64 
 /// Returns the number of bits in which two fingerprints of the same length differ.
 #[inline]
 pub fn distance(a: &[u64], b: &[u64]) -> u32 {
-    a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
+    apart(Level::current(), a, b)
 }
 
 /// Returns the probability that one sign bit differs between two feature vectors of this cosine: `θ / π`,
@@ -240,6 +240,9 @@ mod tests {
             }
             let tables = BlockTables::new(128, 6 + more_blocks, 6);
             prop_assert!((0..tables.len()).any(|t| tables.key(&a, t) == tables.key(&b, t)));
+            for t in 0..tables.len() {
+                prop_assert_eq!(tables.share_key(&a, &b, t), tables.key(&a, t) == tables.key(&b, t));
+            }
         }
 
         #[test]
@@ -248,6 +251,7 @@ mod tests {
             for t in 0..tables.len() {
                 let agree = (a ^ b) & tables.masks[t][0] == 0;
                 prop_assert_eq!(tables.key(&[a], t) == tables.key(&[b], t), agree);
+                prop_assert_eq!(tables.share_key(&[a], &[b], t), agree);
             }
         }
     }

@@ -9,6 +9,7 @@ use super::subset::Subset;
 use super::table::Table;
 use crate::algorithm::{Algorithm, CompareOn};
 use crate::error::Error;
+use crate::hamming::BlockTables;
 use crate::hash::mix;
 use crate::run::sign::sort_distinct;
 use rayon::prelude::*;
@@ -16,12 +17,33 @@ use rayon::prelude::*;
 /// The keys of every group of distinct documents.
 pub(super) enum Keys<'a> {
     /// A fixed number of keys, each computed from the fingerprint when it is needed.
-    Computed { algorithm: &'a dyn Algorithm, tables: usize, fingerprints: Fingerprints },
+    Computed { keyed: Keyed<'a>, tables: usize, fingerprints: Fingerprints },
     /// A fixed number of keys, stored; and those of the candidates that are being verified.
     Aligned { columns: Columns, rows: Rows },
     /// Any number of keys, stored ascending, with the end of each document's keys; and the fingerprints, if those are
     /// compared.
     Free { keys: Vec<u64>, ends: Vec<usize>, fingerprints: Fingerprints, a_table: usize },
+}
+
+/// Makes the keys of fingerprints.
+pub(super) struct Keyed<'a> {
+    algorithm: &'a dyn Algorithm,
+    /// The bits that each key is made of, if that is known: comparing them is faster than making keys.
+    blocks: Option<BlockTables>,
+}
+
+impl<'a> Keyed<'a> {
+    fn by(algorithm: &'a dyn Algorithm) -> Self {
+        Keyed { algorithm, blocks: algorithm.layout().map(|layout| BlockTables::of(&layout)) }
+    }
+
+    #[inline]
+    fn share_key(&self, a: &[u64], b: &[u64], table: usize) -> bool {
+        match &self.blocks {
+            Some(blocks) => blocks.share_key(a, b, table),
+            None => self.algorithm.key(a, table) == self.algorithm.key(b, table),
+        }
+    }
 }
 
 /// The keys of some groups in all tables.
@@ -73,7 +95,7 @@ impl<'a> Keys<'a> {
         let tables = algorithm.tables();
         match (algorithm.compare_on(), tables) {
             (CompareOn::Fingerprints, Some(tables)) => {
-                Keys::Computed { algorithm, tables, fingerprints: Fingerprints { words, ends } }
+                Keys::Computed { keyed: Keyed::by(algorithm), tables, fingerprints: Fingerprints { words, ends } }
             }
             (CompareOn::Fingerprints, None) => {
                 let fingerprints = Fingerprints { words, ends };
@@ -179,8 +201,8 @@ impl<'a> Keys<'a> {
     fn each(&self, table: usize, corpus: &Corpus, mut each: impl FnMut(u64, u32)) -> Result<(), Error> {
         let groups = corpus.distinct() as u32;
         match self {
-            Keys::Computed { algorithm, fingerprints, .. } => {
-                (0..groups).for_each(|group| each(algorithm.key(fingerprints.get(group), table), group));
+            Keys::Computed { keyed, fingerprints, .. } => {
+                (0..groups).for_each(|group| each(keyed.algorithm.key(fingerprints.get(group), table), group));
             }
             Keys::Aligned { columns, .. } => {
                 // Groups are in the order of their first documents.
@@ -213,9 +235,9 @@ impl<'a> Keys<'a> {
     #[inline]
     pub fn meet_first(&self, table: usize, key: u64, a: u32, b: u32) -> bool {
         match self {
-            Keys::Computed { algorithm, fingerprints, .. } => {
+            Keys::Computed { keyed, fingerprints, .. } => {
                 let (a, b) = (fingerprints.get(a), fingerprints.get(b));
-                let same = |table| algorithm.key(a, table) == algorithm.key(b, table);
+                let same = |table| keyed.share_key(a, b, table);
                 same(table) && !(0..table).any(same)
             }
             Keys::Aligned { rows, .. } => {
@@ -230,9 +252,9 @@ impl<'a> Keys<'a> {
     /// key are in one run.
     pub fn share_key(&self, a: u32, b: u32) -> Option<bool> {
         match self {
-            Keys::Computed { algorithm, tables, fingerprints } => {
+            Keys::Computed { keyed, tables, fingerprints } => {
                 let (a, b) = (fingerprints.get(a), fingerprints.get(b));
-                Some((0..*tables).any(|table| algorithm.key(a, table) == algorithm.key(b, table)))
+                Some((0..*tables).any(|table| keyed.share_key(a, b, table)))
             }
             Keys::Aligned { .. } => None,
             Keys::Free { ends, .. } => (!ends.is_empty()).then(|| self.least_shared(a, b).is_some()),
@@ -256,11 +278,10 @@ impl<'a> Keys<'a> {
     #[inline]
     pub fn first_shared(&self, a: u32, b: u32) -> Option<(usize, u64)> {
         match self {
-            Keys::Computed { algorithm, tables, fingerprints } => {
+            Keys::Computed { keyed, tables, fingerprints } => {
                 let (a, b) = (fingerprints.get(a), fingerprints.get(b));
-                (0..*tables)
-                    .map(|table| (table, algorithm.key(a, table)))
-                    .find(|&(table, key)| algorithm.key(b, table) == key)
+                let table = (0..*tables).find(|&table| keyed.share_key(a, b, table))?;
+                Some((table, keyed.algorithm.key(a, table)))
             }
             Keys::Aligned { rows, .. } => {
                 let mut keys = rows.get(a).iter().zip(rows.get(b)).enumerate();

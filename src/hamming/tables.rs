@@ -45,4 +45,10 @@ impl BlockTables {
         let chosen = self.masks[table].iter().zip(fingerprint).map(|(mask, word)| mask & word);
         chosen.fold(mix(table as u64 + 1), combine)
     }
+
+    /// Returns whether two fingerprints agree in the bits that make their key in a table.
+    #[inline]
+    pub fn share_key(&self, a: &[u64], b: &[u64], table: usize) -> bool {
+        self.masks[table].iter().zip(a.iter().zip(b)).all(|(mask, (x, y))| (x ^ y) & mask == 0)
+    }
 }
