@@ -264,6 +264,7 @@ impl Outcome {
         add(group, Similarity::ONE);
         self.edges.of(group, buffer)?.for_each(|(other, similarity)| add(other, similarity));
         partners.sort_unstable_by_key(|partner| partner.0);
+        self.corpus.fetch_ids(partners.iter().map(|partner| partner.0));
         Ok(())
     }
 

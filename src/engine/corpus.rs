@@ -4,6 +4,7 @@ use super::chosen::{Chosen, Named};
 use super::documents::Documents;
 use super::{Counts, ScanOptions};
 use crate::error::Error;
+use crate::kernel::fetch::fetch;
 use crate::run::fields::{FieldsFound, RequiredFields, fields_here};
 use crate::run::places::{At, Places};
 use crate::run::rejections::Rejections;
@@ -302,6 +303,12 @@ impl Corpus {
     pub fn id(&self, document: u32) -> &str {
         let start = if document == 0 { 0 } else { self.id_ends[document as usize - 1] };
         &self.ids[start..self.id_ends[document as usize]]
+    }
+
+    /// Prefetches the ids of documents that are read soon: twice, because where an id is has to be read first.
+    pub fn fetch_ids(&self, documents: impl Iterator<Item = u32> + Clone) {
+        documents.clone().for_each(|document| fetch(&self.id_ends, document as usize));
+        documents.for_each(|document| fetch(self.ids.as_bytes(), self.id_ends[document as usize].saturating_sub(1)));
     }
 
     /// How much a document is preferred: smaller ranks more. All are 0 if nothing ranks them.
