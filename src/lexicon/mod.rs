@@ -407,6 +407,8 @@ impl Rarity {
     /// Counts the features of a document, which must be distinct. Faster than one by one, because their counters are
     /// prefetched.
     pub fn add_all(&self, features: &[u64]) {
+        // Of few features, none is far ahead.
+        features.iter().take(PREFETCH_AHEAD).for_each(|&feature| fetch(&self.counts, self.class(feature)));
         for (i, &feature) in features.iter().enumerate() {
             if let Some(&later) = features.get(i + PREFETCH_AHEAD) {
                 fetch(&self.counts, self.class(later));
