@@ -2,6 +2,7 @@
 
 use super::subset::Subset;
 use crate::error::Error;
+use crate::kernel::fetch::fetch;
 use crate::outline::{Parities, can_reach};
 use crate::postings::{Buffer, Spilled};
 use crate::similarity::Threshold;
@@ -210,6 +211,14 @@ impl Sets {
         match &self.content {
             Content::Held { .. } => 0,
             Content::Written { file, .. } => file.bytes(),
+        }
+    }
+
+    /// Prefetches what [`can_reach`](Self::can_reach) reads of a group.
+    #[inline]
+    pub fn fetch(&self, group: u32) {
+        if let (Some(set), Content::Held { at, .. }) = (self.set_of(group), &self.content) {
+            fetch(at, set);
         }
     }
 

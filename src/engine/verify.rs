@@ -13,6 +13,7 @@ use super::subset::Subset;
 use super::table::{HOT_RUN, Table, hot_run};
 use crate::algorithm::{Algorithm, CompareOn, PreparedAlgorithm};
 use crate::error::Error;
+use crate::kernel::fetch::fetch;
 use crate::outline::{Parities, can_reach, parities};
 use crate::postings::{self, ASKED, MOST_ASKED, Repeated, Spilled};
 use crate::run::batches::Numbered;
@@ -545,7 +546,7 @@ fn search_rows<T>(
     sided: &Sided,
     is_wanted: impl Fn(&Table, usize) -> bool,
     memory: u64,
-    (stops, begin): (impl Fn() -> bool + Sync, impl Fn() -> T + Sync),
+    (stops, begin, fetch): (impl Fn() -> bool + Sync, impl Fn() -> T + Sync, impl Fn(u32) + Sync),
     look: impl Fn((u32, u32), &MeetingPlace, &mut T) + Sync,
 ) {
     let mut places = vec![0u32; numbers];
@@ -553,7 +554,7 @@ fn search_rows<T>(
     let ranges = row_ranges(&places, (memory / 8).saturating_add(PLACES_BYTES) / size_of::<RunPlace>() as u64);
     drop(places);
     for range in ranges {
-        Rows::new(tables, range, numbers, sided, &is_wanted).search(memory, &stops, &begin, &look);
+        Rows::new(tables, range, numbers, sided, &is_wanted).search(memory, (&stops, &begin, &fetch), &look);
     }
 }
 
@@ -611,31 +612,42 @@ impl<'a> Rows<'a> {
     }
 
     /// Passes the members that a member meets to a function, once each, with the place where they meet first. `marks` has an entry for each number, initially `u32::MAX`; each thread needs its own.
+    /// Some of them are listed first, without branches, since which ones were met before is unpredictable, and passed to `fetch`.
     #[inline]
-    fn partners(&self, number: u32, marks: &mut [u32], mut each: impl FnMut(u32, &MeetingPlace)) {
+    fn partners(&self, number: u32, marks: &mut [u32], fetch: impl Fn(u32), mut each: impl FnMut(u32, &MeetingPlace)) {
         for place in self.of(number) {
             let table = &self.tables[place.table as usize];
             let (run, start) = (table.run(place.run as usize), table.range(place.run as usize).start);
+            let (mut met, mut count) = ([0; MET_AT_ONCE], 0);
+            let mut pass = |met: &[u32]| {
+                met.iter().for_each(|&position| fetch(run[position as usize]));
+                for &position in met {
+                    each(run[position as usize], &MeetingPlace { row: *place, other: start as u32 + position });
+                }
+            };
             self.sided.each_met(run, place.at as usize - start, |position| {
-                let other = run[position];
                 // No member is its own partner, so its own number can serve as the mark.
-                if std::mem::replace(&mut marks[other as usize], number) != number {
-                    each(other, &MeetingPlace { row: *place, other: (start + position) as u32 });
+                let is_new = std::mem::replace(&mut marks[run[position] as usize], number) != number;
+                met[count] = position as u32;
+                count += usize::from(is_new);
+                if count == MET_AT_ONCE {
+                    pass(&met);
+                    count = 0;
                 }
             });
+            pass(&met[..count]);
         }
     }
 
     /// Passes every pair, ascending, to `look`, with the [place](Self::partners) where they meet first, on threads of the pool, each
-    /// with what `begin` returns. No more rows are begun once `stops`.
+    /// with what `begin` returns. No more rows are begun once `stops`. `fetch` prefetches what `look` reads of a number.
     ///
     /// Each thread that works has 4 bytes for each number: all of them at most a quarter of this memory, but two can work in any
     /// case.
     fn search<T>(
         &self,
         memory: u64,
-        stops: impl Fn() -> bool + Sync,
-        begin: impl Fn() -> T + Sync,
+        (stops, begin, fetch): (impl Fn() -> bool + Sync, impl Fn() -> T + Sync, impl Fn(u32) + Sync),
         look: impl Fn((u32, u32), &MeetingPlace, &mut T) + Sync,
     ) {
         let next = AtomicUsize::new(0);
@@ -648,7 +660,7 @@ impl<'a> Rows<'a> {
             let (mut marks, mut came) = (vec![u32::MAX; self.numbers], begin());
             while let Some(numbers) = self.order.chunks(ROWS_AT_ONCE).nth(next.fetch_add(1, Ordering::Relaxed)) {
                 for &number in numbers.iter().take_while(|_| !stops()) {
-                    self.partners(number, &mut marks, |other, place| {
+                    self.partners(number, &mut marks, &fetch, |other, place| {
                         look((number.min(other), number.max(other)), place, &mut came);
                     });
                 }
@@ -656,6 +668,9 @@ impl<'a> Rows<'a> {
         });
     }
 }
+
+/// The number of members that are listed at once.
+const MET_AT_ONCE: usize = if cfg!(test) { 3 } else { 32 };
 
 /// The number of rows that a thread takes at once.
 const ROWS_AT_ONCE: usize = 64;
@@ -718,6 +733,11 @@ impl Outlines {
 
     fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    #[inline]
+    fn fetch(&self, group: u32) {
+        fetch(&self.0, group as usize);
     }
 
     #[inline]
@@ -821,17 +841,16 @@ impl<'a> Search<'a> {
     }
 
     /// Passes every pair of every run to `look`, on all threads of the pool, each time with what `begin` returned for the task,
-    /// except the hot runs if there is a prefix filter. No task begins once `stops`.
+    /// except the hot runs if there is a prefix filter. No task begins once `stops`. `fetch` prefetches what `look` reads of a group.
     fn pairs<T>(
         &self,
-        stops: impl Fn() -> bool + Sync,
-        begin: impl Fn() -> T + Sync,
+        (stops, begin, fetch): (impl Fn() -> bool + Sync, impl Fn() -> T + Sync, impl Fn(u32) + Sync),
         look: impl Fn(Meeting, (u32, u32), &mut T) + Sync,
     ) {
         let rows = (self.tables, self.corpus.distinct());
         if self.searches_by_rows() {
             let is_wanted = |table: &Table, run| !self.is_hot(table, run);
-            return search_rows(rows, &self.sided, is_wanted, self.memory, (stops, begin), |pair, _, came| {
+            return search_rows(rows, &self.sided, is_wanted, self.memory, (stops, begin, fetch), |pair, _, came| {
                 look(Meeting::Once, pair, came);
             });
         }
@@ -860,7 +879,7 @@ impl<'a> Search<'a> {
         let is_wanted = |table: &Table, run: usize| table.run(run).len() >= many && !self.is_hot(table, run);
         if self.tables.iter().any(|table| (0..table.runs()).any(|run| is_wanted(table, run))) {
             // If they share a key in an earlier table, in a smaller run, they are compared there.
-            search_rows(rows, &self.sided, is_wanted, self.memory, (&stops, &begin), |pair, place, came| {
+            search_rows(rows, &self.sided, is_wanted, self.memory, (&stops, &begin, fetch), |pair, place, came| {
                 let (table, run) = (place.row.table as usize, place.row.run as usize);
                 look(Meeting::Here(table, self.tables[table].key(run)), pair, came);
             });
@@ -887,17 +906,13 @@ impl<'a> Search<'a> {
             runs.filter(|members| self.sided.steps(members) > 0).flatten().for_each(|&group| mark(group));
         } else {
             let never = || false;
-            self.pairs(
-                never,
-                || (),
-                |_, (a, b), ()| {
-                    let known = is_marked(a) && is_marked(b);
-                    if !known && self.corpus.may_pair(a, b) && outlines.can_reach(self.jaccard, a, b) {
-                        mark(a);
-                        mark(b);
-                    }
-                },
-            );
+            self.pairs((never, || (), |group| outlines.fetch(group)), |_, (a, b), ()| {
+                let known = is_marked(a) && is_marked(b);
+                if !known && self.corpus.may_pair(a, b) && outlines.can_reach(self.jaccard, a, b) {
+                    mark(a);
+                    mark(b);
+                }
+            });
             for (_, table, run) in self.hot_runs() {
                 table.run(run).iter().for_each(|&group| mark(group));
             }
@@ -992,7 +1007,11 @@ impl<'a> Search<'a> {
         };
         let compared = AtomicU64::new(0);
         let begin = || Came { compared: 0, edges: found.list(self.corpus), last: LastRead::default(), sum: &compared };
-        self.pairs(|| found.is_closed(), begin, look);
+        let fetch = |group| match evidence {
+            Evidence::Fingerprints => {}
+            Evidence::Sets(sets) => sets.fetch(group),
+        };
+        self.pairs((|| found.is_closed(), begin, fetch), look);
         if let Some((sets, bound)) = prefixed {
             for (family, members) in (0..).zip(&hot.members) {
                 let meeting = Meeting::Family(family);
@@ -1000,7 +1019,7 @@ impl<'a> Search<'a> {
                 let sided = Sided::new(self.corpus, members.iter().copied());
                 let rows = (std::slice::from_ref(&prefixes.table), members.len());
                 let all = |_: &Table, _| true;
-                let ways = (|| found.is_closed(), begin);
+                let ways = (|| found.is_closed(), begin, |member| fetch(members[member as usize]));
                 search_rows(rows, &sided, all, self.memory, ways, |(a, b), place, came| {
                     if prefixes.can_reach((a, b), (place.row.at, place.other)) {
                         look(meeting, (members[a as usize], members[b as usize]), came);
