@@ -9,7 +9,7 @@
 //! then the records leave.
 
 use crate::error::Error;
-use crate::index::{Decision, Index, Signature, Signer};
+use crate::index::{Decision, Index, Signatures, Signer};
 use crate::readable::shortened_id;
 use crate::run::observer::{Observer, Stage};
 use crate::run::ordered::{self, Results, Room, Taken, workers};
@@ -119,7 +119,8 @@ struct Read {
 }
 
 enum Content {
-    Document(String, Signature),
+    /// The next of the signatures.
+    Document,
     /// A document that is too large to be signed.
     TooLarge(Error),
     /// No document.
@@ -134,6 +135,7 @@ struct Part {
     /// The records; `None` for a problem alone.
     chunk: Option<Chunk>,
     records: Vec<Read>,
+    signatures: Signatures,
     problems: Vec<Problem>,
     bytes: u64,
 }
@@ -147,13 +149,13 @@ pub const IN_FLIGHT: usize = 8;
 const ROOM: u64 = 24 << 20;
 
 /// The memory of a chunk and of its signatures for each byte.
-const BYTES_A_BYTE: u64 = 3;
+const BYTES_A_BYTE: u64 = 4;
 
 /// The memory for signing: of all documents at a time, and of a long one that is signed alone, if the index is bounded.
 const SIGNING: u64 = 32 << 20;
 const SIGNING_ALONE: u64 = 72 << 20;
 
-/// The memory of each feature while the index takes it: in the signature, in its record, and twice in the log.
+/// The memory of each feature while the index takes it: in the signature, its code there, and twice in the log while that grows.
 const BYTES_A_FEATURE: u64 = 28;
 
 /// The maximum size, in bytes, of the records that are decided on before they leave, and the time after which they leave
@@ -291,15 +293,17 @@ impl Filter<'_> {
             if is_stopped() {
                 return Ok(());
             }
+            let mut documents = 0..part.signatures.len();
             for (place, content) in part.records {
                 match content {
-                    Outcome::Document(id, signature) => {
-                        let decision = match unnamed.and_then(|prefix_of| prefix_of(&place, &id)) {
-                            Some(prefix) => index.decide_unnamed(prefix, &signature, now)?,
-                            None => index.decide(&id, &signature, now)?,
+                    Outcome::Document => {
+                        let (id, signature) = part.signatures.get(documents.next().expect("one for each document"));
+                        let decision = match unnamed.and_then(|prefix_of| prefix_of(&place, id)) {
+                            Some(prefix) => index.decide_unnamed(prefix, signature, now)?,
+                            None => index.decide_signed(id, signature, now)?,
                         };
                         counts.count(&decision);
-                        each(&place, Decided::Document(&id, &decision))?;
+                        each(&place, Decided::Document(id, &decision))?;
                     }
                     Outcome::TooLarge(error) => return Err(error),
                     Outcome::Problem(problem) => {
@@ -346,23 +350,25 @@ pub enum Decided<'a> {
 /// The records and problems of a batch.
 struct SignedBatch {
     records: Vec<(Place, Outcome)>,
+    signatures: Signatures,
     bytes: u64,
 }
 
 enum Outcome {
-    Document(String, Signature),
+    /// The next of the signatures.
+    Document,
     /// A document that is too large to be signed.
     TooLarge(Error),
     Problem(Problem),
 }
 
 fn signed_batch(batch: &Batch, signer: &mut Signer) -> SignedBatch {
-    let mut records = Vec::new();
+    let (mut records, mut signatures) = (Vec::new(), Signatures::default());
     batch.documents(&mut |read| {
         records.push(match read {
             Ok(document) => {
-                let outcome = match signer.sign_within(&document.text) {
-                    Ok(signature) => Outcome::Document(document.id.into_owned(), signature),
+                let outcome = match signer.sign_within(&document.id, &document.text, &mut signatures) {
+                    Ok(()) => Outcome::Document,
                     Err(too_large) => Outcome::TooLarge(too_large.at(&document.place)),
                 };
                 (document.place, outcome)
@@ -370,7 +376,7 @@ fn signed_batch(batch: &Batch, signer: &mut Signer) -> SignedBatch {
             Err(problem) => (problem.place.clone(), Outcome::Problem(problem)),
         });
     });
-    SignedBatch { records, bytes: batch.bytes_read() }
+    SignedBatch { records, signatures, bytes: batch.bytes_read() }
 }
 
 /// The time, in seconds since 1970.
@@ -427,6 +433,7 @@ impl Stream<'_> {
         self.count(&part);
         let now = now();
         let raw = part.chunk.as_ref().map_or(&[][..], Chunk::raw);
+        let mut documents = 0..part.signatures.len();
         for Read { record, content } in &mut part.records {
             let record = &raw[record.clone()];
             match content {
@@ -445,16 +452,20 @@ impl Stream<'_> {
                         return Ok(Err(error));
                     }
                 }
-                Content::Document(id, signature) => match self.index.decide(id, signature, now) {
-                    Ok(decision) => {
-                        self.counts.count(&decision);
-                        self.sink.decided(record, id, &decision)?;
+                Content::Document => {
+                    let (id, signature) = part.signatures.get(documents.next().expect("one for each document"));
+                    match self.index.decide_signed(id, signature, now) {
+                        Ok(decision) => {
+                            self.counts.count(&decision);
+                            self.sink.decided(record, id, &decision)?;
+                        }
+                        Err(Error::Full(message)) => {
+                            let message = format!("{message}; '{}' was not decided on", shortened_id(id));
+                            return Ok(Err(Error::Full(message)));
+                        }
+                        Err(error) => return Ok(Err(error)),
                     }
-                    Err(Error::Full(message)) => {
-                        return Ok(Err(Error::Full(format!("{message}; '{}' was not decided on", shortened_id(id)))));
-                    }
-                    Err(error) => return Ok(Err(error)),
-                },
+                }
             }
             if self.held == 0 {
                 self.since = Instant::now();
@@ -535,17 +546,18 @@ fn part(chunk: Result<Chunk, Problem>, signer: &mut Signer) -> Part {
     match chunk {
         Ok(chunk) => {
             part.bytes = chunk.bytes();
+            let Part { records, signatures, problems, .. } = &mut part;
             chunk.places(&mut |record, result| {
                 let content = match result {
                     Ok(None) => Content::None,
-                    Ok(Some(document)) => match signer.sign_within(&document.text) {
-                        Ok(signature) => Content::Document(document.id.to_string(), signature),
+                    Ok(Some(document)) => match signer.sign_within(&document.id, &document.text, signatures) {
+                        Ok(()) => Content::Document,
                         Err(too_large) => Content::TooLarge(too_large.at(&document.place)),
                     },
                     Err(problem) if problem.severity == Severity::Failed => Content::Rejected(problem),
                     Err(problem) => {
                         let passes = problem.severity == Severity::Skipped;
-                        part.problems.push(problem);
+                        problems.push(problem);
                         // The text of other records comes after the problem.
                         if !passes {
                             return;
@@ -553,7 +565,7 @@ fn part(chunk: Result<Chunk, Problem>, signer: &mut Signer) -> Part {
                         Content::None
                     }
                 };
-                part.records.push(Read { record, content });
+                records.push(Read { record, content });
             });
             part.chunk = Some(chunk);
         }

@@ -4,15 +4,25 @@
 //! each get a wrong common element with a probability of 2 in a billion.
 
 use crate::hash::mix;
+use crate::run::sort::HashSort;
 
 /// Bits of each element.
 const BITS: u32 = 44;
 
-/// The elements as stored: mixed, cut, ascending. Their number does not change.
-pub(super) fn cut(elements: &[u64]) -> Vec<u64> {
-    let mut cut: Vec<u64> = elements.iter().map(|&element| mix(element) >> (64 - BITS)).collect();
-    cut.sort_unstable();
-    cut
+/// Appends the elements as stored: mixed, cut, ascending; of a set each element once. Elements that are equal only once they are cut
+/// stay. The elements themselves are lost.
+pub(super) fn cut(elements: &mut [u64], is_set: bool, sort: &mut HashSort, out: &mut Vec<u64>) {
+    elements.iter_mut().for_each(|element| *element = mix(*element));
+    sort.sort(elements);
+    let start = out.len();
+    out.resize(start + elements.len(), 0);
+    let (cut, mut kept, mut before) = (&mut out[start..], 0, None);
+    for &element in &*elements {
+        cut[kept] = element >> (64 - BITS);
+        kept += usize::from(!is_set || before != Some(element));
+        before = Some(element);
+    }
+    out.truncate(start + kept);
 }
 
 /// The number of low bits of a difference that are stored verbatim: about the logarithm of the mean of the differences.
@@ -23,13 +33,18 @@ fn low_bits(count: usize) -> u32 {
 /// Appends the code of an ascending set, whose size is stored elsewhere.
 pub(super) fn encode(set: &[u64], out: &mut Vec<u8>) {
     let low = low_bits(set.len());
+    // Each element takes its low part and a zero; all of them take no more ones than the last element would.
+    let ones = set.last().map_or(0, |last| last >> low) as usize;
+    let start = out.len();
+    out.resize(start + (set.len() * (low as usize + 1) + ones) / 8 + 9, 0);
+    let (code, mut at) = (&mut out[start..], 0);
     let (mut held, mut bits, mut before) = (0u64, 0, 0);
     // At most 7 bits are held, so that 57 more fit.
-    let mut put = |value: u64, width: u32, out: &mut Vec<u8>| {
+    let mut put = |value: u64, width: u32| {
         held |= value << bits;
         bits += width;
-        out.extend_from_slice(&held.to_le_bytes());
-        out.truncate(out.len() - 8 + bits as usize / 8);
+        code[at..at + 8].copy_from_slice(&held.to_le_bytes());
+        at += bits as usize / 8;
         held = held.checked_shr(bits & !7).unwrap_or(0);
         bits %= 8;
     };
@@ -39,12 +54,13 @@ pub(super) fn encode(set: &[u64], out: &mut Vec<u8>) {
         // The high part in unary: this many ones and a zero. Then the low part.
         let (mut high, rest) = (difference >> low, difference & ((1 << low) - 1));
         while high > MOST_ONES {
-            put((1 << MOST_ONES) - 1, MOST_ONES as u32, out);
+            put((1 << MOST_ONES) - 1, MOST_ONES as u32);
             high -= MOST_ONES;
         }
-        put(rest << (high + 1) | ((1 << high) - 1), high as u32 + 1 + low, out);
+        put(rest << (high + 1) | ((1 << high) - 1), high as u32 + 1 + low);
     }
-    put(0, 7, out);
+    put(0, 7);
+    out.truncate(start + at);
 }
 
 /// The maximum length of a code: ones, a zero and the low part are at most 57 bits.
@@ -101,6 +117,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn stored(mut elements: Vec<u64>, is_set: bool) -> Vec<u64> {
+        let mut out = vec![5];
+        cut(&mut elements, is_set, &mut HashSort::default(), &mut out);
+        assert_eq!(out.remove(0), 5);
+        out
+    }
+
     /// The code of a set bit by bit, by the definition.
     fn plainly(set: &[u64]) -> Vec<u8> {
         let (low, mut bits, mut before) = (low_bits(set.len()), Vec::new(), 0);
@@ -136,8 +159,20 @@ mod tests {
 
     proptest! {
         #[test]
+        fn elements_are_cut(elements in prop::collection::vec(prop_oneof![any::<u64>(), 0u64..40], 0..300), is_set: bool) {
+            let mut expected = elements.clone();
+            if is_set {
+                expected.sort_unstable();
+                expected.dedup();
+            }
+            expected.iter_mut().for_each(|element| *element = mix(*element) >> (64 - BITS));
+            expected.sort_unstable();
+            prop_assert_eq!(stored(elements, is_set), expected);
+        }
+
+        #[test]
         fn what_was_coded_comes_back(elements in prop::collection::vec(prop_oneof![any::<u64>(), 0u64..4], 0..300)) {
-            let set = cut(&elements);
+            let set = stored(elements, false);
             let mut code = vec![7];
             encode(&set, &mut code);
             prop_assert_eq!(&code[1..], plainly(&set));
@@ -172,7 +207,7 @@ mod tests {
     #[test]
     fn two_hundred_hashes_take_less_than_five_and_a_half_bytes_each() {
         let mut code = Vec::new();
-        encode(&cut(&(0..200).collect::<Vec<_>>()), &mut code);
+        encode(&stored((0..200).collect(), true), &mut code);
         assert!((800..1000).contains(&code.len()), "{}", code.len());
     }
 }

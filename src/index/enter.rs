@@ -1,10 +1,11 @@
 //! Entering documents of the log into tables.
 
-use super::entry::Record;
+use super::entry::{Document, Record};
 use super::file::{are_tables_damaged, cannot_read};
 use super::log::Log;
 use super::remembered::Remembered;
 use super::search::{copy_tag, id_tag};
+use super::signature::Signed;
 use super::tables::{State, Tables};
 use crate::algorithm::{Algorithm, CompareOn};
 use crate::error::Error;
@@ -29,34 +30,35 @@ impl Entering<'_> {
 
     /// Enters a document of the log into the tables.
     pub fn remember(&mut self, place: u64, record: &Record) -> Result<(), Error> {
-        self.make_room(record.tags(self.algorithm).len())?;
-        self.enter(place, record)
+        let tags = record.tags(self.algorithm);
+        self.make_room(tags.len())?;
+        self.enter(place, &record.document(&tags, &parities(&record.evidence)))
     }
 
     /// The index must have room for it.
-    pub fn enter(&mut self, place: u64, record: &Record) -> Result<(), Error> {
-        let tags = record.tags(self.algorithm);
+    pub fn enter(&mut self, place: u64, entered: &Document) -> Result<(), Error> {
+        let Signed { sequence, tags, evidence, parities, .. } = entered.signed;
         let document = self.tables.places.len() as u32;
         self.tables.places.push(place);
-        let time = record.time.try_into().unwrap_or(u32::MAX);
+        let time = entered.time.try_into().unwrap_or(u32::MAX);
         self.remembered.enter(time);
         if self.algorithm.compare_on() == CompareOn::Fingerprints {
-            self.tables.fingerprints.extend_from_slice(&record.evidence);
+            self.tables.fingerprints.extend_from_slice(evidence);
             self.tables.ends.push(self.tables.fingerprints.len() as u64);
         } else {
-            self.tables.outlines.push((record.evidence.len() as u32, parities(&record.evidence)));
+            self.tables.outlines.push((evidence.len() as u32, *parities));
         }
         if self.tables.disk.is_some() {
             self.tables.fresh_times.push(time);
         }
         tags.iter().for_each(|&tag| self.tables.keys.fetch(tag));
         tags.iter().for_each(|&tag| self.tables.keys.insert(tag, document));
-        self.tables.hot.enter(&tags, document, &record.evidence);
-        self.tables.ids.insert(id_tag(&record.id, record.sequence), document);
-        if let Some(copies) = self.tables.copies.as_mut().filter(|_| !record.evidence.is_empty()) {
-            copies.insert(copy_tag(&record.evidence), document);
+        self.tables.hot.enter(tags, document, evidence);
+        self.tables.ids.insert(id_tag(entered.id, sequence), document);
+        if let Some(copies) = self.tables.copies.as_mut().filter(|_| !evidence.is_empty()) {
+            copies.insert(copy_tag(evidence), document);
         }
-        self.watch(&tags, document)
+        self.watch(tags, document)
     }
 
     /// Makes those keys of a document hot that too many documents have.

@@ -9,10 +9,12 @@
 //!
 //! The highest bit of the kind is set for a document that was added and never passed. Lengths are LEB128, all other numbers little-endian.
 
-use super::coded::{decode, encode, fits};
+use super::coded::{decode, fits};
 use super::shape::{Kind, Shape};
-use super::signature::{Signature, tags};
+use super::signature::{Signed, tags};
 use crate::algorithm::{Algorithm, CompareOn};
+use crate::outline::Parities;
+use std::borrow::Cow;
 
 /// Words from here on are not places.
 pub(super) const NO_PLACE: u64 = 1 << 63;
@@ -31,6 +33,46 @@ pub(super) struct Record {
     pub tags: Vec<u32>,
     /// The fingerprint, or features.
     pub evidence: Vec<u64>,
+}
+
+/// A document to be remembered.
+pub(super) struct Document<'a> {
+    pub id: &'a str,
+    pub signed: Signed<'a>,
+    /// In seconds since 1970.
+    pub time: u64,
+    /// Whether it is added without a decision.
+    pub is_added: bool,
+}
+
+impl Document<'_> {
+    /// Appends its record in an index of this algorithm.
+    pub fn write(&self, algorithm: &dyn Algorithm, out: &mut Vec<u8>) {
+        let Signed { sequence, featureless, tags, evidence, code, .. } = self.signed;
+        let kind = match algorithm.compare_on() {
+            _ if featureless => Kind::Featureless,
+            CompareOn::Fingerprints => Kind::Fingerprint,
+            CompareOn::Features | CompareOn::Multisets => Kind::Features,
+        };
+        out.push(kind as u8 | if self.is_added { ADDED } else { 0 });
+        put(self.id.len() as u64, out);
+        out.extend_from_slice(self.id.as_bytes());
+        out.extend_from_slice(&sequence.to_le_bytes());
+        put(self.time, out);
+        match kind {
+            Kind::Featureless => {}
+            Kind::Fingerprint => {
+                put(evidence.len() as u64, out);
+                out.extend(evidence.iter().flat_map(|word| word.to_le_bytes()));
+            }
+            Kind::Features => {
+                put(tags.len() as u64, out);
+                out.extend(tags.iter().flat_map(|tag| tag.to_le_bytes()));
+                put(evidence.len() as u64, out);
+                out.extend_from_slice(code);
+            }
+        }
+    }
 }
 
 /// The content of a frame.
@@ -79,45 +121,21 @@ pub(super) struct Reads {
 }
 
 impl Record {
-    pub fn new(id: &str, signature: &Signature, time: u64, is_added: bool, algorithm: &dyn Algorithm) -> Self {
-        let kind = match algorithm.compare_on() {
-            _ if signature.featureless => Kind::Featureless,
-            CompareOn::Fingerprints => Kind::Fingerprint,
-            CompareOn::Features | CompareOn::Multisets => Kind::Features,
-        };
-        let tags = if kind == Kind::Features { signature.tags.clone() } else { Vec::new() };
-        let evidence = signature.evidence.clone();
-        Record { id: id.into(), sequence: signature.sequence, time, kind, is_added, tags, evidence }
-    }
-
     /// The tags of its keys.
-    pub fn tags(&self, algorithm: &dyn Algorithm) -> Vec<u32> {
+    pub fn tags(&self, algorithm: &dyn Algorithm) -> Cow<'_, [u32]> {
         match self.kind {
-            Kind::Featureless => Vec::new(),
-            Kind::Fingerprint => tags(algorithm, &self.evidence),
-            Kind::Features => self.tags.clone(),
+            Kind::Featureless => Cow::Borrowed(&[]),
+            Kind::Fingerprint => Cow::Owned(tags(algorithm, &self.evidence)),
+            Kind::Features => Cow::Borrowed(&self.tags),
         }
     }
 
-    pub fn write(&self, out: &mut Vec<u8>) {
-        out.push(self.kind as u8 | if self.is_added { ADDED } else { 0 });
-        put(self.id.len() as u64, out);
-        out.extend_from_slice(self.id.as_bytes());
-        out.extend_from_slice(&self.sequence.to_le_bytes());
-        put(self.time, out);
-        match self.kind {
-            Kind::Featureless => {}
-            Kind::Fingerprint => {
-                put(self.evidence.len() as u64, out);
-                out.extend(self.evidence.iter().flat_map(|word| word.to_le_bytes()));
-            }
-            Kind::Features => {
-                put(self.tags.len() as u64, out);
-                out.extend(self.tags.iter().flat_map(|tag| tag.to_le_bytes()));
-                put(self.evidence.len() as u64, out);
-                encode(&self.evidence, out);
-            }
-        }
+    /// The document with its tags, as it is entered into tables. It cannot be written again: it has no code.
+    pub fn document<'a>(&'a self, tags: &'a [u32], parities: &'a Parities) -> Document<'a> {
+        let Record { ref id, sequence, time, kind, is_added, ref evidence, .. } = *self;
+        let featureless = kind == Kind::Featureless;
+        let signed = Signed { made_by: 0, sequence, featureless, tags, evidence, code: &[], parities, remark: None };
+        Document { id, signed, time, is_added }
     }
 
     /// `None` if the bytes are not a record, or not one that an index of this shape can hold.

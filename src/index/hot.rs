@@ -1,6 +1,6 @@
 //! Keys that very many documents have: those of pages of one template, of a log, of a shop.
 
-use super::signature::Signature;
+use super::signature::Signed;
 use crate::algorithm::Algorithm;
 use crate::postings::{Families, Run, Table, Wanted, Words};
 use crate::similarity::bound::Bound;
@@ -84,7 +84,7 @@ impl HotKeys {
     /// left out, and the other families: no further document of them can be similar.
     pub fn find(
         &self,
-        signature: &Signature,
+        signature: Signed<'_>,
         most: usize,
         counts: impl Fn(u32) -> bool,
         candidates: &mut Vec<u32>,
@@ -93,7 +93,7 @@ impl HotKeys {
         let (mut is_capped, mut searched) = (false, Vec::new());
         for family in families.of(signature.tags.iter().map(|&tag| tag.into())) {
             let mut hits = 0;
-            let found = families.find(family, &signature.evidence, |document| {
+            let found = families.find(family, signature.evidence, |document| {
                 if !counts(document) {
                     return Wanted::No;
                 }
@@ -283,7 +283,7 @@ mod tests {
             decisions(&mut index, &pages);
             let asked = index.signer().sign(&format!("{common} asked"));
             let mut candidates = Vec::new();
-            let (found, searched) = index.tables.hot.find(&asked, most, |_| true, &mut candidates).unwrap();
+            let (found, searched) = index.tables.hot.find(asked.signed(), most, |_| true, &mut candidates).unwrap();
             assert_eq!(searched.is_empty(), is_capped);
             candidates.sort_unstable();
             candidates.dedup();

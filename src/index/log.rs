@@ -3,7 +3,7 @@
 use super::checkpoint::Mark;
 #[cfg(any(feature = "python", all(test, feature = "clean")))]
 use super::entry::CALL;
-use super::entry::{REMOVED, Reads, Record, SYNCED};
+use super::entry::{Document, REMOVED, Reads, Record, SYNCED};
 #[cfg(any(feature = "python", all(test, feature = "clean")))]
 use super::file::append;
 use super::file::{damaged, fault, file_header, is_still_at, is_unfinished, lock, sync_folder};
@@ -12,6 +12,7 @@ use super::frame::FRAME_OVERHEAD;
 use super::frame::{MAX_RECORD, checked, digest_after, frame_head, length_of};
 use super::repeat::Past;
 use super::stored::{End, Stored};
+use crate::algorithm::Algorithm;
 use crate::error::{Error, IndexFault};
 use crate::postings::read_at;
 use crate::readable::shortened_id;
@@ -34,6 +35,7 @@ pub(super) struct Log {
     has_marks: bool,
     /// The bytes that are not in the file yet; for a log in memory, all of them.
     pending: Vec<u8>,
+    /// A record that was read from the file.
     buffer: Vec<u8>,
     /// Notes that are not in a frame yet.
     notes: Vec<u64>,
@@ -68,7 +70,7 @@ pub(super) struct Aside {
     pub digest: u64,
 }
 
-/// The maximum size of the buffer of a document between two of them, in bytes.
+/// The maximum size of the buffers between two documents, in bytes.
 const MOST_BUFFERED: usize = 1 << 20;
 
 /// The size of the frame that begins a call.
@@ -315,28 +317,21 @@ impl Log {
         (self.pending.capacity() + 8 * self.notes.capacity()) as u64
     }
 
-    /// Adds a document. Returns its place.
-    pub fn append(&mut self, record: &Record) -> Result<u64, Error> {
+    /// Adds a document to the log of an index of this algorithm. Returns its place.
+    pub fn append(&mut self, document: &Document, algorithm: &dyn Algorithm) -> Result<u64, Error> {
         self.begin();
         self.frame_notes();
-        self.buffer.clear();
-        record.write(&mut self.buffer);
         self.is_due = true;
-        let place = self.frame();
-        self.buffer.clear();
-        // After a long document.
-        self.buffer.shrink_to(MOST_BUFFERED);
-        place.ok_or_else(|| Error::Full(format!("document '{}' is too large for the index", shortened_id(&record.id))))
+        let place = self.frame(|out| document.write(algorithm, out));
+        place.ok_or_else(|| Error::Full(format!("document '{}' is too large for the index", shortened_id(document.id))))
     }
 
     /// Adds an entry of another log unchanged. Returns its place.
     pub fn copy(&mut self, entry: &[u8]) -> u64 {
         self.begin();
         self.frame_notes();
-        self.buffer.clear();
-        self.buffer.extend_from_slice(entry);
         self.is_due = true;
-        self.frame().expect("it was a frame before")
+        self.frame(|out| out.extend_from_slice(entry)).expect("it was a frame before")
     }
 
     /// Adds the decision on a document. It changes nothing, and need not be on the disk before something else does.
@@ -360,11 +355,11 @@ impl Log {
 
     fn frame_notes(&mut self) {
         if !self.notes.is_empty() {
-            self.buffer.clear();
-            self.buffer.push(REMOVED);
-            self.buffer.extend(self.notes.drain(..).flat_map(u64::to_le_bytes));
             self.is_due = true;
-            self.frame().expect("they are bounded");
+            let mut notes = std::mem::take(&mut self.notes);
+            self.frame_of_words(&notes).expect("they are bounded");
+            notes.clear();
+            self.notes = notes;
         }
     }
 
@@ -375,10 +370,7 @@ impl Log {
             self.begin();
             self.frame_notes();
             self.is_due = true;
-            self.buffer.clear();
-            self.buffer.push(REMOVED);
-            self.buffer.extend(places.iter().flat_map(|place| place.to_le_bytes()));
-            self.frame().expect("half a megabyte is a frame");
+            self.frame_of_words(places).expect("half a megabyte is a frame");
         }
     }
 
@@ -387,22 +379,35 @@ impl Log {
     fn begin(&mut self) {
         let is_due = self.synced == self.written && self.marked < self.written;
         if self.pending.is_empty() && self.file.is_some() && is_due {
-            self.buffer.clear();
-            self.buffer.push(SYNCED);
             self.is_due = true;
-            self.frame().expect("a byte is a frame");
+            self.frame(|out| out.push(SYNCED)).expect("a byte is a frame");
             (self.marked, self.has_marks) = (self.len(), true);
         }
     }
 
-    /// Adds the buffer as a frame. `None` if it is too long.
-    fn frame(&mut self) -> Option<u64> {
-        let place = self.len();
-        let length = u32::try_from(self.buffer.len()).ok().filter(|&length| u64::from(length) <= MAX_RECORD)?;
-        self.pending.extend_from_slice(&frame_head(length, place));
-        self.pending.extend_from_slice(&self.buffer);
-        let check = xxh3_64_with_seed(&self.buffer, place);
-        self.pending.extend_from_slice(&check.to_le_bytes());
+    /// Adds places or notes as a frame. `None` if it is too long.
+    fn frame_of_words(&mut self, words: &[u64]) -> Option<u64> {
+        self.frame(|out| {
+            out.push(REMOVED);
+            out.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        })
+    }
+
+    /// Adds what `write` appends as a frame. `None` if it is too long.
+    fn frame(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Option<u64> {
+        let (place, pending) = (self.len(), &mut self.pending);
+        let head = pending.len();
+        let start = head + frame_head(0, 0).len();
+        pending.resize(start, 0);
+        write(pending);
+        let record = &pending[start..];
+        let Some(length) = u32::try_from(record.len()).ok().filter(|&length| u64::from(length) <= MAX_RECORD) else {
+            pending.truncate(head);
+            return None;
+        };
+        let check = xxh3_64_with_seed(record, place);
+        pending[head..start].copy_from_slice(&frame_head(length, place));
+        pending.extend_from_slice(&check.to_le_bytes());
         self.digest = digest_after(self.digest, check);
         Some(place)
     }
@@ -507,6 +512,10 @@ impl Log {
         let length = length_of(head, place).ok_or_else(wrong)?;
         self.buffer.resize(length as usize + 8, 0);
         read_at(file, &mut self.buffer, at + 8).map_err(failed)?;
-        checked(&self.buffer, place).and_then(|bytes| Record::parse(bytes, &self.reads)).ok_or_else(wrong)
+        let record = checked(&self.buffer, place).and_then(|bytes| Record::parse(bytes, &self.reads));
+        if self.buffer.len() > MOST_BUFFERED {
+            self.buffer = Vec::new();
+        }
+        record.ok_or_else(wrong)
     }
 }

@@ -88,6 +88,7 @@ pub use nearest::{Nearest, Neighbour, Wanted};
 pub use options::{IndexOptions, Limits, Mode, Sync};
 pub use plan::{MEDIAN_TOKENS, Plan, Seed, Size};
 pub use signature::{Signature, Signer};
+pub(crate) use signature::{Signatures, Signed};
 #[cfg(feature = "clean")]
 pub(crate) use staged::{Addition, Made, Staged};
 pub use stored::Repair;
@@ -101,7 +102,7 @@ use crate::similarity::Similarity;
 use crowded::MOST_WORDS;
 use disk::Disk;
 use enter::Entering;
-use entry::Record;
+use entry::Document;
 use file::are_tables_damaged;
 use header::seed_of;
 use log::Log;
@@ -519,6 +520,11 @@ impl Index {
     /// The signature was made by the signer of an index with another [identity](crate::algorithm::Spec::identity), the log cannot be
     /// read or written, or a limit is reached.
     pub fn decide(&mut self, id: &str, signature: &Signature, now: u64) -> Result<Decision, Error> {
+        self.decide_signed(id, signature.signed(), now)
+    }
+
+    /// As [`decide`](Self::decide), with a signature of a batch.
+    pub(crate) fn decide_signed(&mut self, id: &str, signature: Signed<'_>, now: u64) -> Result<Decision, Error> {
         self.decide_on(Name::Id(id), signature, now)
     }
 
@@ -530,14 +536,14 @@ impl Index {
     pub(crate) fn decide_unnamed(
         &mut self,
         prefix: &'static str,
-        signature: &Signature,
+        signature: Signed<'_>,
         now: u64,
     ) -> Result<Decision, Error> {
         self.decide_on(Name::Number(prefix), signature, now)
     }
 
     /// Checks that a signature was made for this index, of all that the algorithm has learned: another has other hashes.
-    fn check(&self, signature: &Signature) -> Result<(), Error> {
+    fn check(&self, signature: Signed<'_>) -> Result<(), Error> {
         self.algorithm.check_learned()?;
         if signature.made_by == self.signing.made_by {
             return Ok(());
@@ -582,12 +588,12 @@ impl Index {
     }
 
     /// Where documents are added, one without an id is known if another with its tokens is remembered.
-    fn decision_on_copy(&mut self, signature: &Signature) -> Result<Option<Decision>, Error> {
+    fn decision_on_copy(&mut self, signature: Signed<'_>) -> Result<Option<Decision>, Error> {
         let is_known = self.mode == Mode::Add && !signature.featureless && self.search().has_copy(signature)?;
         Ok(is_known.then_some(Decision::Known))
     }
 
-    fn decide_on(&mut self, name: Name<'_>, signature: &Signature, now: u64) -> Result<Decision, Error> {
+    fn decide_on(&mut self, name: Name<'_>, signature: Signed<'_>, now: u64) -> Result<Decision, Error> {
         self.check(signature)?;
         let started = Instant::now();
         let mut decision = self.decision(name, signature, now);
@@ -596,17 +602,17 @@ impl Index {
         }
         self.pace.add(started.elapsed());
         if decision.is_ok() {
-            self.summary.add(signature.featureless, signature.remark.as_deref().cloned());
+            self.summary.add(signature.featureless, signature.remark.cloned());
         }
         decision
     }
 
-    fn decision(&mut self, name: Name<'_>, signature: &Signature, now: u64) -> Result<Decision, Error> {
+    fn decision(&mut self, name: Name<'_>, signature: Signed<'_>, now: u64) -> Result<Decision, Error> {
         if let Some(decision) = self.repeated(name, signature)? {
             return Ok(decision);
         }
         if let Mode::Nearest(wanted) = self.mode {
-            return self.nearest(signature, wanted, now).map(Decision::Nearest);
+            return self.nearest_to(signature, wanted, now).map(Decision::Nearest);
         }
         self.forget(now)?;
         if let Some(decision) = self.decision_on_known(name, signature)? {
@@ -635,7 +641,7 @@ impl Index {
     }
 
     /// The decision on a document that is remembered with the same id and tokens, if it is.
-    fn decision_on_known(&mut self, name: Name<'_>, signature: &Signature) -> Result<Option<Decision>, Error> {
+    fn decision_on_known(&mut self, name: Name<'_>, signature: Signed<'_>) -> Result<Option<Decision>, Error> {
         let Name::Id(id) = name else { return self.decision_on_copy(signature) };
         // An added document never passed, and does not pass now. An index without a file does not outlive the run, so that
         // nothing is fed again: it is a copy.
@@ -671,6 +677,10 @@ impl Index {
     /// whose sizes and outlines allow them to be among the most similar. Memory: 16 bytes for each document that may be
     /// compared, of fingerprints only for those that are wanted.
     pub fn nearest(&mut self, signature: &Signature, wanted: Wanted, now: u64) -> Result<Nearest, Error> {
+        self.nearest_to(signature.signed(), wanted, now)
+    }
+
+    fn nearest_to(&mut self, signature: Signed<'_>, wanted: Wanted, now: u64) -> Result<Nearest, Error> {
         self.check(signature)?;
         let nearest = self.find_nearest(signature, wanted, now);
         if nearest.as_ref().is_err_and(are_tables_damaged) {
@@ -680,7 +690,7 @@ impl Index {
         nearest
     }
 
-    fn find_nearest(&mut self, signature: &Signature, wanted: Wanted, now: u64) -> Result<Nearest, Error> {
+    fn find_nearest(&mut self, signature: Signed<'_>, wanted: Wanted, now: u64) -> Result<Nearest, Error> {
         self.forget(now)?;
         let nearest = self.search().nearest(signature, wanted)?;
         self.capped += u64::from(nearest.is_capped);
@@ -722,7 +732,7 @@ impl Index {
         }
     }
 
-    fn note(&mut self, name: Name<'_>, signature: &Signature, original: Option<u64>) {
+    fn note(&mut self, name: Name<'_>, signature: Signed<'_>, original: Option<u64>) {
         if let Name::Id(id) = name
             && self.is_noting()
         {
@@ -732,7 +742,7 @@ impl Index {
     }
 
     /// The decision on a document before an interruption, if it is fed again.
-    fn repeated(&mut self, name: Name<'_>, signature: &Signature) -> Result<Option<Decision>, Error> {
+    fn repeated(&mut self, name: Name<'_>, signature: Signed<'_>) -> Result<Option<Decision>, Error> {
         let Some(repetition) = &mut self.repetition else { return Ok(None) };
         // One without an id is never fed again.
         let past = if let Name::Id(id) = name { repetition.next(repeat::name(id, signature.sequence)) } else { None };
@@ -744,7 +754,7 @@ impl Index {
             Some(Past { original: None, .. }) => Ok(Some(Decision::Known)),
             Some(Past { original: Some(place), .. }) => {
                 let original = self.log.read(place)?;
-                let similarity = self.algorithm.compare(&original.evidence, &signature.evidence);
+                let similarity = self.algorithm.compare(&original.evidence, signature.evidence);
                 if similarity.is_none() {
                     // Another document with the same hash.
                     self.repetition = None;
@@ -755,7 +765,7 @@ impl Index {
         }
     }
 
-    fn keep(&mut self, name: Name<'_>, signature: &Signature, now: u64) -> Result<(), Error> {
+    fn keep(&mut self, name: Name<'_>, signature: Signed<'_>, now: u64) -> Result<(), Error> {
         if self.renewal.is_some() && self.check_limits().is_err() {
             // The old tables are freed.
             self.end_renewal(now)?;
@@ -767,10 +777,10 @@ impl Index {
         self.entering().make_room(signature.tags.len())?;
         self.begin_notes();
         let id = self.id_of(name)?;
-        let record = Record::new(&id, signature, now, self.mode == Mode::Add, &*self.algorithm);
-        let place = self.log.append(&record)?;
+        let document = Document { id: &id, signed: signature, time: now, is_added: self.mode == Mode::Add };
+        let place = self.log.append(&document, &*self.algorithm)?;
         self.has_used(&id);
-        self.entering().enter(place, &record)?;
+        self.entering().enter(place, &document)?;
         self.forget(now)?;
         self.log.bound_pending()?;
         if self.sync == Sync::Always {

@@ -7,7 +7,7 @@ use super::nearest::{Nearest, Neighbour, Wanted};
 use super::ranked::{Bounded, ranked};
 use super::remembered::Remembered;
 use super::repeat;
-use super::signature::Signature;
+use super::signature::Signed;
 use super::tables::Tables;
 use crate::algorithm::{Algorithm, CompareOn};
 use crate::error::Error;
@@ -82,7 +82,7 @@ pub(super) struct Found {
 
 impl Search<'_> {
     /// The most similar document at or above the threshold; the earliest of several.
-    pub fn most_similar(&mut self, signature: &Signature) -> Result<Found, Error> {
+    pub fn most_similar(&mut self, signature: Signed<'_>) -> Result<Found, Error> {
         let capped = self.find_candidates(signature)?;
         self.find_bounds(signature, self.jaccard)?;
         let mut bounded = std::mem::take(self.bounded);
@@ -92,14 +92,14 @@ impl Search<'_> {
     }
 
     /// The most similar documents, whatever the threshold.
-    pub fn nearest(&mut self, signature: &Signature, wanted: Wanted) -> Result<Nearest, Error> {
+    pub fn nearest(&mut self, signature: Signed<'_>, wanted: Wanted) -> Result<Nearest, Error> {
         if signature.featureless {
             return Ok(Nearest { is_featureless: true, ..Nearest::default() });
         }
         let mut is_capped = false;
         match (self.bounds.ordered, wanted.is_exhaustive) {
             // Fingerprints are compared faster than they are looked up.
-            (Some(_), _) => self.fill_with_nearest(&signature.evidence, u32::MAX, wanted.most),
+            (Some(_), _) => self.fill_with_nearest(signature.evidence, u32::MAX, wanted.most),
             (None, true) => self.fill_with_all(),
             (None, false) => is_capped = self.find_candidates(signature)?,
         }
@@ -107,7 +107,7 @@ impl Search<'_> {
         let (mut bounded, algorithm) = (std::mem::take(self.bounded), self.algorithm);
         let best = ranked(&mut bounded, wanted.most, |document| {
             let stored = self.evidence(document)?;
-            let similarity = (!stored.is_empty()).then(|| algorithm.similarity(&stored, &signature.evidence)).flatten();
+            let similarity = (!stored.is_empty()).then(|| algorithm.similarity(&stored, signature.evidence)).flatten();
             // Documents that have nothing in common are no neighbours.
             Ok(similarity.filter(|similarity| similarity.value() > 0.0))
         });
@@ -123,7 +123,7 @@ impl Search<'_> {
 
     /// The place of the first remembered document with this id and these tokens. Where documents are only added, those that
     /// were added before count; otherwise only those that passed.
-    pub fn known(&mut self, id: &str, signature: &Signature, only_adds: bool) -> Result<Option<u64>, Error> {
+    pub fn known(&mut self, id: &str, signature: Signed<'_>, only_adds: bool) -> Result<Option<u64>, Error> {
         self.candidates.clear();
         let (tables, candidates) = (&*self.tables, &mut *self.candidates);
         let tag = id_tag(id, signature.sequence);
@@ -142,11 +142,11 @@ impl Search<'_> {
     }
 
     /// Whether a remembered document has the same tokens, and features.
-    pub fn has_copy(&mut self, signature: &Signature) -> Result<bool, Error> {
+    pub fn has_copy(&mut self, signature: Signed<'_>) -> Result<bool, Error> {
         self.candidates.clear();
         match &self.tables.copies {
             Some(copies) => {
-                let (tag, candidates) = (copy_tag(&signature.evidence), &mut *self.candidates);
+                let (tag, candidates) = (copy_tag(signature.evidence), &mut *self.candidates);
                 let counted = |document| self.remembered.has(document);
                 copies.find(tag, MOST_OF_A_KEY, counted, |document| candidates.push(document)).map_err(cannot_read)?;
             }
@@ -158,7 +158,7 @@ impl Search<'_> {
                 CompareOn::Fingerprints => self.tables.fingerprint(document) == signature.evidence,
                 _ => {
                     let (size, own) = self.tables.outlines.get(document).map_err(cannot_read)?;
-                    (size, own) == (signature.evidence.len() as u32, signature.parities)
+                    (size, &own) == (signature.evidence.len() as u32, signature.parities)
                 }
             };
             let place = self.tables.places[document as usize];
@@ -171,7 +171,7 @@ impl Search<'_> {
 
     /// Finds the documents that share a key, ascending; or the nearest within the distance alone, if that takes less time.
     /// Returns whether some were left out, because too many share a key.
-    pub(super) fn find_candidates(&mut self, signature: &Signature) -> Result<bool, Error> {
+    pub(super) fn find_candidates(&mut self, signature: Signed<'_>) -> Result<bool, Error> {
         self.candidates.clear();
         let (ordered, words) = (self.bounds.ordered, self.tables.fingerprints.len());
         let most = ordered.map_or(usize::MAX, |ordered| ordered.most_candidates(words));
@@ -179,12 +179,12 @@ impl Search<'_> {
         let capped = most > 0 && self.look_up(signature, most, compares_all)?;
         // Their number is only known now, because fingerprints need not be distributed like random ones.
         if let Some(ordered) = ordered.filter(|_| self.candidates.len() >= most || capped && compares_all) {
-            self.fill_with_nearest(&signature.evidence, ordered.distance, 1);
+            self.fill_with_nearest(signature.evidence, ordered.distance, 1);
             return Ok(false);
         }
         if let Some(copies) = self.tables.copies.as_ref().filter(|_| capped) {
             // The latest documents with this fingerprint.
-            let (tag, candidates) = (copy_tag(&signature.evidence), &mut *self.candidates);
+            let (tag, candidates) = (copy_tag(signature.evidence), &mut *self.candidates);
             let counted = |document| self.remembered.has(document);
             let most = self.bounds.most_of_a_key;
             copies.find(tag, most, counted, |document| candidates.push(document)).map_err(cannot_read)?;
@@ -196,7 +196,7 @@ impl Search<'_> {
 
     /// Adds the documents that share a key to the candidates, and stops at `most` of them, or where some were left out and
     /// all are compared then. Returns whether some were left out, because too many share a key.
-    fn look_up(&mut self, signature: &Signature, most: usize, compares_all: bool) -> Result<bool, Error> {
+    fn look_up(&mut self, signature: Signed<'_>, most: usize, compares_all: bool) -> Result<bool, Error> {
         let Search { tables, remembered, candidates, .. } = self;
         signature.tags.iter().for_each(|&tag| tables.keys.fetch(tag));
         let (most_of_a_key, counted) = (self.bounds.most_of_a_key, |document| remembered.has(document));
@@ -269,14 +269,14 @@ impl Search<'_> {
     ///
     /// Sizes and outlines bound the Jaccard similarity alone. Of other measures, all candidates have the bound 1: they are compared
     /// in their order.
-    pub(super) fn find_bounds(&mut self, signature: &Signature, threshold: Option<Threshold>) -> Result<(), Error> {
+    pub(super) fn find_bounds(&mut self, signature: Signed<'_>, threshold: Option<Threshold>) -> Result<(), Error> {
         let Search { tables, bounded, candidates, .. } = self;
         bounded.clear();
         if self.algorithm.compare_on() == CompareOn::Fingerprints {
             bounded.extend(candidates.iter().map(|&document| (1.0, document)));
             return Ok(());
         }
-        let own = (signature.evidence.len() as u32, &signature.parities);
+        let own = (signature.evidence.len() as u32, signature.parities);
         for &document in &**candidates {
             let (size, parities) = tables.outlines.get(document).map_err(cannot_read)?;
             if can_reach(threshold, (size, &parities), own) {
@@ -296,18 +296,18 @@ impl Search<'_> {
     }
 
     /// The similarity of a document, `None` below the threshold.
-    fn similarity(&mut self, document: u32, signature: &Signature) -> Result<Option<Similarity>, Error> {
+    fn similarity(&mut self, document: u32, signature: Signed<'_>) -> Result<Option<Similarity>, Error> {
         if self.algorithm.compare_on() == CompareOn::Fingerprints {
             let fingerprint = self.tables.fingerprint(document);
             // None, of a document without features, is similar to nothing.
             return Ok((!fingerprint.is_empty())
-                .then(|| self.algorithm.compare(fingerprint, &signature.evidence))
+                .then(|| self.algorithm.compare(fingerprint, signature.evidence))
                 .flatten());
         }
         let stored = self.log.read(self.tables.places[document as usize])?;
-        let similarity = self.algorithm.compare(&stored.evidence, &signature.evidence);
+        let similarity = self.algorithm.compare(&stored.evidence, signature.evidence);
         // Hot keys are searched together, so that a document may have none of them.
-        Ok(similarity.filter(|_| share_one(&stored.tags, &signature.tags)))
+        Ok(similarity.filter(|_| share_one(&stored.tags, signature.tags)))
     }
 }
 

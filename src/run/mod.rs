@@ -7,3 +7,4 @@ pub(crate) mod ordered;
 pub(crate) mod places;
 pub(crate) mod rejections;
 pub(crate) mod sign;
+pub(crate) mod sort;

@@ -15,12 +15,12 @@ fn cosine() -> Plan {
 }
 
 /// The similarities of the documents that share a key and reach the threshold, by their numbers.
-fn similar(index: &mut Index, signature: &Signature) -> Vec<(u32, Similarity)> {
+fn similar(index: &mut Index, signature: Signed<'_>) -> Vec<(u32, Similarity)> {
     let places = index.tables.places.clone();
     let similarity = |(number, place)| {
         let record = index.log.read(place).unwrap();
         let shares_one = record.tags(&*index.algorithm).iter().any(|tag| signature.tags.contains(tag));
-        let similarity = index.algorithm.compare(&record.evidence, &signature.evidence);
+        let similarity = index.algorithm.compare(&record.evidence, signature.evidence);
         similarity.filter(|_| shares_one).map(|similarity| (number, similarity))
     };
     (0..).zip(places).filter_map(similarity).collect()
@@ -42,7 +42,8 @@ fn the_most_similar_is_found_and_the_earliest_of_several() {
         let (mut several, mut tied) = (0, 0);
         for text in &asked {
             let signature = index.signer().sign(text);
-            let similar = similar(&mut index, &signature);
+            let signature = signature.signed();
+            let similar = similar(&mut index, signature);
             let mut best = None;
             for &(number, similarity) in &similar {
                 if best.is_none_or(|(_, best)| similarity > best) {
@@ -79,10 +80,11 @@ fn bounds_are_not_below_similarities_and_tell_the_bare_page_of_a_template() {
         let bare = texts[0].split(' ').take(60).collect::<Vec<_>>().join(" ");
         for text in texts.iter().chain(slice::from_ref(&bare)) {
             let signature = index.signer().sign(text);
-            let similar = similar(&mut index, &signature);
+            let signature = signature.signed();
+            let similar = similar(&mut index, signature);
             let mut search = index.search();
-            search.find_candidates(&signature).unwrap();
-            search.find_bounds(&signature, search.jaccard).unwrap();
+            search.find_candidates(signature).unwrap();
+            search.find_bounds(signature, search.jaccard).unwrap();
             for (number, similarity) in similar {
                 let bound = search.bounded.iter().find(|bounded| bounded.1 == number).expect("it is not ruled out").0;
                 assert!(bound >= similarity.value());
