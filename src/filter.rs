@@ -149,13 +149,13 @@ pub const IN_FLIGHT: usize = 8;
 const ROOM: u64 = 24 << 20;
 
 /// The memory of a chunk and of its signatures for each byte.
-const BYTES_A_BYTE: u64 = 4;
+const BYTES_A_BYTE: u64 = 3;
 
 /// The memory for signing: of all documents at a time, and of a long one that is signed alone, if the index is bounded.
 const SIGNING: u64 = 32 << 20;
 const SIGNING_ALONE: u64 = 72 << 20;
 
-/// The memory of each feature while the index takes it: in the signature, its code there, and twice in the log while that grows.
+/// The memory of each feature while the index takes it: in the signature, decoded, and twice in the log while that grows.
 const BYTES_A_FEATURE: u64 = 28;
 
 /// The maximum size, in bytes, of the records that are decided on before they leave, and the time after which they leave

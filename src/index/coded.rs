@@ -9,20 +9,19 @@ use crate::run::sort::HashSort;
 /// Bits of each element.
 const BITS: u32 = 44;
 
-/// Appends the elements as stored: mixed, cut, ascending; of a set each element once. Elements that are equal only once they are cut
-/// stay. The elements themselves are lost.
-pub(super) fn cut(elements: &mut [u64], is_set: bool, sort: &mut HashSort, out: &mut Vec<u64>) {
+/// Replaces elements by what is stored: mixed, cut, ascending; of a set each element once. Elements that are equal only once they are
+/// cut stay.
+pub(super) fn cut(elements: &mut Vec<u64>, is_set: bool, sort: &mut HashSort) {
     elements.iter_mut().for_each(|element| *element = mix(*element));
     sort.sort(elements);
-    let start = out.len();
-    out.resize(start + elements.len(), 0);
-    let (cut, mut kept, mut before) = (&mut out[start..], 0, None);
-    for &element in &*elements {
-        cut[kept] = element >> (64 - BITS);
+    let (mut kept, mut before) = (0, None);
+    for at in 0..elements.len() {
+        let element = elements[at];
+        elements[kept] = element >> (64 - BITS);
         kept += usize::from(!is_set || before != Some(element));
         before = Some(element);
     }
-    out.truncate(start + kept);
+    elements.truncate(kept);
 }
 
 /// The number of low bits of a difference that are stored verbatim: about the logarithm of the mean of the differences.
@@ -118,10 +117,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn stored(mut elements: Vec<u64>, is_set: bool) -> Vec<u64> {
-        let mut out = vec![5];
-        cut(&mut elements, is_set, &mut HashSort::default(), &mut out);
-        assert_eq!(out.remove(0), 5);
-        out
+        cut(&mut elements, is_set, &mut HashSort::default());
+        elements
     }
 
     /// The code of a set bit by bit, by the definition.

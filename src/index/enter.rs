@@ -5,7 +5,7 @@ use super::file::{are_tables_damaged, cannot_read};
 use super::log::Log;
 use super::remembered::Remembered;
 use super::search::{copy_tag, id_tag};
-use super::signature::Signed;
+use super::signature::{Evidence, Signed};
 use super::tables::{State, Tables};
 use crate::algorithm::{Algorithm, CompareOn};
 use crate::error::Error;
@@ -43,7 +43,9 @@ impl Entering<'_> {
         let time = entered.time.try_into().unwrap_or(u32::MAX);
         self.remembered.enter(time);
         if self.algorithm.compare_on() == CompareOn::Fingerprints {
-            self.tables.fingerprints.extend_from_slice(evidence);
+            if let Evidence::Words(fingerprint) = evidence {
+                self.tables.fingerprints.extend_from_slice(fingerprint);
+            }
             self.tables.ends.push(self.tables.fingerprints.len() as u64);
         } else {
             self.tables.outlines.push((evidence.len() as u32, *parities));
@@ -55,8 +57,8 @@ impl Entering<'_> {
         tags.iter().for_each(|&tag| self.tables.keys.insert(tag, document));
         self.tables.hot.enter(tags, document, evidence);
         self.tables.ids.insert(id_tag(entered.id, sequence), document);
-        if let Some(copies) = self.tables.copies.as_mut().filter(|_| !evidence.is_empty()) {
-            copies.insert(copy_tag(evidence), document);
+        if let (Some(copies), Evidence::Words(fingerprint @ [_, ..])) = (&mut self.tables.copies, evidence) {
+            copies.insert(copy_tag(fingerprint), document);
         }
         self.watch(tags, document)
     }

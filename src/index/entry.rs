@@ -9,9 +9,9 @@
 //!
 //! The highest bit of the kind is set for a document that was added and never passed. Lengths are LEB128, all other numbers little-endian.
 
-use super::coded::{decode, fits};
+use super::coded::{decode, encode, fits};
 use super::shape::{Kind, Shape};
-use super::signature::{Signed, tags};
+use super::signature::{Evidence, Signed, tags};
 use crate::algorithm::{Algorithm, CompareOn};
 use crate::outline::Parities;
 use std::borrow::Cow;
@@ -48,7 +48,7 @@ pub(super) struct Document<'a> {
 impl Document<'_> {
     /// Appends its record in an index of this algorithm.
     pub fn write(&self, algorithm: &dyn Algorithm, out: &mut Vec<u8>) {
-        let Signed { sequence, featureless, tags, evidence, code, .. } = self.signed;
+        let Signed { sequence, featureless, tags, evidence, .. } = self.signed;
         let kind = match algorithm.compare_on() {
             _ if featureless => Kind::Featureless,
             CompareOn::Fingerprints => Kind::Fingerprint,
@@ -59,18 +59,20 @@ impl Document<'_> {
         out.extend_from_slice(self.id.as_bytes());
         out.extend_from_slice(&sequence.to_le_bytes());
         put(self.time, out);
-        match kind {
-            Kind::Featureless => {}
-            Kind::Fingerprint => {
-                put(evidence.len() as u64, out);
-                out.extend(evidence.iter().flat_map(|word| word.to_le_bytes()));
+        if kind == Kind::Featureless {
+            return;
+        }
+        if kind == Kind::Features {
+            put(tags.len() as u64, out);
+            out.extend(tags.iter().flat_map(|tag| tag.to_le_bytes()));
+        }
+        put(evidence.len() as u64, out);
+        match evidence {
+            Evidence::Words(words) if kind == Kind::Fingerprint => {
+                out.extend(words.iter().flat_map(|word| word.to_le_bytes()))
             }
-            Kind::Features => {
-                put(tags.len() as u64, out);
-                out.extend(tags.iter().flat_map(|tag| tag.to_le_bytes()));
-                put(evidence.len() as u64, out);
-                out.extend_from_slice(code);
-            }
+            Evidence::Words(features) => encode(features, out),
+            Evidence::Coded(_, code) => out.extend_from_slice(code),
         }
     }
 }
@@ -130,11 +132,12 @@ impl Record {
         }
     }
 
-    /// The document with its tags, as it is entered into tables. It cannot be written again: it has no code.
+    /// The document with its tags, as it is entered into tables.
     pub fn document<'a>(&'a self, tags: &'a [u32], parities: &'a Parities) -> Document<'a> {
         let Record { ref id, sequence, time, kind, is_added, ref evidence, .. } = *self;
         let featureless = kind == Kind::Featureless;
-        let signed = Signed { made_by: 0, sequence, featureless, tags, evidence, code: &[], parities, remark: None };
+        let evidence = Evidence::Words(evidence);
+        let signed = Signed { made_by: 0, sequence, featureless, tags, evidence, parities, remark: None };
         Document { id, signed, time, is_added }
     }
 

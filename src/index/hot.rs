@@ -1,6 +1,6 @@
 //! Keys that very many documents have: those of pages of one template, of a log, of a shop.
 
-use super::signature::Signed;
+use super::signature::{Evidence, Signed};
 use crate::algorithm::Algorithm;
 use crate::postings::{Families, Run, Table, Wanted, Words};
 use crate::similarity::bound::Bound;
@@ -42,11 +42,11 @@ impl HotKeys {
     }
 
     /// Enters a document, later than all others, under those of its keys that are hot.
-    pub fn enter(&mut self, tags: &[u32], document: u32, set: &[u64]) {
+    pub fn enter(&mut self, tags: &[u32], document: u32, set: Evidence<'_>) {
         if let Some(families) = &mut self.families {
-            for family in families.of(tags.iter().map(|&tag| tag.into())) {
-                families.add(family, document, set);
-            }
+            let (of, mut buffer) = (families.of(tags.iter().map(|&tag| tag.into())), Vec::new());
+            let set = if of.is_empty() { &[] } else { set.words(&mut buffer) };
+            of.into_iter().for_each(|family| families.add(family, document, set));
         }
     }
 
@@ -91,9 +91,11 @@ impl HotKeys {
     ) -> io::Result<(bool, Vec<u32>)> {
         let Some(families) = &self.families else { return Ok((false, Vec::new())) };
         let (mut is_capped, mut searched) = (false, Vec::new());
-        for family in families.of(signature.tags.iter().map(|&tag| tag.into())) {
+        let (of, mut buffer) = (families.of(signature.tags.iter().map(|&tag| tag.into())), Vec::new());
+        let set = if of.is_empty() { &[] } else { signature.evidence.words(&mut buffer) };
+        for family in of {
             let mut hits = 0;
-            let found = families.find(family, signature.evidence, |document| {
+            let found = families.find(family, set, |document| {
                 if !counts(document) {
                     return Wanted::No;
                 }

@@ -147,9 +147,10 @@ pub struct Index {
     pace: Pace,
     /// The documents that were decided on.
     summary: RunSummary,
-    /// A buffer.
+    /// Buffers; the last for the features of the document that is decided on.
     candidates: Vec<u32>,
     bounded: Vec<ranked::Bounded>,
+    own: Vec<u64>,
     was_interrupted: bool,
     /// Why the checkpoint at the end of the run was not made.
     failed_checkpoint: Option<String>,
@@ -387,6 +388,7 @@ impl Index {
             summary: RunSummary::default(),
             candidates: Vec::new(),
             bounded: Vec::new(),
+            own: Vec::new(),
             was_interrupted: false,
             failed_checkpoint: None,
             renewal: None,
@@ -707,6 +709,7 @@ impl Index {
             bounds: self.bounds,
             candidates: &mut self.candidates,
             bounded: &mut self.bounded,
+            own: &mut self.own,
         }
     }
 
@@ -754,7 +757,7 @@ impl Index {
             Some(Past { original: None, .. }) => Ok(Some(Decision::Known)),
             Some(Past { original: Some(place), .. }) => {
                 let original = self.log.read(place)?;
-                let similarity = self.algorithm.compare(&original.evidence, signature.evidence);
+                let similarity = self.algorithm.compare(&original.evidence, signature.evidence.words(&mut self.own));
                 if similarity.is_none() {
                     // Another document with the same hash.
                     self.repetition = None;

@@ -24,6 +24,9 @@ use std::collections::BinaryHeap;
 /// The number of fingerprints that are compared with one bound, before it follows the nearest that were found.
 const PART: usize = 1 << 12;
 
+/// The maximum number of features that a buffer is kept for.
+const MOST_KEPT: usize = 1 << 16;
+
 /// The bounds of a search.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
@@ -71,6 +74,7 @@ pub(super) struct Search<'a> {
     /// Buffers.
     pub candidates: &'a mut Vec<u32>,
     pub bounded: &'a mut Vec<Bounded>,
+    pub own: &'a mut Vec<u64>,
 }
 
 /// What a search for similar documents found.
@@ -85,9 +89,17 @@ impl Search<'_> {
     pub fn most_similar(&mut self, signature: Signed<'_>) -> Result<Found, Error> {
         let capped = self.find_candidates(signature)?;
         self.find_bounds(signature, self.jaccard)?;
-        let mut bounded = std::mem::take(self.bounded);
-        let best = ranked(&mut bounded, 1, |document| self.similarity(document, signature));
-        *self.bounded = bounded;
+        if self.bounded.is_empty() {
+            return Ok(Found { best: None, capped });
+        }
+        let (mut bounded, mut buffer) = (std::mem::take(self.bounded), std::mem::take(self.own));
+        let own = signature.evidence.words(&mut buffer);
+        let best = ranked(&mut bounded, 1, |document| self.similarity(document, own, signature.tags));
+        // Those of a long document are not kept.
+        if buffer.len() > MOST_KEPT {
+            buffer = Vec::new();
+        }
+        (*self.bounded, *self.own) = (bounded, buffer);
         Ok(Found { best: best?.first().map(|&(similarity, document)| (document, similarity)), capped })
     }
 
@@ -96,10 +108,11 @@ impl Search<'_> {
         if signature.featureless {
             return Ok(Nearest { is_featureless: true, ..Nearest::default() });
         }
-        let mut is_capped = false;
+        let (mut is_capped, mut buffer) = (false, Vec::new());
+        let own = signature.evidence.words(&mut buffer);
         match (self.bounds.ordered, wanted.is_exhaustive) {
             // Fingerprints are compared faster than they are looked up.
-            (Some(_), _) => self.fill_with_nearest(signature.evidence, u32::MAX, wanted.most),
+            (Some(_), _) => self.fill_with_nearest(own, u32::MAX, wanted.most),
             (None, true) => self.fill_with_all(),
             (None, false) => is_capped = self.find_candidates(signature)?,
         }
@@ -107,7 +120,7 @@ impl Search<'_> {
         let (mut bounded, algorithm) = (std::mem::take(self.bounded), self.algorithm);
         let best = ranked(&mut bounded, wanted.most, |document| {
             let stored = self.evidence(document)?;
-            let similarity = (!stored.is_empty()).then(|| algorithm.similarity(&stored, signature.evidence)).flatten();
+            let similarity = (!stored.is_empty()).then(|| algorithm.similarity(&stored, own)).flatten();
             // Documents that have nothing in common are no neighbours.
             Ok(similarity.filter(|similarity| similarity.value() > 0.0))
         });
@@ -146,7 +159,7 @@ impl Search<'_> {
         self.candidates.clear();
         match &self.tables.copies {
             Some(copies) => {
-                let (tag, candidates) = (copy_tag(signature.evidence), &mut *self.candidates);
+                let (tag, candidates) = (copy_tag(signature.fingerprint()), &mut *self.candidates);
                 let counted = |document| self.remembered.has(document);
                 copies.find(tag, MOST_OF_A_KEY, counted, |document| candidates.push(document)).map_err(cannot_read)?;
             }
@@ -155,7 +168,7 @@ impl Search<'_> {
         for at in 0..self.candidates.len() {
             let document = self.candidates[at];
             let may_be_equal = match self.algorithm.compare_on() {
-                CompareOn::Fingerprints => self.tables.fingerprint(document) == signature.evidence,
+                CompareOn::Fingerprints => self.tables.fingerprint(document) == signature.fingerprint(),
                 _ => {
                     let (size, own) = self.tables.outlines.get(document).map_err(cannot_read)?;
                     (size, &own) == (signature.evidence.len() as u32, signature.parities)
@@ -179,12 +192,12 @@ impl Search<'_> {
         let capped = most > 0 && self.look_up(signature, most, compares_all)?;
         // Their number is only known now, because fingerprints need not be distributed like random ones.
         if let Some(ordered) = ordered.filter(|_| self.candidates.len() >= most || capped && compares_all) {
-            self.fill_with_nearest(signature.evidence, ordered.distance, 1);
+            self.fill_with_nearest(signature.fingerprint(), ordered.distance, 1);
             return Ok(false);
         }
         if let Some(copies) = self.tables.copies.as_ref().filter(|_| capped) {
             // The latest documents with this fingerprint.
-            let (tag, candidates) = (copy_tag(signature.evidence), &mut *self.candidates);
+            let (tag, candidates) = (copy_tag(signature.fingerprint()), &mut *self.candidates);
             let counted = |document| self.remembered.has(document);
             let most = self.bounds.most_of_a_key;
             copies.find(tag, most, counted, |document| candidates.push(document)).map_err(cannot_read)?;
@@ -295,19 +308,17 @@ impl Search<'_> {
         Ok(Cow::Owned(self.log.read(self.tables.places[document as usize])?.evidence))
     }
 
-    /// The similarity of a document, `None` below the threshold.
-    fn similarity(&mut self, document: u32, signature: Signed<'_>) -> Result<Option<Similarity>, Error> {
+    /// The similarity of a document to one with this evidence and these tags, `None` below the threshold.
+    fn similarity(&mut self, document: u32, own: &[u64], tags: &[u32]) -> Result<Option<Similarity>, Error> {
         if self.algorithm.compare_on() == CompareOn::Fingerprints {
             let fingerprint = self.tables.fingerprint(document);
             // None, of a document without features, is similar to nothing.
-            return Ok((!fingerprint.is_empty())
-                .then(|| self.algorithm.compare(fingerprint, signature.evidence))
-                .flatten());
+            return Ok((!fingerprint.is_empty()).then(|| self.algorithm.compare(fingerprint, own)).flatten());
         }
         let stored = self.log.read(self.tables.places[document as usize])?;
-        let similarity = self.algorithm.compare(&stored.evidence, signature.evidence);
+        let similarity = self.algorithm.compare(&stored.evidence, own);
         // Hot keys are searched together, so that a document may have none of them.
-        Ok(similarity.filter(|_| share_one(&stored.tags, signature.tags)))
+        Ok(similarity.filter(|_| share_one(&stored.tags, tags)))
     }
 }
 

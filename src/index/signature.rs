@@ -1,6 +1,6 @@
 //! Signatures: the data of a document that decisions need, made on any thread.
 
-use super::coded::{cut, encode};
+use super::coded::{cut, decode, encode};
 use crate::algorithm::{Algorithm, CompareOn, Remark};
 use crate::hash::{combine, mix};
 use crate::outline::{Parities, parities};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub struct Signature {
     head: Head,
     tags: Vec<u32>,
-    evidence: Vec<u64>,
+    fingerprint: Vec<u64>,
     code: Vec<u8>,
 }
 
@@ -24,6 +24,8 @@ struct Head {
     made_by: u64,
     sequence: u128,
     featureless: bool,
+    /// The number of features, if these are compared.
+    features: usize,
     parities: Parities,
     remark: Option<Box<Remark>>,
 }
@@ -39,28 +41,67 @@ pub(crate) struct Signed<'a> {
     pub(super) featureless: bool,
     /// The hashes of its keys.
     pub(super) tags: &'a [u32],
-    /// The fingerprint; or the features as stored, ascending.
-    pub(super) evidence: &'a [u64],
-    /// The [code](encode) of features.
-    pub(super) code: &'a [u8],
+    pub(super) evidence: Evidence<'a>,
     /// Of features.
     pub(super) parities: &'a Parities,
     /// The remark of the algorithm.
     pub(super) remark: Option<&'a Remark>,
 }
 
+/// What is compared.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Evidence<'a> {
+    /// The fingerprint; or the features as stored, ascending.
+    Words(&'a [u64]),
+    /// The [code](encode) of so many features.
+    Coded(usize, &'a [u8]),
+}
+
+impl<'a> Evidence<'a> {
+    /// The number of its words.
+    pub fn len(self) -> usize {
+        match self {
+            Evidence::Words(words) => words.len(),
+            Evidence::Coded(count, _) => count,
+        }
+    }
+
+    /// Its words, decoded into a buffer if they are coded.
+    pub fn words<'b>(self, buffer: &'b mut Vec<u64>) -> &'b [u64]
+    where
+        'a: 'b,
+    {
+        match self {
+            Evidence::Words(words) => words,
+            Evidence::Coded(count, code) => {
+                buffer.clear();
+                buffer.reserve_exact(count);
+                decode(code, count, |element| buffer.push(element)).expect("it was encoded by a signer");
+                buffer
+            }
+        }
+    }
+}
+
+impl<'a> Signed<'a> {
+    /// The fingerprint, if that is compared.
+    pub(super) fn fingerprint(&self) -> &'a [u64] {
+        if let Evidence::Words(fingerprint) = self.evidence { fingerprint } else { &[] }
+    }
+}
+
 impl Signature {
     pub(super) fn signed(&self) -> Signed<'_> {
-        let Signature { head, tags, evidence, code } = self;
-        head.with((tags, evidence, code))
+        let Signature { head, tags, fingerprint, code } = self;
+        head.with((tags, fingerprint, code))
     }
 }
 
 impl Head {
-    fn with<'a>(&'a self, (tags, evidence, code): (&'a [u32], &'a [u64], &'a [u8])) -> Signed<'a> {
-        let Head { made_by, sequence, featureless, ref parities, ref remark } = *self;
-        let remark = remark.as_deref();
-        Signed { made_by, sequence, featureless, tags, evidence, code, parities, remark }
+    fn with<'a>(&'a self, (tags, fingerprint, code): (&'a [u32], &'a [u64], &'a [u8])) -> Signed<'a> {
+        let Head { made_by, sequence, featureless, features, ref parities, ref remark } = *self;
+        let evidence = if features > 0 { Evidence::Coded(features, code) } else { Evidence::Words(fingerprint) };
+        Signed { made_by, sequence, featureless, tags, evidence, parities, remark: remark.as_deref() }
     }
 }
 
@@ -71,7 +112,7 @@ pub(crate) struct Signatures {
     heads: Vec<(Head, Ends)>,
     ids: String,
     tags: Vec<u32>,
-    evidence: Vec<u64>,
+    fingerprints: Vec<u64>,
     code: Vec<u8>,
 }
 
@@ -80,7 +121,7 @@ pub(crate) struct Signatures {
 struct Ends {
     id: usize,
     tags: usize,
-    evidence: usize,
+    fingerprint: usize,
     code: usize,
 }
 
@@ -96,7 +137,7 @@ impl Signatures {
         let start = number.checked_sub(1).map_or(Ends::default(), |before| self.heads[before].1);
         let lists = (
             &self.tags[start.tags..end.tags],
-            &self.evidence[start.evidence..end.evidence],
+            &self.fingerprints[start.fingerprint..end.fingerprint],
             &self.code[start.code..end.code],
         );
         (&self.ids[start.id..end.id], head.with(lists))
@@ -155,18 +196,18 @@ impl Signer {
 
     /// The signature of a text.
     pub fn sign(&mut self, text: &str) -> Signature {
-        let (mut tags, mut evidence, mut code) = Default::default();
-        let head = self.append(text, &mut tags, &mut evidence, &mut code);
+        let (mut tags, mut fingerprint, mut code) = Default::default();
+        let head = self.append(text, &mut tags, &mut fingerprint, &mut code);
         let head = head.unwrap_or_else(|_| Head { made_by: self.made_by, ..Head::default() });
-        Signature { head, tags, evidence, code }
+        Signature { head, tags, fingerprint, code }
     }
 
     /// Adds the signature of a text, unless it takes more memory than it may.
     pub(crate) fn sign_within(&mut self, id: &str, text: &str, out: &mut Signatures) -> Result<(), TooLarge> {
-        let Signatures { heads, ids, tags, evidence, code } = out;
-        let head = self.append(text, tags, evidence, code)?;
+        let Signatures { heads, ids, tags, fingerprints, code } = out;
+        let head = self.append(text, tags, fingerprints, code)?;
         ids.push_str(id);
-        heads.push((head, Ends { id: ids.len(), tags: tags.len(), evidence: evidence.len(), code: code.len() }));
+        heads.push((head, Ends { id: ids.len(), tags: tags.len(), fingerprint: fingerprints.len(), code: code.len() }));
         Ok(())
     }
 
@@ -175,7 +216,7 @@ impl Signer {
         &mut self,
         text: &str,
         tags: &mut Vec<u32>,
-        evidence: &mut Vec<u64>,
+        fingerprints: &mut Vec<u64>,
         code: &mut Vec<u8>,
     ) -> Result<Head, TooLarge> {
         let Signer { algorithm, keys, sort, made_by, .. } = self;
@@ -191,14 +232,17 @@ impl Signer {
             return Ok(Head { made_by, sequence, featureless: true, remark, ..Head::default() });
         }
         append_tags(algorithm, keys, tags);
-        let (start, compare_on) = (evidence.len(), algorithm.compare_on());
+        let mut head = Head { made_by, sequence, remark, ..Head::default() };
+        let compare_on = algorithm.compare_on();
         if compare_on == CompareOn::Fingerprints {
-            evidence.extend_from_slice(&scratch.fingerprint);
+            fingerprints.extend_from_slice(&scratch.fingerprint);
         } else {
-            cut(&mut scratch.features.hashes, compare_on == CompareOn::Features, sort, evidence);
-            encode(&evidence[start..], code);
+            let features = &mut scratch.features.hashes;
+            cut(features, compare_on == CompareOn::Features, sort);
+            encode(features, code);
+            (head.features, head.parities) = (features.len(), parities(features));
         }
-        Ok(Head { made_by, sequence, featureless: false, parities: parities(&evidence[start..]), remark })
+        Ok(head)
     }
 }
 

@@ -45,7 +45,7 @@ fn decide(index: &mut Index, id: &str, text: &str) -> Decision {
 /// The decisions by a search without tables.
 fn expected(plan: &Plan, before: &[String], text: &str) -> Option<f64> {
     let signing = plan.for_memory();
-    let sign = |text: &str| signing.signer().sign(text).signed().evidence.to_vec();
+    let sign = |text: &str| signing.signer().sign(text).signed().evidence.words(&mut Vec::new()).to_vec();
     let own = sign(text);
     before.iter().filter_map(|text| signing.algorithm.compare(&sign(text), &own)).map(|s| s.value()).reduce(f64::max)
 }
@@ -141,12 +141,12 @@ fn the_nearest_by_bits_are_those_of_a_comparison_with_every_document() {
     }
     index.remove_places(&forgotten.map(|number| index.tables.places[number]));
     let mut signer = index.signer();
-    let known: Vec<_> = (0..5000).map(|number| signer.sign(&text(number)).signed().evidence.to_vec()).collect();
+    let known: Vec<_> = (0..5000).map(|number| signer.sign(&text(number)).signed().fingerprint().to_vec()).collect();
     for query in ["w1 w1", "w3 w90", "w40 w12", "w77"] {
         let signature = signer.sign(query);
         let mut all: Vec<(u32, usize)> = (0..5000)
             .filter(|number| !known[*number].is_empty() && !forgotten.contains(number))
-            .map(|number| ((known[number][0] ^ signature.signed().evidence[0]).count_ones(), number))
+            .map(|number| ((known[number][0] ^ signature.signed().fingerprint()[0]).count_ones(), number))
             .collect();
         all.sort_unstable();
         for most in [0, 1, 7, 4096, 6000] {

@@ -20,7 +20,7 @@ fn similar(index: &mut Index, signature: Signed<'_>) -> Vec<(u32, Similarity)> {
     let similarity = |(number, place)| {
         let record = index.log.read(place).unwrap();
         let shares_one = record.tags(&*index.algorithm).iter().any(|tag| signature.tags.contains(tag));
-        let similarity = index.algorithm.compare(&record.evidence, signature.evidence);
+        let similarity = index.algorithm.compare(&record.evidence, signature.evidence.words(&mut Vec::new()));
         similarity.filter(|_| shares_one).map(|similarity| (number, similarity))
     };
     (0..).zip(places).filter_map(similarity).collect()
