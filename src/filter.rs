@@ -5,8 +5,8 @@
 //!
 //! One thread reads the available input, others make signatures, and the calling thread decides in input order. The
 //! number of chunks between reading and deciding is bounded: while an expensive one is signed, the others wait, and so
-//! does the input. Decisions are released when the input pauses, and when there are many: first the index is written,
-//! then the records leave.
+//! does the input. Decisions are released when the input pauses, when there are many, and after some milliseconds: first the
+//! index is written, then the records leave.
 
 use crate::error::Error;
 use crate::index::{Decision, Index, Signatures, Signer};
@@ -297,7 +297,9 @@ impl Filter<'_> {
             for (place, content) in part.records {
                 match content {
                     Outcome::Document => {
-                        let (id, signature) = part.signatures.get(documents.next().expect("one for each document"));
+                        let number = documents.next().expect("one for each document");
+                        index.fetch(&part.signatures, number + 1);
+                        let (id, signature) = part.signatures.get(number);
                         let decision = match unnamed.and_then(|prefix_of| prefix_of(&place, id)) {
                             Some(prefix) => index.decide_unnamed(prefix, signature, now)?,
                             None => index.decide_signed(id, signature, now)?,
@@ -363,7 +365,7 @@ enum Outcome {
 }
 
 fn signed_batch(batch: &Batch, signer: &mut Signer) -> SignedBatch {
-    let (mut records, mut signatures) = (Vec::new(), Signatures::default());
+    let (mut records, mut signatures) = (Vec::new(), signer.begin_batch());
     batch.documents(&mut |read| {
         records.push(match read {
             Ok(document) => {
@@ -405,13 +407,19 @@ impl Stream<'_> {
     ) -> Result<Result<(), Error>, Error> {
         loop {
             let taken = match parts.wait_for(Duration::ZERO) {
-                // The input pauses.
-                Taken::Nothing => {
-                    if self.held > 0 {
-                        self.release()?;
+                Taken::Nothing if self.held > 0 => {
+                    // What was read already comes soon, unless it is expensive. Otherwise the input pauses.
+                    let time =
+                        if parts.are_coming() { HELD_FOR.saturating_sub(self.since.elapsed()) } else { Duration::ZERO };
+                    match parts.wait_for(time) {
+                        Taken::Nothing => {
+                            self.release()?;
+                            continue;
+                        }
+                        taken => taken,
                     }
-                    parts.wait_for(Duration::from_millis(50))
                 }
+                Taken::Nothing => parts.wait_for(Duration::from_millis(50)),
                 taken => taken,
             };
             let part = match taken {
@@ -453,7 +461,9 @@ impl Stream<'_> {
                     }
                 }
                 Content::Document => {
-                    let (id, signature) = part.signatures.get(documents.next().expect("one for each document"));
+                    let number = documents.next().expect("one for each document");
+                    self.index.fetch(&part.signatures, number + 1);
+                    let (id, signature) = part.signatures.get(number);
                     match self.index.decide_signed(id, signature, now) {
                         Ok(decision) => {
                             self.counts.count(&decision);
@@ -546,6 +556,7 @@ fn part(chunk: Result<Chunk, Problem>, signer: &mut Signer) -> Part {
     match chunk {
         Ok(chunk) => {
             part.bytes = chunk.bytes();
+            part.signatures = signer.begin_batch();
             let Part { records, signatures, problems, .. } = &mut part;
             chunk.places(&mut |record, result| {
                 let content = match result {

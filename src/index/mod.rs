@@ -525,6 +525,13 @@ impl Index {
         self.decide_signed(id, signature.signed(), now)
     }
 
+    /// Prefetches what a decision on a document of a batch looks up first, if it has this document.
+    pub(crate) fn fetch(&self, signatures: &Signatures, number: usize) {
+        if number < signatures.len() {
+            signatures.get(number).1.tags.iter().for_each(|&tag| self.tables.keys.fetch(tag));
+        }
+    }
+
     /// As [`decide`](Self::decide), with a signature of a batch.
     pub(crate) fn decide_signed(&mut self, id: &str, signature: Signed<'_>, now: u64) -> Result<Decision, Error> {
         self.decide_on(Name::Id(id), signature, now)
@@ -622,11 +629,11 @@ impl Index {
         }
         let mut is_crowded = false;
         if self.mode != Mode::Add && !signature.featureless {
-            let Found { best, capped } = self.search().most_similar(signature)?;
+            let Found { best, id, capped } = self.search().most_similar(signature)?;
             self.capped += u64::from(capped);
             if let Some((document, similarity)) = best {
                 let place = self.tables.places[document as usize];
-                let of = self.log.read(place)?.id;
+                let of = id.map_or_else(|| self.log.read(place).map(|record| record.id), Ok)?;
                 self.note(name, signature, Some(place));
                 return Ok(Decision::Duplicate { of, similarity, is_capped: capped });
             }

@@ -80,6 +80,8 @@ pub(super) struct Search<'a> {
 /// What a search for similar documents found.
 pub(super) struct Found {
     pub best: Option<(u32, Similarity)>,
+    /// Its id, if that was read.
+    pub id: Option<String>,
     /// Whether not all documents that share a key were compared.
     pub capped: bool,
 }
@@ -90,17 +92,25 @@ impl Search<'_> {
         let capped = self.find_candidates(signature)?;
         self.find_bounds(signature, self.jaccard)?;
         if self.bounded.is_empty() {
-            return Ok(Found { best: None, capped });
+            return Ok(Found { best: None, id: None, capped });
         }
         let (mut bounded, mut buffer) = (std::mem::take(self.bounded), std::mem::take(self.own));
         let own = signature.evidence.words(&mut buffer);
-        let best = ranked(&mut bounded, 1, |document| self.similarity(document, own, signature.tags));
+        let mut read = None;
+        let best = ranked(&mut bounded, 1, |document| {
+            let Some((similarity, id)) = self.similarity(document, own, signature.tags)? else { return Ok(None) };
+            read = id.map(|id| (document, id));
+            Ok(Some(similarity))
+        });
         // Those of a long document are not kept.
         if buffer.len() > MOST_KEPT {
             buffer = Vec::new();
         }
         (*self.bounded, *self.own) = (bounded, buffer);
-        Ok(Found { best: best?.first().map(|&(similarity, document)| (document, similarity)), capped })
+        let best = best?.first().map(|&(similarity, document)| (document, similarity));
+        // Usually the last one that was read is the best.
+        let id = read.filter(|&(document, _)| best.is_some_and(|(best, _)| best == document)).map(|(_, id)| id);
+        Ok(Found { best, id, capped })
     }
 
     /// The most similar documents, whatever the threshold.
@@ -308,17 +318,24 @@ impl Search<'_> {
         Ok(Cow::Owned(self.log.read(self.tables.places[document as usize])?.evidence))
     }
 
-    /// The similarity of a document to one with this evidence and these tags, `None` below the threshold.
-    fn similarity(&mut self, document: u32, own: &[u64], tags: &[u32]) -> Result<Option<Similarity>, Error> {
+    /// The similarity of a document to one with this evidence and these tags, `None` below the threshold; with its id if its record was
+    /// read.
+    fn similarity(
+        &mut self,
+        document: u32,
+        own: &[u64],
+        tags: &[u32],
+    ) -> Result<Option<(Similarity, Option<String>)>, Error> {
         if self.algorithm.compare_on() == CompareOn::Fingerprints {
             let fingerprint = self.tables.fingerprint(document);
             // None, of a document without features, is similar to nothing.
-            return Ok((!fingerprint.is_empty()).then(|| self.algorithm.compare(fingerprint, own)).flatten());
+            let similarity = (!fingerprint.is_empty()).then(|| self.algorithm.compare(fingerprint, own)).flatten();
+            return Ok(similarity.map(|similarity| (similarity, None)));
         }
         let stored = self.log.read(self.tables.places[document as usize])?;
         let similarity = self.algorithm.compare(&stored.evidence, own);
         // Hot keys are searched together, so that a document may have none of them.
-        Ok(similarity.filter(|_| share_one(&stored.tags, tags)))
+        Ok(similarity.filter(|_| share_one(&stored.tags, tags)).map(|similarity| (similarity, Some(stored.id))))
     }
 }
 

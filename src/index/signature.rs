@@ -176,17 +176,23 @@ pub struct Signer {
     seed: u64,
     made_by: u64,
     scratch: Scratch,
+    /// The lengths of the lists of the last batch.
+    last: Ends,
     /// Buffers.
     keys: Vec<u64>,
     sort: HashSort,
 }
+
+/// The maximum room in a list that is made before it is filled, in bytes.
+const MOST_ROOM: usize = 1 << 18;
 
 impl Signer {
     /// A signer for this algorithm, on tokens of this tokenizer; `made_by` is a hash of the identity.
     pub(super) fn new(algorithm: &Arc<dyn Algorithm>, tokenizer: &Arc<dyn Tokenizer>, seed: u64, made_by: u64) -> Self {
         let (algorithm, tokenizer) = (Arc::clone(algorithm), Arc::clone(tokenizer));
         let scratch = Scratch::bounded(seed, u64::MAX);
-        Signer { algorithm, tokenizer, seed, made_by, scratch, keys: Vec::new(), sort: HashSort::default() }
+        let (last, keys, sort) = Default::default();
+        Signer { algorithm, tokenizer, seed, made_by, scratch, last, keys, sort }
     }
 
     /// Makes signatures within this memory, which other signers may share.
@@ -202,12 +208,25 @@ impl Signer {
         Signature { head, tags, fingerprint, code }
     }
 
+    /// No signatures yet, with room for as many as in the last batch.
+    pub(crate) fn begin_batch(&self) -> Signatures {
+        let room = |length: usize, size: usize| (length + length / 4).min(MOST_ROOM / size);
+        Signatures {
+            tags: Vec::with_capacity(room(self.last.tags, 4)),
+            fingerprints: Vec::with_capacity(room(self.last.fingerprint, 8)),
+            code: Vec::with_capacity(room(self.last.code, 1)),
+            ..Signatures::default()
+        }
+    }
+
     /// Adds the signature of a text, unless it takes more memory than it may.
     pub(crate) fn sign_within(&mut self, id: &str, text: &str, out: &mut Signatures) -> Result<(), TooLarge> {
         let Signatures { heads, ids, tags, fingerprints, code } = out;
         let head = self.append(text, tags, fingerprints, code)?;
         ids.push_str(id);
-        heads.push((head, Ends { id: ids.len(), tags: tags.len(), fingerprint: fingerprints.len(), code: code.len() }));
+        let ends = Ends { id: ids.len(), tags: tags.len(), fingerprint: fingerprints.len(), code: code.len() };
+        heads.push((head, ends));
+        self.last = ends;
         Ok(())
     }
 

@@ -534,6 +534,11 @@ impl<T> Results<T> {
         }
     }
 
+    /// Whether pieces were read whose results were not taken yet.
+    pub fn are_coming(&self) -> bool {
+        self.gate.flight().pieces > usize::from(self.handed_out.is_some())
+    }
+
     fn in_turn(&mut self) -> Option<T> {
         if let Some(weight) = self.handed_out.take() {
             self.gate.leave(weight);
