@@ -73,6 +73,12 @@ pub(super) struct Aside {
 /// The maximum size of the buffers between two documents, in bytes.
 const MOST_BUFFERED: usize = 1 << 20;
 
+/// The size of the head of a frame.
+const HEAD: usize = 8;
+
+/// The number of bytes of a frame in the file that are read at once, whatever its length.
+const READ_FIRST: u64 = if cfg!(test) { 64 } else { 1 << 11 };
+
 /// The size of the frame that begins a call.
 #[cfg(any(feature = "python", all(test, feature = "clean")))]
 const CALL_FRAME: u64 = FRAME_OVERHEAD + 9;
@@ -397,7 +403,7 @@ impl Log {
     fn frame(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Option<u64> {
         let (place, pending) = (self.len(), &mut self.pending);
         let head = pending.len();
-        let start = head + frame_head(0, 0).len();
+        let start = head + HEAD;
         pending.resize(start, 0);
         write(pending);
         let record = &pending[start..];
@@ -502,17 +508,23 @@ impl Log {
         }
         let (file, path) = self.file.as_ref().expect("what is not pending is in the file");
         let failed = |error| Error::io(format!("cannot read the index {}", path.display()), error);
-        let (file, at) = match &self.aside {
-            Some(aside) if place >= aside.start => (&aside.file, place - aside.start),
-            _ => (file, place),
+        let (file, at, end) = match &self.aside {
+            Some(aside) if place >= aside.start => (&aside.file, place - aside.start, self.written),
+            Some(aside) => (file, place, aside.start),
+            None => (file, place, self.written),
         };
-        let mut head = [0; 8];
-        read_at(file, &mut head, at).map_err(failed)?;
+        // Most records are read at once.
+        let first = (end - place).clamp(HEAD as u64, READ_FIRST) as usize;
+        self.buffer.resize(first, 0);
+        read_at(file, &mut self.buffer, at).map_err(failed)?;
         let wrong = || damaged(path, &format!("damaged at byte {place}: the record there has changed"));
-        let length = length_of(head, place).ok_or_else(wrong)?;
-        self.buffer.resize(length as usize + 8, 0);
-        read_at(file, &mut self.buffer, at + 8).map_err(failed)?;
-        let record = checked(&self.buffer, place).and_then(|bytes| Record::parse(bytes, &self.reads));
+        let head = self.buffer.first_chunk().copied().unwrap_or_default();
+        let end = HEAD + length_of(head, place).ok_or_else(wrong)? as usize + 8;
+        self.buffer.resize(end, 0);
+        if let Some(rest) = self.buffer.get_mut(first..) {
+            read_at(file, rest, at + first as u64).map_err(failed)?;
+        }
+        let record = checked(&self.buffer[HEAD..], place).and_then(|bytes| Record::parse(bytes, &self.reads));
         if self.buffer.len() > MOST_BUFFERED {
             self.buffer = Vec::new();
         }

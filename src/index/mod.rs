@@ -765,6 +765,7 @@ impl Index {
             Some(Past { original: Some(place), .. }) => {
                 let original = self.log.read(place)?;
                 let similarity = self.algorithm.compare(&original.evidence, signature.evidence.words(&mut self.own));
+                search::free_long(&mut self.own);
                 if similarity.is_none() {
                     // Another document with the same hash.
                     self.repetition = None;

@@ -27,6 +27,13 @@ const PART: usize = 1 << 12;
 /// The maximum number of features that a buffer is kept for.
 const MOST_KEPT: usize = 1 << 16;
 
+/// Frees a buffer of features that a long document has grown.
+pub(super) fn free_long(features: &mut Vec<u64>) {
+    if features.capacity() > MOST_KEPT {
+        *features = Vec::new();
+    }
+}
+
 /// The bounds of a search.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
@@ -102,10 +109,7 @@ impl Search<'_> {
             read = id.map(|id| (document, id));
             Ok(Some(similarity))
         });
-        // Those of a long document are not kept.
-        if buffer.len() > MOST_KEPT {
-            buffer = Vec::new();
-        }
+        free_long(&mut buffer);
         (*self.bounded, *self.own) = (bounded, buffer);
         let best = best?.first().map(|&(similarity, document)| (document, similarity));
         // Usually the last one that was read is the best.
