@@ -24,7 +24,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The number of threads for the value of an option: 0 is one per core. More than 64, and more than four a core, are of no use and take
 /// memory each: a greater value means that many.
@@ -375,6 +375,8 @@ struct Gate {
     flight: Mutex<Flight>,
     /// Notified of every change.
     changed: Condvar,
+    /// Notified when the reader, which waits for room, should go on.
+    refill: Condvar,
 }
 
 #[derive(Default)]
@@ -385,15 +387,22 @@ struct Flight {
     gone: u64,
     /// Results are no longer taken.
     closed: bool,
-    /// The reader waits for room.
-    waits: bool,
+    /// The weight of the piece that the reader waits with for room.
+    waiting: Option<u64>,
     /// How often a reader sent a piece, or ended.
     announced: u64,
 }
 
+impl Flight {
+    /// Whether there is room for another piece of this weight. One is always allowed.
+    fn fits(&self, weight: u64, room: Room) -> bool {
+        self.pieces == 0 || (self.pieces < room.pieces && self.bytes.saturating_add(weight) <= room.bytes)
+    }
+}
+
 impl Gate {
     fn new(room: Room) -> Arc<Self> {
-        Arc::new(Gate { room, flight: Mutex::default(), changed: Condvar::new() })
+        Arc::new(Gate { room, flight: Mutex::default(), changed: Condvar::new(), refill: Condvar::new() })
     }
 
     fn flight(&self) -> MutexGuard<'_, Flight> {
@@ -412,21 +421,36 @@ impl Gate {
 
     /// Waits until a piece of this weight fits, and counts it. One piece is always allowed. `false` if results are no
     /// longer taken.
+    ///
+    /// A reader that has to wait goes on when only half of the pieces are left, so that it is not woken for each.
     fn wait_to_enter(&self, weight: u64) -> bool {
-        let Room { pieces, bytes } = self.room;
-        let is_full = |flight: &Flight| {
-            flight.pieces > 0 && (flight.pieces >= pieces || flight.bytes.saturating_add(weight) > bytes)
-        };
         let mut flight = self.flight();
-        while !flight.closed && is_full(&flight) {
-            flight.waits = true;
+        if !flight.closed && !flight.fits(weight, self.room) {
+            flight.waiting = Some(weight);
             self.changed.notify_all();
-            flight = self.changed.wait(flight).unwrap_or_else(PoisonError::into_inner);
+            let must_wait = |flight: &mut Flight| !flight.closed && !self.is_to_refill(flight);
+            flight = self.refill.wait_while(flight, must_wait).unwrap_or_else(PoisonError::into_inner);
+            flight.waiting = None;
         }
-        flight.waits = false;
         flight.pieces += 1;
         flight.bytes += weight;
         !flight.closed
+    }
+
+    /// Whether the reader waits, and should go on.
+    fn is_to_refill(&self, flight: &Flight) -> bool {
+        let half = Room { pieces: self.room.pieces / 2 + 1, ..self.room };
+        flight.waiting.is_some_and(|weight| flight.fits(weight, half))
+    }
+
+    /// Notifies those that wait for what changed.
+    fn notify(&self, flight: MutexGuard<'_, Flight>) {
+        let is_to_refill = flight.closed || self.is_to_refill(&flight);
+        drop(flight);
+        if is_to_refill {
+            self.refill.notify_all();
+        }
+        self.changed.notify_all();
     }
 
     fn announce(&self) {
@@ -440,7 +464,8 @@ impl Gate {
 
     /// Waits for another announcement; `false` if none will come before something leaves.
     fn wait_for_piece(&self, announced: u64) -> bool {
-        let is_coming = |flight: &mut Flight| flight.announced == announced && !flight.waits && !flight.closed;
+        let is_coming =
+            |flight: &mut Flight| flight.announced == announced && flight.waiting.is_none() && !flight.closed;
         let flight = self.changed.wait_while(self.flight(), is_coming).unwrap_or_else(PoisonError::into_inner);
         flight.announced > announced
     }
@@ -460,8 +485,9 @@ impl Gate {
     }
 
     fn subtract(&self, bytes: u64) {
-        self.flight().bytes -= bytes;
-        self.changed.notify_all();
+        let mut flight = self.flight();
+        flight.bytes -= bytes;
+        self.notify(flight);
     }
 
     fn leave(&self, weight: u64) {
@@ -469,12 +495,13 @@ impl Gate {
         flight.pieces -= 1;
         flight.gone += 1;
         flight.bytes -= weight;
-        self.changed.notify_all();
+        self.notify(flight);
     }
 
     fn close(&self) {
-        self.flight().closed = true;
-        self.changed.notify_all();
+        let mut flight = self.flight();
+        flight.closed = true;
+        self.notify(flight);
     }
 }
 
@@ -522,11 +549,13 @@ impl<T> Results<T> {
 
     /// The next result if it is ready within this time.
     pub fn wait_for(&mut self, time: Duration) -> Taken<T> {
+        let begun = Instant::now();
         loop {
             if let Some(result) = self.in_turn() {
                 return Taken::Result(result);
             }
-            match self.done.recv_timeout(time) {
+            // Results that are not next in turn take nothing from the time.
+            match self.done.recv_timeout(time.saturating_sub(begun.elapsed())) {
                 Ok((number, weight, result)) => drop(self.early.insert(number, (weight, result))),
                 Err(RecvTimeoutError::Timeout) => return Taken::Nothing,
                 Err(RecvTimeoutError::Disconnected) => return Taken::End,
