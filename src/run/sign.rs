@@ -13,6 +13,7 @@
 use crate::algorithm::{Algorithm, CompareOn, Features, PreparedAlgorithm};
 use crate::error::Error;
 use crate::hash::sequence_hash;
+use crate::run::sort::HashSort;
 use crate::source::Place;
 use crate::tokenizer::{Bound, TokenDetail, Tokenizer, Tokens, is_overlapping, is_rewriting};
 use std::ops::{Deref, DerefMut};
@@ -407,7 +408,7 @@ pub(crate) fn evidence(compare_on: CompareOn, features: &mut [u64]) -> usize {
         CompareOn::Fingerprints => features.len(),
         CompareOn::Features => sort_distinct(features),
         CompareOn::Multisets => {
-            features.sort_unstable();
+            HashSort::default().sort(features);
             features.len()
         }
     }
@@ -415,7 +416,7 @@ pub(crate) fn evidence(compare_on: CompareOn, features: &mut [u64]) -> usize {
 
 /// Sorts, and moves the first of each run of equal words to the front. Returns the number of distinct words.
 pub(crate) fn sort_distinct(keys: &mut [u64]) -> usize {
-    keys.sort_unstable();
+    HashSort::default().sort(keys);
     let mut kept = 0;
     for i in 0..keys.len() {
         if i == 0 || keys[i] != keys[kept - 1] {
