@@ -100,19 +100,22 @@ const KEPT: [u64; 9] = {
 /// The 128-bit hash of a token sequence: equal sequences, and for all practical purposes only those, agree
 /// (N documents collide by chance with probability N²/2¹²⁹).
 pub fn sequence_hash(tokens: &[u64], seed: u64) -> u128 {
-    // Through a buffer on the stack: no allocation a document. Most documents fit, and are hashed at once.
-    let mut bytes = [0u8; 4096];
-    let mut fill = |tokens: &[u64]| {
-        bytes.as_chunks_mut().0.iter_mut().zip(tokens).for_each(|(place, token)| *place = token.to_le_bytes());
-        bytes
-    };
-    let at_once = 4096 / 8;
-    if tokens.len() <= at_once {
-        return xxh3_128_with_seed(&fill(tokens)[..8 * tokens.len()], seed);
+    /// The number of tokens whose bytes are on the stack: no allocation a document. Most documents fit, and are hashed at once.
+    const AT_ONCE: usize = 512;
+    let mut bytes = [[0; 8]; AT_ONCE];
+    if tokens.len() <= AT_ONCE {
+        return xxh3_128_with_seed(bytes_of(tokens, &mut bytes), seed);
     }
     let mut hasher = Xxh3::with_seed(seed);
-    tokens.chunks(at_once).for_each(|tokens| hasher.update(&fill(tokens)[..8 * tokens.len()]));
+    tokens.chunks(AT_ONCE).for_each(|tokens| hasher.update(bytes_of(tokens, &mut bytes)));
     hasher.digest128()
+}
+
+/// The bytes of the words, the lowest of each first, in this memory.
+fn bytes_of<'b>(words: &[u64], bytes: &'b mut [[u8; 8]]) -> &'b [u8] {
+    let bytes = &mut bytes[..words.len()];
+    bytes.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
+    bytes.as_flattened()
 }
 
 /// A bijection of 64-bit words with full avalanche (the finaliser of SplitMix64: Steele, Lea & Flood, OOPSLA 2014).

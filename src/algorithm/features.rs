@@ -20,11 +20,13 @@ pub struct Features {
     pub remark: Option<Remark>,
     /// Working memory of [`remove_repeats`](Self::remove_repeats) and [`first_of_each`](Self::first_of_each).
     pub(super) seen: Vec<u64>,
-    /// The result of [`first_of_each`](Self::first_of_each).
+    /// The result of [`first_of_each`](Self::first_of_each), and its working memory.
     pub(super) positions: Vec<u32>,
+    pub(super) left: Vec<u32>,
     /// Working memory for positions and for making features.
     pub(super) weighted: Vec<(u64, u32)>,
     pub(super) bytes: Vec<u8>,
+    /// Working memory of [`remove_repeats`](Self::remove_repeats), and for making features.
     pub(super) words: Vec<u64>,
     /// The document frequency of each token or term, and working memory for those that are not in memory.
     pub(super) frequencies: Vec<u32>,
@@ -43,7 +45,8 @@ impl Features {
     /// Bytes of memory, of what grows most.
     pub(crate) fn bytes_held(&self) -> usize {
         let words = self.hashes.capacity() + self.seen.capacity() + self.words.capacity();
-        let halves = self.weights.capacity() + self.positions.capacity() + self.frequencies.capacity();
+        let positions = self.positions.capacity() + self.left.capacity();
+        let halves = self.weights.capacity() + positions + self.frequencies.capacity();
         let pairs = self.weighted.capacity() + self.missing.capacity();
         8 * words + 4 * halves + size_of::<(u64, u32)>() * pairs + self.bytes.capacity()
     }
@@ -102,7 +105,7 @@ impl Features {
         if hashes.len() > MOST_IN_A_TABLE {
             return self.first_of_each_in_order(hashes);
         }
-        let Features { positions, seen, frequencies: left, .. } = self;
+        let Features { positions, seen, left, .. } = self;
         positions.clear();
         left.clear();
         left.extend(0..hashes.len() as u32);

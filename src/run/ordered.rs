@@ -554,7 +554,7 @@ impl<T> Results<T> {
             if let Some(result) = self.in_turn() {
                 return Taken::Result(result);
             }
-            // Results that are not next in turn take nothing from the time.
+            // Results that are not next in turn do not extend the time.
             match self.done.recv_timeout(time.saturating_sub(begun.elapsed())) {
                 Ok((number, weight, result)) => drop(self.early.insert(number, (weight, result))),
                 Err(RecvTimeoutError::Timeout) => return Taken::Nothing,
