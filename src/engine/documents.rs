@@ -4,6 +4,7 @@
 
 use super::Estimate;
 use super::columns::Columns;
+use super::sets::Chunk;
 use crate::algorithm::{Algorithm, Features, Remarks};
 use crate::error::Error;
 use crate::outline::Parities;
@@ -60,6 +61,8 @@ pub(super) struct Part {
     pub most_features: usize,
     /// Whether there were more, so that none are kept.
     pub is_incomplete: bool,
+    /// The sets of some documents, each with its number in the part.
+    pub early: Chunk,
     /// Why a document could not be signed, which ends the run.
     pub refused: Option<Error>,
     /// Whether features had weights, which are not kept.

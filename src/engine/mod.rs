@@ -31,6 +31,7 @@ mod decisions;
 mod distinct;
 mod documents;
 mod each_with_each;
+mod early;
 mod edges;
 mod fingerprints;
 mod frequent;

@@ -2,14 +2,17 @@
 
 use super::columns::transposed;
 use super::documents::{Documents, Part};
+use super::early::SeenKeys;
 use super::frequent::FrequentFeatures;
+use super::sets::{Chunk, EarlySets};
 use super::{Counts, Observer, ScanOptions};
 use crate::algorithm::{Algorithm, AlgorithmFactory, CompareOn, Features, Learned, Learns, PreparedAlgorithm};
 use crate::error::Error;
 use crate::hash::sequence_hash;
 use crate::lexicon::file::Terms;
 use crate::lexicon::{Distinct, FrequencyBounds, LexiconBuilder, Rarity, Tally, TermMemory, TermsBuilder};
-use crate::outline::parities;
+use crate::outline::{Parities, parities};
+use crate::postings::Spilled;
 use crate::run::batches::{self, ALONE_BYTES, Numbered, Queue, SIGNING_BYTES, Side};
 use crate::run::ordered::Room;
 use crate::run::sign::{self, Budget, Scratch, Signer, SigningMemory};
@@ -40,6 +43,8 @@ pub(super) struct Reading {
     pub counts: Counts,
     /// Whether the features of every document are in memory.
     pub retained: bool,
+    /// The sets of some documents, if not.
+    pub early: Option<EarlySets>,
 }
 
 /// The result of counting.
@@ -107,6 +112,8 @@ pub(super) struct Reader<'a> {
     pub observer: &'a dyn Observer,
     /// Whether candidates are chosen by outlines, if their features are read again.
     pub outlines: bool,
+    /// Whether sets of likely candidates are [written](super::early) in the first reading.
+    pub writes_early: bool,
     /// Hashes of the reported problems.
     reported: Mutex<HashSet<u64>>,
     /// What the workers sign documents in.
@@ -115,6 +122,9 @@ pub(super) struct Reader<'a> {
 
 /// What the promise about the memory of the process allows for the features of a batch, while they are kept.
 const PART_BYTES: u64 = 1 << 20;
+
+/// What outlines may take in addition to a share of the memory, in bytes.
+const OUTLINES_BYTES: u64 = 4 << 20;
 
 /// The same for what is kept of the documents, and of each.
 const DOCUMENTS_BYTES: u64 = 32 << 20;
@@ -125,7 +135,7 @@ impl<'a> Reader<'a> {
         let eighth = options.memory / 8;
         let (together, alone) = (eighth + SIGNING_BYTES, 3 * eighth + ALONE_BYTES);
         let signing = SigningMemory::new(Budget { together, alone, alone_a_byte: 2, later_a_token: 0 }, threads);
-        Reader { options, threads, observer, outlines: false, reported: Mutex::default(), signing }
+        Reader { options, threads, observer, outlines: false, writes_early: false, reported: Mutex::default(), signing }
     }
 
     /// Reads everything: the reference first, then the source.
@@ -134,6 +144,8 @@ impl<'a> Reader<'a> {
         let total_bytes = sources.iter().map(|side| side.source.total_bytes()).sum::<Option<u64>>();
         let (mut documents, mut counts) = (Documents::default(), Counts::default());
         let (mut estimated, learned) = (false, AtomicU64::new(0));
+        let (seen, mut early) = (OnceLock::new(), None);
+        let has_reference = sources.iter().any(|side| side.reference);
         let choose = |queue: &mut Queue| {
             let prepared = self.choose(choice, queue)?;
             learned.store(prepared.algorithm.bytes_learned(), Ordering::Relaxed);
@@ -143,7 +155,8 @@ impl<'a> Reader<'a> {
             sources,
             choose,
             |prepared, numbered, scratch| {
-                let purpose = Purpose::Sign { retain: retain.load(Ordering::Relaxed), outlines: self.outlines };
+                let retain = retain.load(Ordering::Relaxed);
+                let purpose = Purpose::Sign { retain, outlines: self.outlines, seen: seen.get() };
                 self.part(prepared, numbered, scratch, purpose)
             },
             |mut part| {
@@ -152,10 +165,18 @@ impl<'a> Reader<'a> {
                     // Verification reads the candidates again.
                     retain.store(false, Ordering::Relaxed);
                 }
+                let first = documents.lengths.len();
                 documents.push(&part, retain.load(Ordering::Relaxed))?;
+                if let Some(seen) = seen.get()
+                    && !self.write_early(&mut early, first as u32, &part.early)
+                {
+                    seen.stop();
+                }
                 let learned = learned.load(Ordering::Relaxed);
                 // The other half is for the groups, and for the data that candidates are compared by.
-                let half = (self.options.memory / 2).saturating_sub(learned);
+                let of_early =
+                    seen.get().map_or(0, SeenKeys::bytes_held) + early.as_ref().map_or(0, EarlySets::bytes_held);
+                let half = (self.options.memory / 2).saturating_sub(learned + of_early);
                 documents.bound(half, self.options.temp_dir.as_deref())?;
                 if self.check_budget(&documents, learned).is_err() {
                     // Without them, more candidates are read again.
@@ -170,13 +191,52 @@ impl<'a> Reader<'a> {
                 if part.is_incomplete || !self.fits(8 * documents.features.len() as u64, counts.bytes, total_bytes) {
                     retain.store(false, Ordering::Relaxed);
                     (documents.features, documents.feature_ends) = Default::default();
+                    if self.writes_early && documents.columns.is_some() {
+                        seen.get_or_init(|| SeenKeys::new(total_bytes, self.options.memory, has_reference));
+                    }
                 }
                 Ok(())
             },
         )?;
         let median_tokens = median_of(documents.asked_lengths());
         documents.measured = Vec::new();
-        Ok((prepared, Reading { documents, median_tokens, counts, retained: retain.into_inner() }))
+        Ok((prepared, Reading { documents, median_tokens, counts, retained: retain.into_inner(), early }))
+    }
+
+    /// Writes the sets of documents, numbered after `first`. Returns whether there is room for more. If the file cannot be written,
+    /// there are none: then the documents are read again, and there is an error if the file is needed.
+    fn write_early(&self, early: &mut Option<EarlySets>, first: u32, sets: &Chunk) -> bool {
+        if sets.ends.is_empty() {
+            return true;
+        }
+        let mut add = || -> Result<bool, Error> {
+            if early.is_none() {
+                *early = Some(EarlySets::new(self.file_of_features()?));
+            }
+            let early = early.as_mut().expect("it was made");
+            if early.len() + sets.ends.len() > self.most_outlines() {
+                return Ok(false);
+            }
+            early.append(first, sets).map(|()| true)
+        };
+        let added = add();
+        if added.is_err() {
+            *early = None;
+        }
+        added.unwrap_or(false)
+    }
+
+    /// The number of sets in a file of which all parities may be in memory.
+    pub fn most_outlines(&self) -> usize {
+        (self.options.memory / 16 + OUTLINES_BYTES) as usize / size_of::<Parities>()
+    }
+
+    /// A file for the features that do not fit in memory.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn file_of_features(&self) -> Result<Spilled, Error> {
+        Spilled::new("features", self.options.temp_dir.as_deref())
     }
 
     /// The same result from what counting kept.
@@ -189,7 +249,7 @@ impl<'a> Reader<'a> {
         documents.sign(&*prepared.algorithm);
         documents.measured = Vec::new();
         self.observer.progress(counts.bytes, documents.lengths.len() as u64);
-        (prepared, Reading { documents, median_tokens, counts, retained: true })
+        (prepared, Reading { documents, median_tokens, counts, retained: true, early: None })
     }
 
     /// Checks that the documents so far fit the memory, with what the algorithm has learned, and with that for grouping them.
@@ -520,8 +580,9 @@ impl<'a> Reader<'a> {
 #[derive(Clone, Copy)]
 enum Purpose<'a> {
     /// Making keys; and comparing by features in the same run, if these are retained.
-    /// With the outlines of the features, if their keys are free.
-    Sign { retain: bool, outlines: bool },
+    /// With the outlines of the features, if their keys are free; and with the sets of documents whose keys were seen, if these
+    /// are looked up.
+    Sign { retain: bool, outlines: bool, seen: Option<&'a SeenKeys> },
     /// Counting features, which are retained.
     Count(&'a Rarity),
 }
@@ -559,7 +620,7 @@ fn document_part(
     signer.features(scratch);
     scratch.features.remark.take().into_iter().for_each(|remark| part.remarks.add(remark));
 
-    let (algorithm, Scratch { features, fingerprint, .. }) = (&*prepared.algorithm, scratch);
+    let (algorithm, Scratch { features, fingerprint, .. }) = (&*prepared.algorithm, &mut *scratch);
     part.weighted |= !features.weights.is_empty();
     match algorithm.compare_on() {
         CompareOn::Fingerprints => {
@@ -583,6 +644,17 @@ fn document_part(
                 features.remove_repeats();
             }
             part.sizes.push(clamp(features.hashes.len()));
+            if let Purpose::Sign { seen: Some(seen), .. } = purpose {
+                let number = part.record_ends.len();
+                let start = number.checked_sub(2).map_or(0, |before| part.record_ends[before]);
+                let is_seen =
+                    part.featureless.last() == Some(&false) && seen.add(&part.records[start..], part.reference);
+                if is_seen && part.early.words.len() + features.hashes.len() <= part.most_features {
+                    signer.compared(compare_on, scratch, &mut part.early.words);
+                    part.early.end(number as u32 - 1);
+                }
+                return;
+            }
             if let Purpose::Sign { outlines: true, .. } = purpose
                 && makes_free_keys(prepared)
             {

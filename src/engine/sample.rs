@@ -13,6 +13,8 @@
 
 use super::corpus::Corpus;
 use super::scan::{Gathered, Goal, Run};
+use super::sets::Sets;
+use super::subset::Subset;
 use super::verify::{Evidence, read_again};
 use super::{Observer, Report, ScanOptions, Side, Stage};
 use crate::algorithm::{
@@ -433,7 +435,8 @@ fn join(
             run.reader.observer.stage(Stage::Rereading);
             let mut wanted = vec![false; corpus.distinct()];
             sample.iter().for_each(|&group| wanted[group as usize] = true);
-            Evidence::reread(&run.reader, &mut run.sources, prepared, corpus, &wanted, None, problems)?
+            let sets = Sets::new(Subset::marked(&wanted), None);
+            Evidence::reread(&run.reader, &mut run.sources, prepared, corpus, &wanted, sets, problems)?
         }
     };
     let Evidence::Sets(sets) = sets else { unreachable!("features are compared") };

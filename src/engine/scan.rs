@@ -10,7 +10,8 @@ use super::hot::HotFamilies;
 use super::joined;
 use super::portions::{self, Portion, Portions};
 use super::read::{Choice, Counted, Reader, Reading};
-use super::sets::Outlined;
+use super::sets::{EarlySets, Outlined, Sets};
+use super::subset::Subset;
 use super::table::{Table, hot_run};
 use super::turns::KeepPolicy;
 use super::verify::{self, Evidence, Outlines, Search};
@@ -23,7 +24,6 @@ use crate::hamming::Distribution;
 use crate::kernel::heap;
 use crate::lexicon::file::Terms;
 use crate::outline::Parities;
-use crate::postings::Spilled;
 use crate::run::ordered::{thread_pool, workers};
 use crate::source::{Problem, Source};
 use rayon::ThreadPool;
@@ -115,6 +115,7 @@ fn run<T: Send>(
     arrange: impl FnOnce(Ran) -> Result<T, Error> + Send,
 ) -> Result<T, Error> {
     let mut run = Run::new(Side::both(source, reference), options, observer, goal)?;
+    run.reader.writes_early = true;
     let (mut prepared, documents) = run.read(factory)?;
     let mut corpus = run.gather(&mut prepared, documents)?;
     let mut groups = run.group(&prepared, &mut corpus)?;
@@ -148,6 +149,8 @@ pub(super) struct Gathered {
     parities: Vec<Parities>,
     /// Whether the features of every document are in memory.
     pub retained: bool,
+    /// The sets of some documents, if not.
+    early: Option<EarlySets>,
 }
 
 /// The candidates: which documents share a key, and which of them are in memory together while they are compared.
@@ -159,12 +162,9 @@ struct Groups<'a> {
     portions: Portions,
     /// Whether the features of candidates come from another reading.
     reread: bool,
-    /// In that case, the candidates whose features all go to a file at once.
-    spilled: Option<Vec<bool>>,
+    /// In that case, the candidates whose features all go to a file at once, and those that are there.
+    spilled: Option<(Vec<bool>, Option<EarlySets>)>,
 }
-
-/// What outlines may take in addition to a share of the memory, in bytes.
-const OUTLINES_BYTES: u64 = 4 << 20;
 
 /// What the promise about the memory of the process allows for what is in memory while pairs are searched, in addition to the
 /// memory of the scan; and what the search takes, in sizes of the tables.
@@ -253,7 +253,7 @@ impl<'a> Run<'a> {
     /// Equal token sequences become one document.
     pub fn gather(&mut self, prepared: &mut PreparedAlgorithm, reading: Reading) -> Result<Gathered, Error> {
         self.reader.observer.stage(Stage::Grouping);
-        let Reading { mut documents, median_tokens, counts, retained } = reading;
+        let Reading { mut documents, median_tokens, counts, retained, early } = reading;
         (self.report.counts, self.remarks) = (counts, std::mem::take(&mut documents.remarks));
         let (columns, parities) = (documents.columns.take(), std::mem::take(&mut documents.parities));
         self.report.spilled = columns.as_ref().map_or(0, Columns::bytes_spilled);
@@ -274,14 +274,14 @@ impl<'a> Run<'a> {
             documents.prefer(chosen)?;
         }
         prepared.algorithm.learn(&Learned::Totals(Totals { fingerprints: documents.distinct(), median_tokens }));
-        Ok(Gathered { documents, columns, parities, retained })
+        Ok(Gathered { documents, columns, parities, retained, early })
     }
 
     /// Equal keys become groups, and the documents in them candidates.
     fn group<'s>(&mut self, prepared: &'s PreparedAlgorithm, gathered: &mut Gathered) -> Result<Groups<'s>, Error> {
         self.reader.check_stopped()?;
         let algorithm = &*prepared.algorithm;
-        let Gathered { documents, columns, parities, retained } = gathered;
+        let Gathered { documents, columns, parities, retained, early } = gathered;
         let memory = self.reader.options.memory;
         let keys = Keys::new(algorithm, documents, columns.take(), memory);
         let joins_within = joined::joins_within(algorithm, &keys, documents);
@@ -311,12 +311,12 @@ impl<'a> Run<'a> {
         let bytes = |group| if reread { 8 * u64::from(documents.size(group)) + of_keys } else { 0 };
         // Features that do not fit go to a file: reading everything once more takes longer than reading them back.
         let groups = || (0..).zip(&candidates).filter(|(_, is_candidate)| **is_candidate).map(|(group, _)| group);
-        let fits = groups().map(bytes).sum::<u64>() <= budget.max(portions::LEAST);
+        let early = early.take().filter(|_| reread);
+        let fits = early.is_none() && groups().map(bytes).sum::<u64>() <= budget.max(portions::LEAST);
         // Without keys they are one portion.
         let each = if fits { budget } else { budget.max(of_keys * groups().count() as u64 / MOST_PORTIONS) };
         let portions = Portions::new(&candidates, &tables, |group| if fits { bytes(group) } else { of_keys }, each);
-        let spilled = (!fits).then_some(candidates);
-        self.report.rereadings = u64::from(reread);
+        let spilled = (!fits).then_some((candidates, early));
         self.report.portions = portions.len() as u64;
         heap::return_what_is_kept();
         self.clock.lap("group");
@@ -353,7 +353,7 @@ impl<'a> Run<'a> {
         let mut found = Found::new(self.reader.options, self.pool.current_num_threads(), lists_pairs);
         let mut changed = BTreeMap::new();
         let of_all = match spilled.take() {
-            Some(candidates) => Some(self.reread(prepared, corpus, (&candidates, true), &mut changed)?),
+            Some((candidates, early)) => Some(self.reread(prepared, corpus, &candidates, Some(early), &mut changed)?),
             None => None,
         };
         for number in 0..portions.len() {
@@ -369,7 +369,7 @@ impl<'a> Run<'a> {
                 (None, compare_on) => {
                     own = match compare_on {
                         CompareOn::Fingerprints => Evidence::Fingerprints,
-                        _ if *reread => self.reread(prepared, corpus, (&wanted, false), &mut changed)?,
+                        _ if *reread => self.reread(prepared, corpus, &wanted, None, &mut changed)?,
                         _ => self.pool.install(|| Evidence::retained(compare_on, corpus, &wanted)),
                     };
                     &own
@@ -429,24 +429,29 @@ impl<'a> Run<'a> {
         Ok(compared.expect("tables find those that decide"))
     }
 
-    /// The features of these candidates, from another reading; in a file if they do not fit in memory.
+    /// The features of these candidates, from another reading: in memory, or in a file, after those that were written early.
     fn reread(
         &mut self,
         prepared: &PreparedAlgorithm,
         corpus: &Corpus,
-        (wanted, spills): (&[bool], bool),
+        wanted: &[bool],
+        spills: Option<Option<EarlySets>>,
         changed: &mut BTreeMap<u32, Problem>,
     ) -> Result<Evidence, Error> {
         self.reader.observer.stage(Stage::Rereading);
-        let folder = self.reader.options.temp_dir.as_deref();
         // Of pairs, as many are compared as with all in memory, unless outlines take much.
-        let outlines = wanted.iter().filter(|is_wanted| **is_wanted).count() * size_of::<Parities>();
-        let outlined = match self.goal {
-            Goal::Pairs if outlines as u64 <= self.reader.options.memory / 16 + OUTLINES_BYTES => Outlined::Whole,
-            _ => Outlined::Combined,
+        let is_few = wanted.iter().filter(|is_wanted| **is_wanted).count() <= self.reader.most_outlines();
+        let is_whole = matches!(self.goal, Goal::Pairs) && is_few;
+        let outlined = if is_whole { Outlined::Whole } else { Outlined::Combined };
+        let groups = Subset::marked(wanted);
+        let sets = match spills {
+            None => Sets::new(groups, None),
+            Some(None) => Sets::new(groups, Some((self.reader.file_of_features()?, outlined))),
+            Some(Some(early)) => Sets::after(early, groups, outlined, |document| corpus.group_of(document)),
         };
-        let file = if spills { Some((Spilled::new("features", folder)?, outlined)) } else { None };
-        let evidence = Evidence::reread(&self.reader, &mut self.sources, prepared, corpus, wanted, file, changed)?;
+        let is_read = (0..).zip(wanted).any(|(group, is_wanted)| *is_wanted && !sets.has(group));
+        self.report.rereadings = self.report.rereadings.max(is_read.into());
+        let evidence = Evidence::reread(&self.reader, &mut self.sources, prepared, corpus, wanted, sets, changed)?;
         if let Evidence::Sets(sets) = &evidence {
             self.report.spilled += sets.bytes_spilled();
         }

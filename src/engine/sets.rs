@@ -3,7 +3,7 @@
 use super::subset::Subset;
 use crate::error::Error;
 use crate::kernel::fetch::fetch;
-use crate::outline::{Parities, can_reach};
+use crate::outline::{Parities, can_reach, parities};
 use crate::postings::{Buffer, Spilled};
 use crate::similarity::Threshold;
 use std::borrow::Cow;
@@ -26,6 +26,66 @@ pub(super) struct Sets {
 enum Content {
     Held { words: Vec<u64>, at: Vec<At> },
     Written { file: Spilled, at: Compact },
+}
+
+/// Sets that follow each other: of a group or a document, each with its end in the words.
+#[derive(Default)]
+pub(super) struct Chunk {
+    pub words: Vec<u64>,
+    pub ends: Vec<(u32, usize, Parities)>,
+}
+
+impl Chunk {
+    /// Notes that the words from the last set on are that of this group or document.
+    pub fn end(&mut self, of: u32) {
+        let start = self.ends.last().map_or(0, |&(_, end, _)| end);
+        self.ends.push((of, self.words.len(), parities(&self.words[start..])));
+    }
+
+    /// Bytes of memory.
+    pub fn bytes_held(&self) -> u64 {
+        (size_of::<u64>() * self.words.capacity() + size_of_val(&*self.ends)) as u64
+    }
+}
+
+/// Sets that were written to a file before it was known which groups there are.
+pub(super) struct EarlySets {
+    file: Spilled,
+    at: Compact,
+    /// The document of each.
+    documents: Vec<u32>,
+}
+
+impl EarlySets {
+    /// None yet, in this file.
+    pub fn new(file: Spilled) -> Self {
+        EarlySets { file, at: Compact::default(), documents: Vec::new() }
+    }
+
+    /// Adds the sets of documents, with their numbers after `first`.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn append(&mut self, first: u32, Chunk { words, ends }: &Chunk) -> Result<(), Error> {
+        self.file.append(words)?;
+        let mut start = 0;
+        for (document, end, parities) in ends {
+            self.at.push(length_of(end - start), parities);
+            self.documents.push(first + document);
+            start = *end;
+        }
+        Ok(())
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// Bytes of memory: some 40 for each.
+    pub fn bytes_held(&self) -> u64 {
+        (size_of_val(&*self.at.parities) + size_of_val(&*self.at.lengths) + size_of_val(&*self.documents)) as u64
+    }
 }
 
 /// The position of a set, in words, and its parities.
@@ -83,6 +143,14 @@ impl Compact {
         self.end += length as usize;
     }
 
+    /// Keeps this much of what was kept of each.
+    fn reduce(&mut self, outlined: Outlined) {
+        if (self.outlined, outlined) == (Outlined::Whole, Outlined::Combined) {
+            self.parities = self.parities.as_chunks().0.iter().map(Self::combined).collect();
+            self.outlined = outlined;
+        }
+    }
+
     /// The parities of 64 classes, each of four of the others.
     fn combined(parities: &Parities) -> u64 {
         parities.iter().fold(0, |all, some| all ^ some)
@@ -110,6 +178,25 @@ impl Sets {
             None => Content::Held { words: Vec::new(), at: Vec::with_capacity(groups.len()) },
         };
         Sets { content, number: vec![0; groups.len()], groups, failure: Mutex::default(), long: Mutex::default() }
+    }
+
+    /// The sets of these groups that were written early; others can be added. `group_of` returns the group of a document.
+    pub fn after(early: EarlySets, groups: Subset, outlined: Outlined, group_of: impl Fn(u32) -> Option<u32>) -> Self {
+        let EarlySets { file, mut at, documents } = early;
+        at.reduce(outlined);
+        let mut number = vec![0; groups.len()];
+        for (set, document) in (1..).zip(documents) {
+            if let Some(place) = group_of(document).and_then(|group| groups.place(group)) {
+                number[place] = set;
+            }
+        }
+        let content = Content::Written { file, at };
+        Sets { content, groups, number, failure: Mutex::default(), long: Mutex::default() }
+    }
+
+    /// Whether a group has a set.
+    pub fn has(&self, group: u32) -> bool {
+        self.set_of(group).is_some()
     }
 
     /// Sets of these groups in these words, each with its group, its start and its length in words.
@@ -217,8 +304,16 @@ impl Sets {
     /// Prefetches what [`can_reach`](Self::can_reach) reads of a group.
     #[inline]
     pub fn fetch(&self, group: u32) {
-        if let (Some(set), Content::Held { at, .. }) = (self.set_of(group), &self.content) {
-            fetch(at, set);
+        match (self.set_of(group), &self.content) {
+            (None, _) => {}
+            (Some(set), Content::Held { at, .. }) => fetch(at, set),
+            (Some(set), Content::Written { at, .. }) => {
+                fetch(&at.lengths, set);
+                match at.outlined {
+                    Outlined::Whole => fetch(at.parities.as_chunks::<4>().0, set),
+                    Outlined::Combined => fetch(&at.parities, set),
+                }
+            }
         }
     }
 
@@ -238,16 +333,16 @@ impl Sets {
         }
     }
 
-    /// Adds sets, each of a group and with its end in `words`.
+    /// Adds the sets of groups.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn append(&mut self, words: &[u64], ends: Vec<(u32, usize, Parities)>) -> Result<(), Error> {
+    pub fn append(&mut self, Chunk { words, ends }: Chunk) -> Result<(), Error> {
         let mut start = 0;
         match &mut self.content {
             Content::Held { words: held, at } => {
                 let first = held.len();
-                held.extend_from_slice(words);
+                held.extend_from_slice(&words);
                 for (group, end, parities) in ends {
                     at.push(At { start: first + start, length: length_of(end - start), parities });
                     self.number[place(&self.groups, group)] = at.len() as u32;
@@ -255,7 +350,7 @@ impl Sets {
                 }
             }
             Content::Written { file, at } => {
-                file.append(words)?;
+                file.append(&words)?;
                 for (group, end, parities) in ends {
                     at.push(length_of(end - start), &parities);
                     self.number[place(&self.groups, group)] = at.lengths.len() as u32;
@@ -280,7 +375,6 @@ fn length_of(words: usize) -> u32 {
 mod tests {
     use super::*;
     use crate::hash::mix;
-    use crate::outline::parities;
 
     /// In memory or in a file: the same sets, and no pair is ruled out that is similar.
     #[test]
@@ -295,13 +389,13 @@ mod tests {
         });
         for sets in &mut of {
             for batch in (0..900).collect::<Vec<u32>>().chunks(37) {
-                let (mut words, mut ends) = (Vec::new(), Vec::new());
+                let mut chunk = Chunk::default();
                 // In another order than that of the groups; one of them is left out.
                 for group in batch.iter().map(|group| 899 - group).filter(|&group| group != 500) {
-                    words.extend(set(group));
-                    ends.push((group, words.len(), parities(&set(group))));
+                    chunk.words.extend(set(group));
+                    chunk.end(group);
                 }
-                sets.append(&words, ends).unwrap();
+                sets.append(chunk).unwrap();
             }
         }
         let jaccard = Threshold::new(4, 5);
@@ -324,5 +418,45 @@ mod tests {
         }
         assert!(held.bytes_spilled() == 0 && written.bytes_spilled() > 0);
         of.iter().for_each(|sets| sets.check().unwrap());
+    }
+
+    /// Sets that were written early are those of the groups of their documents; the others are added, and parities may be reduced.
+    #[test]
+    fn early_sets_become_those_of_groups() {
+        let set =
+            |document: u32| -> Vec<u64> { (0..u64::from(2 + document % 9)).map(|element| element * 7 + 1).collect() };
+        // Document 3 · g is the first of group g.
+        let group_of = |document: u32| document.is_multiple_of(3).then_some(document / 3);
+        for outlined in [Outlined::Whole, Outlined::Combined] {
+            let mut early = EarlySets::new(Spilled::new("sets", None).unwrap());
+            for first in [0, 100] {
+                let mut chunk = Chunk::default();
+                for number in (0..100).filter(|number: &u32| !number.is_multiple_of(4)) {
+                    chunk.words.extend(set(first + number));
+                    chunk.end(number);
+                }
+                early.append(first, &chunk).unwrap();
+            }
+            assert_eq!(early.len(), 150);
+            let mut sets = Sets::after(
+                early,
+                Subset::of(67, (0..67).filter(|group: &u32| !group.is_multiple_of(5))),
+                outlined,
+                group_of,
+            );
+            let is_early = |group: u32| !group.is_multiple_of(5) && !(3 * group).is_multiple_of(4);
+            assert!((0..67).all(|group| sets.has(group) == is_early(group)));
+            let mut rest = Chunk::default();
+            for group in (0..67).filter(|&group: &u32| !group.is_multiple_of(5) && !is_early(group)) {
+                rest.words.extend(set(3 * group));
+                rest.end(group);
+            }
+            sets.append(rest).unwrap();
+            for group in 0..67u32 {
+                let expected = if group.is_multiple_of(5) { Vec::new() } else { set(3 * group) };
+                assert_eq!((&*sets.get(group), sets.size(group)), (&expected[..], expected.len()));
+                assert!(group.is_multiple_of(5) || sets.can_reach(Threshold::new(1, 1), group, group));
+            }
+        }
     }
 }

@@ -7,7 +7,7 @@ use super::group::Keys;
 use super::hot::HotFamilies;
 use super::portions::Portion;
 use super::read::Reader;
-use super::sets::{LastRead, Outlined, Sets};
+use super::sets::{Chunk, LastRead, Sets};
 use super::sided::Sided;
 use super::subset::Subset;
 use super::table::{HOT_RUN, Table, hot_run};
@@ -15,7 +15,7 @@ use crate::algorithm::{Algorithm, CompareOn, PreparedAlgorithm};
 use crate::error::Error;
 use crate::kernel::fetch::fetch;
 use crate::outline::{Parities, can_reach, parities};
-use crate::postings::{self, ASKED, MOST_ASKED, Repeated, Spilled};
+use crate::postings::{self, ASKED, MOST_ASKED, Repeated};
 use crate::run::batches::Numbered;
 use crate::run::ordered::Load;
 use crate::run::sign::{Scratch, Signer, evidence};
@@ -35,13 +35,6 @@ pub(super) enum Evidence {
     Fingerprints,
     /// The feature sets of the candidates.
     Sets(Box<Sets>),
-}
-
-/// The sets of the candidates of one part.
-#[derive(Default)]
-struct Chunk {
-    flat: Vec<u64>,
-    ends: Vec<(u32, usize, Parities)>,
 }
 
 /// The wanted group that a document represents: the first document of each group does.
@@ -71,8 +64,8 @@ impl Evidence {
         Evidence::Sets(Box::new(Sets::of(Subset::marked(wanted), flat, placed)))
     }
 
-    /// Reads everything again and makes the features of the wanted groups, in memory or in a file. A document that changed
-    /// since the first reading gets no set, so that no pair with it is reported; its problem is added.
+    /// The sets of the wanted groups: those that are missing are made, if there are any, of everything that is read again. A document
+    /// that changed since the first reading gets no set, so that no pair with it is reported; its problem is added.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -82,13 +75,17 @@ impl Evidence {
         prepared: &PreparedAlgorithm,
         corpus: &Corpus,
         wanted: &[bool],
-        file: Option<(Spilled, Outlined)>,
+        mut sets: Sets,
         problems: &mut BTreeMap<u32, Problem>,
     ) -> Result<Self, Error> {
         let compares = prepared.algorithm.compare_on();
-        let sets = Sets::new(Subset::marked(wanted), file);
-        let (sets, changed) = recompute(reader, sources, prepared, compares, corpus, wanted, sets)?;
-        problems.extend(changed);
+        let missing = |(group, &is_wanted): (u32, &bool)| is_wanted && !sets.has(group);
+        let missing: Vec<bool> = (0..).zip(wanted).map(missing).collect();
+        if missing.contains(&true) {
+            let (all, changed) = recompute(reader, sources, prepared, compares, corpus, &missing, sets)?;
+            sets = all;
+            problems.extend(changed);
+        }
         Ok(Evidence::Sets(Box::new(sets)))
     }
 
@@ -121,12 +118,11 @@ pub(super) fn recompute(
     let signer = Signer::new(prepared, &*reader.options.tokenizer, reader.options.seed);
     let add = |chunk: &mut Chunk, group, _: &str, scratch: &mut Scratch| {
         signer.features(scratch);
-        let start = chunk.flat.len();
-        signer.compared(made, scratch, &mut chunk.flat);
-        chunk.ends.push((group, chunk.flat.len(), parities(&chunk.flat[start..])));
-        (size_of::<u64>() * chunk.flat.capacity() + size_of_val(&*chunk.ends)) as u64
+        signer.compared(made, scratch, &mut chunk.words);
+        chunk.end(group);
+        chunk.bytes_held()
     };
-    let take = |chunk: Chunk| sets.append(&chunk.flat, chunk.ends);
+    let take = |chunk: Chunk| sets.append(chunk);
     let problems = read_again(reader, sources, prepared, corpus, wanted, add, take)?;
     Ok((sets, problems))
 }

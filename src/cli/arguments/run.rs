@@ -56,7 +56,7 @@ pub fn args() -> Vec<Arg> {
             .long_help(
                 "Memory of the process, beside 100 MB, 70 bytes for each document and four times the largest record. That includes \
                  everything that is read or decompressed ahead, on any number of threads. Keys, pairs and terms that do not fit go to \
-                 temporary files; features of candidates that do not fit are computed again in a second reading, and go to such a file if they do not fit then; \
+                 temporary files; features that do not fit go there as well, those of likely candidates at once and those of the others in a second reading; \
                  long records are signed one after the other: slower, with the same result. Where that is not enough, because ids are long, \
                  because a record has too many tokens, or because of keys that cannot go to a file, the run stops with an error before it takes \
                  more.",
