@@ -1,13 +1,15 @@
 //! The documents of a run in flat arrays, and the groups of exact copies among them.
 
 use super::chosen::{Chosen, Named};
-use super::documents::Documents;
+use super::documents::{Documents, Sequences};
 use super::{Counts, ScanOptions};
 use crate::error::Error;
 use crate::kernel::fetch::fetch;
+use crate::run::ends::Ends;
 use crate::run::fields::{FieldsFound, RequiredFields, fields_here};
 use crate::run::places::{At, Places};
 use crate::run::rejections::Rejections;
+use crate::run::sort::range_of;
 use crate::source::Rank;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -26,7 +28,7 @@ const MOST_DOCUMENTS: u64 = FEATURELESS as u64 - 1;
 /// Later stages work on groups, which are numbered in the order of their first members.
 pub(super) struct Corpus {
     ids: String,
-    id_ends: Vec<usize>,
+    id_ends: Ends,
     /// Length in tokens.
     lengths: Vec<u32>,
     /// The rank of each document, as its position among all different ones; empty if all are equal.
@@ -55,7 +57,7 @@ pub(super) struct Corpus {
     members: Vec<u32>,
     group_ends: Vec<u32>,
     /// The hash of each document's token sequence.
-    sequences: Vec<u128>,
+    sequences: Sequences,
     /// How many features each document has, if features are compared.
     sizes: Vec<u32>,
     /// Fingerprints or keys, and where those of each document end.
@@ -74,8 +76,17 @@ pub(super) struct Corpus {
 }
 
 impl Corpus {
-    /// Finds exact copies, and ids that repeat.
-    pub fn gather(read: Documents, against: bool, counts: &mut Counts) -> Result<Self, Error> {
+    /// Finds exact copies, and ids that repeat, in a share of this memory. With `forgets`, only half of the hash of each sequence is
+    /// kept.
+    ///
+    /// # Errors
+    /// There are too many documents.
+    pub fn gather(
+        read: Documents,
+        against: bool,
+        (memory, forgets): (u64, bool),
+        counts: &mut Counts,
+    ) -> Result<Self, Error> {
         if read.lengths.len() as u64 > MOST_DOCUMENTS {
             return Err(Error::TooManyDocuments(MOST_DOCUMENTS));
         }
@@ -108,8 +119,8 @@ impl Corpus {
             #[cfg(test)]
             asked: Default::default(),
         };
-        corpus.find_repeated_ids();
-        corpus.find_copies();
+        corpus.find_repeated_ids(memory);
+        corpus.find_copies(memory, forgets);
         counts.repeated_ids = corpus.repeated_ids.map_or(0, |(count, ..)| count);
         counts.references = corpus.documents_read().filter(|&d| corpus.is_reference(d)).count() as u64;
         counts.documents = corpus.documents_read().count() as u64 - counts.references;
@@ -120,10 +131,10 @@ impl Corpus {
     }
 
     /// Counts documents whose id an earlier one on the same side has, and notes whether ids are on both sides.
-    fn find_repeated_ids(&mut self) {
+    fn find_repeated_ids(&mut self, memory: u64) {
         let (mut count, mut example, mut has_shared_ids) = (0, None::<(u32, u32)>, false);
-        let hashes = self.documents().into_par_iter().map(|d| (xxh3_64(self.id(d).as_bytes()), d));
-        each_equal_run(hashes, self.documents().len(), |run| {
+        let hash = |d| xxh3_64(self.id(d).as_bytes());
+        each_equal_run(hash, self.documents(), memory, |run| {
             // Different ids rarely have equal bits; the map distinguishes them in one pass.
             let mut first: HashMap<(bool, &str), u32> = HashMap::new();
             for &d in run {
@@ -146,53 +157,68 @@ impl Corpus {
     }
 
     /// Numbers the groups of equal token sequences.
-    fn find_copies(&mut self) {
-        // The first of each run represents it.
-        let mut first: Vec<u32> = self.documents().collect();
-        let hashes = self.documents().into_par_iter().map(|d| ((self.sequences[d as usize] >> 64) as u64, d));
-        each_equal_run(hashes, self.documents().len(), |run| {
-            let mut run: Vec<(u128, u32)> = run
-                .iter()
-                .filter(|&&d| self.group[d as usize] != FEATURELESS)
-                .map(|&d| (self.sequences[d as usize], d))
-                .collect();
-            run.sort_unstable();
-            for copies in run.chunk_by(|a, b| a.0 == b.0) {
-                copies.iter().for_each(|&(_, d)| first[d as usize] = copies[0].1);
-            }
-        });
+    fn find_copies(&mut self, memory: u64, forgets: bool) {
+        // First, the number of a document that stands for all with its sequence takes the place of their group.
+        let Corpus { group, sequences, .. } = self;
+        for (d, group) in (0..).zip(&mut *group).filter(|(_, group)| **group != FEATURELESS) {
+            *group = d;
+        }
+        let documents = 0..group.len() as u32;
+        each_equal_run(
+            |d| sequences.high(d),
+            documents,
+            memory,
+            |run| {
+                let mut run: Vec<(u128, u32)> =
+                    run.iter().filter(|&&d| group[d as usize] != FEATURELESS).map(|&d| (sequences.get(d), d)).collect();
+                run.sort_unstable();
+                for copies in run.chunk_by(|a, b| a.0 == b.0) {
+                    copies.iter().for_each(|&(_, d)| group[d as usize] = copies[0].1);
+                }
+            },
+        );
+        if forgets {
+            sequences.drop_low();
+        }
         let mut sizes: Vec<u32> = Vec::new();
-        for (d, first) in first.into_iter().enumerate() {
-            if self.group[d] == FEATURELESS {
+        for d in 0..group.len() {
+            if group[d] == FEATURELESS {
                 continue;
             }
-            if first == d as u32 {
-                self.group[d] = sizes.len() as u32;
-                sizes.push(1);
-            } else {
-                let group = self.group[first as usize];
-                self.group[d] = group;
-                sizes[group as usize] += 1;
+            // The first one of a group has its number already when the others come.
+            let (first, is_first) = (group[d] as usize, group[d] == d as u32);
+            let number = if is_first { sizes.len() as u32 } else { group[first] };
+            if is_first {
+                sizes.push(0);
             }
+            sizes[number as usize] += 1;
+            group[d] = number;
         }
-        let mut next: Vec<u32> = Vec::with_capacity(sizes.len());
-        let mut end = 0;
-        for size in &sizes {
-            next.push(end);
-            end += size;
+        sizes.shrink_to_fit();
+        // Sizes become starts.
+        let (mut starts, mut end) = (sizes, 0);
+        for start in &mut starts {
+            end += std::mem::replace(start, end);
         }
         self.members = vec![0; end as usize];
-        for (d, &group) in self.group.iter().enumerate().filter(|(_, g)| **g != FEATURELESS) {
-            self.members[next[group as usize] as usize] = d as u32;
-            next[group as usize] += 1;
+        for (d, &group) in (0..).zip(&*group).filter(|(_, group)| **group != FEATURELESS) {
+            let next = &mut starts[group as usize];
+            self.members[*next as usize] = d;
+            *next += 1;
         }
         // Each was moved to the end of its group.
-        self.group_ends = next;
+        self.group_ends = starts;
     }
 
-    /// The hash of the token sequence of a group.
+    /// Whether this is the hash of the token sequence of a group, as far as it is kept.
+    pub fn is_sequence(&self, group: u32, hash: u128) -> bool {
+        self.sequences.is(self.first(group), hash)
+    }
+
+    /// The hash of the token sequence of a group, where all of it was [kept](Self::gather).
     pub fn sequence(&self, group: u32) -> u128 {
-        self.sequences[self.first(group) as usize]
+        debug_assert!(self.sequences.is_whole());
+        self.sequences.get(self.first(group))
     }
 
     /// How many features a group has, as counted when it was read; 0 if features are not compared.
@@ -232,9 +258,11 @@ impl Corpus {
 
     /// Bytes of memory, without records and features.
     pub fn bytes_held(&self) -> u64 {
-        let a_document = size_of::<(usize, u32, u32, u32, u128)>() as u64;
-        let words = self.sizes.len() + self.ranks.len() + self.members.len() + self.group_ends.len();
-        self.rejections.bytes_held() + self.ids.len() as u64 + a_document * self.lengths.len() as u64 + 4 * words as u64
+        // With the place, the length and the group of each document.
+        let words =
+            self.sizes.len() + self.ranks.len() + self.members.len() + self.group_ends.len() + 3 * self.lengths.len();
+        let ids = self.ids.len() as u64 + self.id_ends.bytes_held();
+        self.rejections.bytes_held() + ids + (self.sequences.bytes_held() + 4 * words) as u64
     }
 
     fn documents(&self) -> Range<u32> {
@@ -301,14 +329,14 @@ impl Corpus {
     }
 
     pub fn id(&self, document: u32) -> &str {
-        let start = if document == 0 { 0 } else { self.id_ends[document as usize - 1] };
-        &self.ids[start..self.id_ends[document as usize]]
+        &self.ids[self.id_ends.range(document as usize)]
     }
 
     /// Prefetches the ids of documents that are read soon: twice, because where an id is has to be read first.
     pub fn fetch_ids(&self, documents: impl Iterator<Item = u32> + Clone) {
-        documents.clone().for_each(|document| fetch(&self.id_ends, document as usize));
-        documents.for_each(|document| fetch(self.ids.as_bytes(), self.id_ends[document as usize].saturating_sub(1)));
+        documents.clone().for_each(|document| self.id_ends.fetch(document as usize));
+        documents
+            .for_each(|document| fetch(self.ids.as_bytes(), self.id_ends.end(document as usize).saturating_sub(1)));
     }
 
     /// How much a document is preferred: smaller ranks more. All are 0 if nothing ranks them.
@@ -502,31 +530,62 @@ fn positions(ranks: &[Rank], count: usize) -> Vec<u32> {
     positions
 }
 
+/// Copies are found in this share of the memory, and at least in so many bytes.
+const SORTED_SHARE: u64 = 8;
+const LEAST_SORTED: u64 = 1 << 20;
+
 /// Calls `each` with the documents, ascending, of every run of two or more whose hashes agree in some forty bits. A run
-/// has all documents with the same hash, and by chance a few others. Memory: 8 bytes for each of the `count` documents,
-/// which are numbered from 0.
-fn each_equal_run(hashes: impl IndexedParallelIterator<Item = (u64, u32)>, count: usize, mut each: impl FnMut(&[u32])) {
-    let low = (1u64 << (u64::BITS - (count as u64).leading_zeros())) - 1;
-    let mut records: Vec<u64> = hashes.map(|(hash, document)| hash & !low | u64::from(document)).collect();
-    records.par_sort_unstable();
-    let mut documents = Vec::new();
-    for run in records.chunk_by(|a, b| a & !low == b & !low).filter(|run| run.len() > 1) {
-        documents.clear();
-        documents.extend(run.iter().map(|record| (record & low) as u32));
-        each(&documents);
+/// has all documents with the same hash, and by chance a few others. Documents are numbered from 0.
+///
+/// Cost: a sort of 8 bytes for each document; in several ranges of hashes if that does not fit a share of the memory.
+fn each_equal_run(hash: impl Fn(u32) -> u64 + Sync, documents: Range<u32>, memory: u64, mut each: impl FnMut(&[u32])) {
+    let low = (1u64 << (u64::BITS - (documents.len() as u64).leading_zeros())) - 1;
+    let ranges = (8 * documents.len() as u64).div_ceil((memory / SORTED_SHARE).max(LEAST_SORTED)).max(1);
+    let (mut records, mut run) = (Vec::new(), Vec::new());
+    for range in 0..ranges {
+        records.clear();
+        let record = |document| hash(document) & !low | u64::from(document);
+        match ranges {
+            1 => documents.clone().into_par_iter().map(record).collect_into_vec(&mut records),
+            // Cut by the same bits as they are compared by.
+            _ => {
+                records.extend(documents.clone().map(record).filter(|&record| range_of(record & !low, ranges) == range))
+            }
+        }
+        records.par_sort_unstable();
+        for equal in records.chunk_by(|a, b| a & !low == b & !low).filter(|equal| equal.len() > 1) {
+            run.clear();
+            run.extend(equal.iter().map(|record| (record & low) as u32));
+            each(&run);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::mix;
 
     #[test]
     fn equal_hashes_make_runs() {
         let hashes = [7u64 << 40, 9 << 40, 7 << 40, 1, 2 << 50, 9 << 40, 7 << 40];
         let mut runs = Vec::new();
-        let numbered: Vec<(u64, u32)> = hashes.into_iter().zip(0..).collect();
-        each_equal_run(numbered.into_par_iter(), hashes.len(), |run| runs.push(run.to_vec()));
+        each_equal_run(|d| hashes[d as usize], 0..hashes.len() as u32, 0, |run| runs.push(run.to_vec()));
         assert_eq!(runs, [vec![0, 2, 6], vec![1, 5]]);
+    }
+
+    #[test]
+    fn ranges_of_hashes_make_the_same_runs() {
+        let count = 3 * LEAST_SORTED as u32 / 8;
+        let hash = |document: u32| mix(u64::from(document % (count - 1_000)));
+        let [few, many] = [0, 1 << 30].map(|memory| {
+            let mut runs = Vec::new();
+            each_equal_run(hash, 0..count, memory, |run| runs.push(run.to_vec()));
+            runs
+        });
+        assert_eq!(few, many);
+        let has =
+            |document| many.iter().any(|run| run.contains(&document) && run.contains(&(document + count - 1_000)));
+        assert!(many.len() < 2_000 && (0..1_000).all(has));
     }
 }

@@ -8,6 +8,7 @@ use super::sets::Chunk;
 use crate::algorithm::{Algorithm, Features, Remarks};
 use crate::error::Error;
 use crate::outline::Parities;
+use crate::run::ends::Ends;
 use crate::run::fields::lacks_text;
 use crate::run::places::Places;
 use crate::run::rejections::Rejections;
@@ -114,13 +115,59 @@ impl Part {
     }
 }
 
+/// The hashes of token sequences, in halves.
+#[derive(Default)]
+pub(super) struct Sequences {
+    high: Vec<u64>,
+    /// Empty once it was dropped.
+    low: Vec<u64>,
+}
+
+impl Sequences {
+    fn extend(&mut self, hashes: &[u128]) {
+        self.high.extend(hashes.iter().map(|&hash| (hash >> 64) as u64));
+        self.low.extend(hashes.iter().map(|&hash| hash as u64));
+    }
+
+    /// The high half of that of a document.
+    pub fn high(&self, document: u32) -> u64 {
+        self.high[document as usize]
+    }
+
+    /// The hash of a document. The lower half is 0 once it was dropped.
+    pub fn get(&self, document: u32) -> u128 {
+        let low = self.low.get(document as usize).copied().unwrap_or(0);
+        u128::from(self.high(document)) << 64 | u128::from(low)
+    }
+
+    /// Whether the lower halves are there.
+    pub fn is_whole(&self) -> bool {
+        self.low.len() == self.high.len()
+    }
+
+    /// Whether this is the hash of a document, as far as that is known.
+    pub fn is(&self, document: u32, hash: u128) -> bool {
+        let known = if self.is_whole() { u128::MAX } else { u128::MAX << 64 };
+        self.get(document) == hash & known
+    }
+
+    /// Drops the lower halves: the others are enough to see that a document is the same.
+    pub fn drop_low(&mut self) {
+        self.low = Vec::new();
+    }
+
+    pub fn bytes_held(&self) -> usize {
+        8 * (self.high.len() + self.low.len())
+    }
+}
+
 /// The results of all batches so far; the fields have the meaning of those of [`Part`].
 #[derive(Default)]
 pub(super) struct Documents {
     pub ids: String,
-    pub id_ends: Vec<usize>,
+    pub id_ends: Ends,
     pub places: Places,
-    pub sequences: Vec<u128>,
+    pub sequences: Sequences,
     pub lengths: Vec<u32>,
     pub measured: Vec<u32>,
     pub featureless: Vec<bool>,
@@ -246,10 +293,10 @@ impl Documents {
             self.ranks.resize(self.lengths.len(), Rank::default());
             self.ranks.extend_from_slice(&part.ranks);
         }
-        append(&mut self.id_ends, &part.id_ends, self.ids.len());
+        part.id_ends.iter().for_each(|end| self.id_ends.push(self.ids.len() + end));
         self.ids.push_str(&part.ids);
         part.places.iter().for_each(|place| self.places.push(place));
-        self.sequences.extend_from_slice(&part.sequences);
+        self.sequences.extend(&part.sequences);
         self.lengths.extend_from_slice(&part.lengths);
         self.measured.extend_from_slice(&part.measured);
         self.featureless.extend_from_slice(&part.featureless);
@@ -309,15 +356,17 @@ impl Documents {
 
     /// Bytes of memory, without keys that may go to a file and features that may be recomputed.
     pub fn bytes_held(&self) -> u64 {
-        let a_document = size_of::<(usize, u32, u128, u32, bool)>();
-        let words = self.measured.len() + self.sizes.len();
+        // Its place and its length.
+        let words = self.measured.len() + self.sizes.len() + 2 * self.lengths.len();
         let long = self.record_ends.len() + self.records.len();
         (self.ids.len()
             + size_of_val(&*self.parities)
             + size_of_val(&*self.ranks)
-            + a_document * self.lengths.len()
+            + size_of_val(&*self.featureless)
+            + self.sequences.bytes_held()
             + 4 * words
             + 8 * long) as u64
+            + self.id_ends.bytes_held()
             + self.rejections.bytes_held()
     }
 }

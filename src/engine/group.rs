@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::hamming::BlockTables;
 use crate::hash::mix;
 use crate::run::sign::sort_distinct;
+use crate::run::sort::range_of;
 use rayon::prelude::*;
 
 /// The keys of every group of distinct documents.
@@ -328,7 +329,11 @@ fn least_common(a: &[u64], b: &[u64]) -> Option<u64> {
 /// What the promise about the memory of the process allows for distinct runs, in addition to a quarter of the memory.
 const RUNS_BYTES: u64 = 24 << 20;
 
-/// Sorts every table, and keeps the runs that can hold a pair. As many tables are sorted at a time as fit a quarter of `memory`.
+/// A table is not cut into ranges to be sorted in less memory than this.
+const LEAST_SORTED: u64 = 1 << 20;
+
+/// Sorts every table, and keeps the runs that can hold a pair. As many tables are sorted at a time as fit a quarter of `memory`;
+/// one that does not is sorted in ranges of keys, each of which takes another pass over the keys.
 /// Where keys are free and sets are compared, only [distinct runs](DistinctRuns) are kept.
 ///
 /// # Errors
@@ -340,11 +345,12 @@ pub(super) fn groups(keys: &Keys<'_>, corpus: &Corpus, memory: u64) -> Result<Ve
         Keys::Computed { .. } | Keys::Aligned { .. } => size_of::<u64>() * corpus.distinct(),
     };
     let at_once = (memory / 4 / a_table.max(1) as u64).clamp(1, keys.tables() as u64) as usize;
+    let ranges = (a_table as u64).div_ceil((memory / 4).max(LEAST_SORTED)).max(1);
     let (mut tables, mut distinct) = (Vec::new(), keys.are_free_of_fingerprints().then(DistinctRuns::default));
     for first in (0..keys.tables()).step_by(at_once) {
         let some = first..keys.tables().min(first + at_once);
         let sorted: Result<Vec<Table>, Error> =
-            some.into_par_iter().map(|table| sorted_runs(keys, corpus, table)).collect();
+            some.into_par_iter().map(|table| sorted_runs(keys, corpus, table, ranges)).collect();
         let Some(distinct) = &mut distinct else {
             tables.extend(sorted?);
             continue;
@@ -389,7 +395,8 @@ impl LowBits {
     }
 }
 
-fn sorted_runs(keys: &Keys<'_>, corpus: &Corpus, table: usize) -> Result<Table, Error> {
+/// The runs of a table that can hold a pair; the keys are sorted in so many ranges, one after the other, if they are not free.
+fn sorted_runs(keys: &Keys<'_>, corpus: &Corpus, table: usize, ranges: u64) -> Result<Table, Error> {
     let mut out = Table::default();
     let keep = |run: &mut dyn Iterator<Item = u32>, key: Option<u64>, out: &mut Table| {
         let start = out.members.len();
@@ -417,25 +424,85 @@ fn sorted_runs(keys: &Keys<'_>, corpus: &Corpus, table: usize) -> Result<Table, 
         let groups = corpus.distinct() as u32;
         let bits = u32::BITS - groups.leading_zeros();
         let low = (1u64 << bits) - 1;
-        let mut records: Vec<u64> = Vec::with_capacity(groups as usize);
-        // Mixed first, because keys need not be hashes: a key may be a length or a few bits.
-        keys.each(table, corpus, |key, group| records.push(mix(key) & !low | u64::from(group)))?;
-        records.sort_unstable();
-        let runs = || records.chunk_by(|a, b| a & !low == b & !low).filter(|run| run.len() > 1);
-        let group_of = |&record: &u64| (record & low) as u32;
-        let rest = LowBits::of(keys, table, corpus, low, runs().flatten().map(group_of))?;
-        for run in runs() {
-            if run.windows(2).all(|two| rest.get(group_of(&two[0])) == rest.get(group_of(&two[1]))) {
-                keep(&mut run.iter().map(group_of), None, &mut out);
-                continue;
-            }
-            let mut members: Vec<(u32, u32)> = run.iter().map(group_of).map(|group| (rest.get(group), group)).collect();
-            members.sort_unstable();
-            for run in members.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
-                keep(&mut run.iter().map(|&(_, group)| group), None, &mut out);
+        let mut records: Vec<u64> = Vec::with_capacity((groups as usize).div_ceil(ranges as usize));
+        for range in 0..ranges {
+            records.clear();
+            keys.each(table, corpus, |key, group| {
+                // Mixed first, because keys need not be hashes: a key may be a length or a few bits.
+                let key = mix(key) & !low;
+                if range_of(key, ranges) == range {
+                    records.push(key | u64::from(group));
+                }
+            })?;
+            records.sort_unstable();
+            let runs = || records.chunk_by(|a, b| a & !low == b & !low).filter(|run| run.len() > 1);
+            let group_of = |&record: &u64| (record & low) as u32;
+            let rest = LowBits::of(keys, table, corpus, low, runs().flatten().map(group_of))?;
+            for run in runs() {
+                if run.windows(2).all(|two| rest.get(group_of(&two[0])) == rest.get(group_of(&two[1]))) {
+                    keep(&mut run.iter().map(group_of), None, &mut out);
+                    continue;
+                }
+                let mut members: Vec<(u32, u32)> =
+                    run.iter().map(group_of).map(|group| (rest.get(group), group)).collect();
+                members.sort_unstable();
+                for run in members.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
+                    keep(&mut run.iter().map(|&(_, group)| group), None, &mut out);
+                }
             }
         }
     }
     out.shrink_to_fit();
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Counts;
+    use crate::engine::columns::transposed;
+    use crate::engine::documents::{Documents, Part};
+    use proptest::prelude::*;
+
+    /// Documents without copies that have these keys, in two tables each.
+    fn documents(rows: &[[u64; 2]]) -> (Corpus, Columns) {
+        let sequences = (0..rows.len() as u128).map(|number| number << 64).collect();
+        let part = Part {
+            sequences,
+            lengths: vec![1; rows.len()],
+            featureless: vec![false; rows.len()],
+            id_ends: vec![0; rows.len()],
+            tables: Some(2),
+            columns: transposed(rows.as_flattened(), 2),
+            ..Part::default()
+        };
+        let mut read = Documents::default();
+        read.push(&part, false).unwrap();
+        let columns = read.columns.take().unwrap();
+        (Corpus::gather(read, false, (1 << 20, true), &mut Counts::default()).unwrap(), columns)
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_do_not_show(rows: Vec<(u8, u8)>, ranges in 2..9u64) {
+            let rows: Vec<[u64; 2]> = rows.into_iter().map(|(a, b)| [(a % 40).into(), (b % 90).into()]).collect();
+            let (corpus, columns) = documents(&rows);
+            let keys = Keys::Aligned { columns, rows: Rows::default() };
+            for table in 0..2 {
+                let runs = |ranges| {
+                    let found = sorted_runs(&keys, &corpus, table, ranges).unwrap();
+                    (0..found.runs()).map(|run| found.run(run).to_vec()).collect::<Vec<_>>()
+                };
+                // The slow way: for each key, those that have it.
+                let with = |key: u64| (0..).zip(&rows).filter(move |(_, row)| row[table] == key).map(|(group, _)| group);
+                let mut expected: Vec<Vec<u32>> =
+                    (0..90).map(|key| with(key).collect()).filter(|run: &Vec<u32>| run.len() > 1).collect();
+                expected.sort_unstable();
+                let (whole, mut parts) = (runs(1), runs(ranges));
+                prop_assert_eq!(&whole, &parts);
+                parts.sort_unstable();
+                prop_assert_eq!(parts, expected);
+            }
+        }
+    }
 }

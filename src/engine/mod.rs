@@ -15,10 +15,10 @@
 //! algorithm knows a prefix filter, and for vectors a sample shows that it spares most comparisons, together with other runs of mostly the same documents (hot.rs). Otherwise all its pairs are
 //! compared, once for all such runs. Documents of a reference are not compared with each other (sided.rs).
 //!
-//! Memory is bounded: keys that do not fit the budget go to a temporary file (columns.rs), and candidates whose features do not
-//! fit are read again, and their features go to a temporary file (sets.rs) if they do not fit then. Keys of candidates are in memory
-//! in portions (portions.rs). Pairs that do not fit go to a temporary file too, as they are found, where they are sorted (edges.rs). What stays is some 70 bytes for each
-//! document, and the runs of candidates.
+//! Memory is bounded: keys that do not fit the budget go to a temporary file (columns.rs). If features do not fit, those of documents
+//! that share a key with an earlier one go to a file at once (early.rs), and the other candidates are read again (sets.rs). Keys of
+//! candidates are in memory in portions (portions.rs). Pairs that do not fit go to a temporary file too, as they are found, where they
+//! are sorted (edges.rs). What stays is some 40 bytes for each document, its id, and the runs of candidates.
 //!
 //! It knows no algorithm: it asks for keys and calls `compare`. What it guarantees whatever the algorithm: the same result for
 //! any number of threads, batch size and memory budget; each pair once; nothing from the order of a map or a thread.

@@ -112,8 +112,9 @@ pub(super) struct Reader<'a> {
     pub observer: &'a dyn Observer,
     /// Whether candidates are chosen by outlines, if their features are read again.
     pub outlines: bool,
-    /// Whether sets of likely candidates are [written](super::early) in the first reading.
-    pub writes_early: bool,
+    /// Whether all candidates are compared: then the sets of likely ones are [written](super::early) in the first reading, and half of
+    /// the hash of a sequence is enough to see that a document did not change since.
+    pub verifies_all: bool,
     /// Hashes of the reported problems.
     reported: Mutex<HashSet<u64>>,
     /// What the workers sign documents in.
@@ -126,16 +127,17 @@ const PART_BYTES: u64 = 1 << 20;
 /// What outlines may take in addition to a share of the memory, in bytes.
 const OUTLINES_BYTES: u64 = 4 << 20;
 
-/// The same for what is kept of the documents, and of each.
+/// The same for what is kept of the documents, and of each: of its id, and of everything else.
 const DOCUMENTS_BYTES: u64 = 32 << 20;
-const BYTES_A_DOCUMENT: u64 = 62;
+const BYTES_OF_ID: u64 = 22;
+const BYTES_A_DOCUMENT: u64 = 40;
 
 impl<'a> Reader<'a> {
     pub fn new(options: &'a ScanOptions, threads: usize, observer: &'a dyn Observer) -> Self {
         let eighth = options.memory / 8;
         let (together, alone) = (eighth + SIGNING_BYTES, 3 * eighth + ALONE_BYTES);
         let signing = SigningMemory::new(Budget { together, alone, alone_a_byte: 2, later_a_token: 0 }, threads);
-        Reader { options, threads, observer, outlines: false, writes_early: false, reported: Mutex::default(), signing }
+        Reader { options, threads, observer, outlines: false, verifies_all: false, reported: Mutex::default(), signing }
     }
 
     /// Reads everything: the reference first, then the source.
@@ -191,7 +193,7 @@ impl<'a> Reader<'a> {
                 if part.is_incomplete || !self.fits(8 * documents.features.len() as u64, counts.bytes, total_bytes) {
                     retain.store(false, Ordering::Relaxed);
                     (documents.features, documents.feature_ends) = Default::default();
-                    if self.writes_early && documents.columns.is_some() {
+                    if self.verifies_all && documents.columns.is_some() {
                         seen.get_or_init(|| SeenKeys::new(total_bytes, self.options.memory, has_reference));
                     }
                 }
@@ -258,7 +260,8 @@ impl<'a> Reader<'a> {
     /// They do not.
     fn check_budget(&self, documents: &Documents, learned: u64) -> Result<(), Error> {
         let (count, memory) = (documents.lengths.len() as u64, self.options.memory);
-        if documents.bytes_held() + learned <= memory / 4 * 3 + DOCUMENTS_BYTES + BYTES_A_DOCUMENT * count {
+        let allowed = BYTES_A_DOCUMENT * count + (BYTES_OF_ID * count).min(documents.ids.len() as u64);
+        if documents.bytes_held() + learned <= memory / 4 * 3 + DOCUMENTS_BYTES + allowed {
             return Ok(());
         }
         let terms = if learned == 0 { String::new() } else { format!(", beside {learned} bytes for terms,") };

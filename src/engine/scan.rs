@@ -115,7 +115,7 @@ fn run<T: Send>(
     arrange: impl FnOnce(Ran) -> Result<T, Error> + Send,
 ) -> Result<T, Error> {
     let mut run = Run::new(Side::both(source, reference), options, observer, goal)?;
-    run.reader.writes_early = true;
+    run.reader.verifies_all = true;
     let (mut prepared, documents) = run.read(factory)?;
     let mut corpus = run.gather(&mut prepared, documents)?;
     let mut groups = run.group(&prepared, &mut corpus)?;
@@ -264,8 +264,9 @@ impl<'a> Run<'a> {
             self.report.counts.problem(&problem);
             self.reader.report_once(&problem);
         });
-        let damaged = std::mem::take(&mut documents.damaged);
-        let mut documents = Corpus::gather(documents, against, &mut self.report.counts)?;
+        let (damaged, memory) = (std::mem::take(&mut documents.damaged), self.reader.options.memory);
+        let mut documents =
+            Corpus::gather(documents, against, (memory, self.reader.verifies_all), &mut self.report.counts)?;
         documents.distrust(&damaged);
         let sources = &mut self.sources;
         let mut here = || sources.iter_mut().filter(|side| !side.reference).find_map(|side| side.source.field_names());

@@ -90,7 +90,7 @@ impl Kept<'_> {
                     && signer.cut(&read.text, scratch).is_ok()
                     && corpus
                         .group_of(document)
-                        .is_some_and(|group| signer.sequence(scratch) == corpus.sequence(group));
+                        .is_some_and(|group| corpus.is_sequence(group, signer.sequence(scratch)));
                 if is_same {
                     let end = read.text.floor_char_boundary(longest);
                     chunk.texts.push_str(&read.text[..end]);

@@ -166,7 +166,7 @@ pub(super) fn read_again<T: Default + Send>(
             let mut scratch = signer.begin(&read.text, scratch);
             // It had no more tokens when it was read first.
             let is_cut = signer.cut(&read.text, &mut scratch).is_ok();
-            if is_cut && signer.sequence(&scratch) == corpus.sequence(group) {
+            if is_cut && corpus.is_sequence(group, signer.sequence(&scratch)) {
                 let bytes = add(&mut made, group, &read.text, &mut scratch);
                 drop(scratch);
                 // As much as the batch was counted when it was read.

@@ -86,6 +86,11 @@ fn insert_all(hashes: &mut [u64]) -> bool {
     true
 }
 
+/// Which of so many ranges of equal size a hash is in: ascending with it.
+pub(crate) fn range_of(hash: u64, ranges: u64) -> u64 {
+    ((u128::from(hash) * u128::from(ranges)) >> 64) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
