@@ -5,6 +5,8 @@
 
 use std::cell::Cell;
 use std::fs::File;
+#[cfg(feature = "files")]
+use std::io::Chain;
 use std::io::{self, Cursor, ErrorKind, Read};
 use std::path::Path;
 use std::rc::Rc;
@@ -33,6 +35,34 @@ pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     decompressed(File::open(path)?, Default::default(), &ReadOptions::default())
 }
 
+/// The bytes of a file: as they are, and not counted yet, or decompressed.
+#[cfg(feature = "files")]
+pub(super) enum Bytes<'a, R> {
+    Plain(Chain<Cursor<Vec<u8>>, R>),
+    Decompressed(Box<dyn Read + 'a>),
+}
+
+/// As [`decompressed`], for a reader that counts bytes that are not compressed itself.
+#[cfg(feature = "files")]
+pub(super) fn bytes_of<'a, R: Read + 'a>(
+    raw: R,
+    consumed: Rc<Cell<u64>>,
+    options: &ReadOptions,
+) -> io::Result<Bytes<'a, R>> {
+    let before = consumed.get();
+    let mut raw = Counted { inner: raw, consumed: Rc::clone(&consumed) };
+    let start = start(&mut raw)?;
+    match Compression::by_magic(&start) {
+        None => {
+            consumed.set(before);
+            Ok(Bytes::Plain(Cursor::new(start).chain(raw.inner)))
+        }
+        Some(kind) => {
+            decoder::open(kind, Cursor::new(start).chain(raw), (consumed, before), options).map(Bytes::Decompressed)
+        }
+    }
+}
+
 /// As [`decompressed`], with the compression.
 pub(super) fn open_as<'a>(
     raw: impl Read + 'a,
@@ -41,6 +71,17 @@ pub(super) fn open_as<'a>(
 ) -> io::Result<(Box<dyn Read + 'a>, Option<Compression>)> {
     let before = consumed.get();
     let mut raw = Counted { inner: raw, consumed: consumed.clone() };
+    let start = start(&mut raw)?;
+    let compression = Compression::by_magic(&start);
+    let raw = Cursor::new(start).chain(raw);
+    Ok(match compression {
+        None => (Box::new(raw), None),
+        Some(kind) => (decoder::open(kind, raw, (consumed, before), options)?, compression),
+    })
+}
+
+/// The bytes that show the compression.
+fn start(raw: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut start = Vec::with_capacity(MAGIC_BYTES);
     // No magic has a line feed, so a short first line decides without waiting for the next.
     while start.len() < MAGIC_BYTES && !start.contains(&b'\n') {
@@ -51,12 +92,7 @@ pub(super) fn open_as<'a>(
             break;
         }
     }
-    let compression = Compression::by_magic(&start);
-    let raw = Cursor::new(start).chain(raw);
-    Ok(match compression {
-        None => (Box::new(raw), None),
-        Some(kind) => (decoder::open(kind, raw, (consumed, before), options)?, compression),
-    })
+    Ok(start)
 }
 
 /// The replacement for decoders in a build without them.
@@ -80,9 +116,9 @@ mod decoder {
 }
 
 /// Counts the bytes that go through, and marks errors as [`Unreadable`].
-struct Counted<R> {
-    inner: R,
-    consumed: Rc<Cell<u64>>,
+pub(super) struct Counted<R> {
+    pub inner: R,
+    pub consumed: Rc<Cell<u64>>,
 }
 
 impl<R: Read> Read for Counted<R> {

@@ -27,9 +27,7 @@ use super::reader::Reader;
 use super::tally::Tally;
 #[cfg(feature = "warc")]
 use super::warc::{self, Archive};
-use super::{
-    Batch, Counts, Format, Problem, ProblemKind, Rank, ReadOptions, Severity, compression, decode, decompress,
-};
+use super::{Batch, Counts, Format, Problem, ProblemKind, Rank, ReadOptions, Severity, compression, decode};
 use crate::readable::display_size;
 
 /// A NUL among this many first bytes makes a file binary.
@@ -151,8 +149,8 @@ impl<'a> Pass<'a> {
     fn read_contents(&mut self, file: &File, raw: impl Read, counts: &mut Counts) -> ControlFlow<()> {
         #[cfg(feature = "parquet")]
         let before = self.bytes_read.get();
-        let mut reader = match decompress::decompressed(raw, self.bytes_read.clone(), self.options) {
-            Ok(reader) => Reader::new(reader),
+        let mut reader = match Reader::of(raw, self.bytes_read.clone(), self.options) {
+            Ok(reader) => reader,
             Err(error) => {
                 let kind = match error.kind() {
                     ErrorKind::Unsupported => ProblemKind::Unreadable,
@@ -475,7 +473,7 @@ pub(super) fn fill_head(reader: &mut Reader, name: Option<&OsStr>, size: Option<
 /// The names of the fields of the first records of a file, for a message; `None` if its records have no fields, or they cannot be
 /// read.
 pub(super) fn field_names(file: &File, raw: impl Read, options: &ReadOptions) -> Option<String> {
-    let mut reader = Reader::new(decompress::decompressed(raw, Rc::default(), options).ok()?);
+    let mut reader = Reader::of(raw, Rc::default(), options).ok()?;
     fill_head(&mut reader, file.name, file.size, options);
     let format = format(options.format, file.name, &reader.head);
     if !has_fields(format) {

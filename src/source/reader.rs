@@ -1,6 +1,11 @@
 //! A stream whose start can be examined before choosing how to read it.
 
+use super::compression::Unreadable;
+use super::decompress::{Bytes, Counted, bytes_of};
+use super::options::ReadOptions;
+use std::cell::Cell;
 use std::io::{self, Cursor, Read};
+use std::rc::Rc;
 
 /// The length of the start.
 const HEAD_BYTES: usize = 64 << 10;
@@ -12,11 +17,27 @@ pub(super) struct Reader<'a> {
     rest: Option<Box<dyn Read + 'a>>,
     /// The error that ended the stream, if any. The bytes read before it are valid.
     pub failure: Option<io::Error>,
+    /// Where bytes are counted, unless the stream does so itself. Between the stream and the buffer there is then nothing that
+    /// would have to clear the buffer first.
+    consumed: Option<Rc<Cell<u64>>>,
 }
 
 impl<'a> Reader<'a> {
     pub fn new(rest: Box<dyn Read + 'a>) -> Self {
-        Reader { head: Vec::new(), rest: Some(rest), failure: None }
+        Reader { head: Vec::new(), rest: Some(rest), failure: None, consumed: None }
+    }
+
+    /// The bytes of a file, decompressed if they are compressed; see [`decompressed`](super::decompress::decompressed).
+    pub fn of(raw: impl Read + 'a, consumed: Rc<Cell<u64>>, options: &ReadOptions) -> io::Result<Self> {
+        Ok(match bytes_of(raw, Rc::clone(&consumed), options)? {
+            Bytes::Plain(raw) => Reader::counted(Box::new(raw), consumed),
+            Bytes::Decompressed(bytes) => Reader::new(bytes),
+        })
+    }
+
+    /// A stream whose bytes are counted as they are read, and whose errors are marked as [`Unreadable`].
+    fn counted(rest: Box<dyn Read + 'a>, consumed: Rc<Cell<u64>>) -> Self {
+        Reader { consumed: Some(consumed), ..Reader::new(rest) }
     }
 
     /// Reads the start into `head`. `expected` is the size of the file, if known; it only saves memory.
@@ -36,11 +57,19 @@ impl<'a> Reader<'a> {
     /// Appends up to `bytes` bytes, fewer only at the end of the stream.
     pub fn fill(&mut self, buffer: &mut Vec<u8>, bytes: usize) {
         let Some(rest) = &mut self.rest else { return };
-        match rest.take(bytes as u64).read_to_end(buffer) {
+        let before = buffer.len();
+        let read = rest.take(bytes as u64).read_to_end(buffer);
+        if let Some(consumed) = &self.consumed {
+            consumed.set(consumed.get() + (buffer.len() - before) as u64);
+        }
+        match read {
             Ok(n) if n == bytes => {}
             Ok(_) => self.rest = None,
             Err(error) => {
-                self.failure = Some(error);
+                self.failure = Some(match self.consumed {
+                    None => error,
+                    Some(_) => io::Error::new(error.kind(), Unreadable(error)),
+                });
                 self.rest = None;
             }
         }
@@ -72,10 +101,11 @@ impl<'a> Reader<'a> {
     /// The same stream through `adapter`, from its start.
     pub fn map<R: Read + 'a>(self, adapter: impl FnOnce(Box<dyn Read + 'a>) -> R) -> Self {
         let head = Cursor::new(self.head);
-        let through: Box<dyn Read + 'a> = match (self.rest, self.failure) {
-            (Some(rest), _) => Box::new(head.chain(rest)),
-            (None, Some(error)) => Box::new(head.chain(Failing(Some(error)))),
-            (None, None) => Box::new(head),
+        let through: Box<dyn Read + 'a> = match (self.rest, self.consumed, self.failure) {
+            (Some(inner), Some(consumed), _) => Box::new(head.chain(Counted { inner, consumed })),
+            (Some(rest), None, _) => Box::new(head.chain(rest)),
+            (None, _, Some(error)) => Box::new(head.chain(Failing(Some(error)))),
+            (None, _, None) => Box::new(head),
         };
         Reader::new(Box::new(adapter(through)))
     }
@@ -125,5 +155,24 @@ mod tests {
             reader.fill(&mut all, 1000);
         }
         assert_eq!(all, bytes);
+    }
+
+    #[test]
+    fn bytes_are_counted_and_errors_marked_once_also_through_an_adapter() {
+        for adapted in [false, true] {
+            let broken = (&b"abcdef"[..]).chain(Failing(Some(io::Error::other("damaged"))));
+            let consumed = Rc::default();
+            let mut reader = Reader::counted(Box::new(broken), Rc::clone(&consumed));
+            let mut bytes = Vec::new();
+            if adapted {
+                reader = reader.map(|inner| inner);
+            }
+            reader.fill(&mut bytes, 4);
+            assert_eq!((&bytes[..], consumed.get(), reader.failure.is_none()), (&b"abcd"[..], 4, true));
+            reader.fill(&mut bytes, 4);
+            let failure = reader.failure.unwrap();
+            let expected = (&b"abcdef"[..], 6, "cannot read: damaged".to_owned());
+            assert_eq!((&bytes[..], consumed.get(), failure.to_string()), expected);
+        }
     }
 }
