@@ -3,7 +3,7 @@
 //! A set of 200 takes some 5 bytes per element instead of 8. Each hash keeps 44 bits: two documents of 200 features
 //! each get a wrong common element with a probability of 2 in a billion.
 
-use crate::hash::mix;
+use crate::kernel::{Level, sketch::mix_all};
 use crate::run::sort::HashSort;
 
 /// Bits of each element.
@@ -12,16 +12,19 @@ const BITS: u32 = 44;
 /// Replaces elements by what is stored: mixed, cut, ascending; of a set each element once. Elements that are equal only once they are
 /// cut stay.
 pub(super) fn cut(elements: &mut Vec<u64>, is_set: bool, sort: &mut HashSort) {
-    elements.iter_mut().for_each(|element| *element = mix(*element));
-    sort.sort(elements);
-    let (mut kept, mut before) = (0, None);
-    for at in 0..elements.len() {
-        let element = elements[at];
-        elements[kept] = element >> (64 - BITS);
-        kept += usize::from(!is_set || before != Some(element));
-        before = Some(element);
+    let mut mixed = [0; 64];
+    for part in elements.chunks_mut(mixed.len()) {
+        let mixed = &mut mixed[..part.len()];
+        mix_all(Level::current(), part, 0, mixed);
+        part.copy_from_slice(mixed);
     }
-    elements.truncate(kept);
+    if is_set {
+        let distinct = sort.sort_distinct(elements);
+        elements.truncate(distinct);
+    } else {
+        sort.sort(elements);
+    }
+    elements.iter_mut().for_each(|element| *element >>= 64 - BITS);
 }
 
 /// The number of low bits of a difference that are stored verbatim: about the logarithm of the mean of the differences.
@@ -38,14 +41,14 @@ pub(super) fn encode(set: &[u64], out: &mut Vec<u8>) {
     out.resize(start + (set.len() * (low as usize + 1) + ones) / 8 + 9, 0);
     let (code, mut at) = (&mut out[start..], 0);
     let (mut held, mut bits, mut before) = (0u64, 0, 0);
-    // At most 7 bits are held, so that 57 more fit.
+    // At most 7 bits are held, so that 57 more fit. No width is less than 7: what is held are bits of the last value alone, so that a
+    // value need not wait for the one before.
     let mut put = |value: u64, width: u32| {
-        held |= value << bits;
+        *code[at..].first_chunk_mut().expect("there is room") = (held | value << bits).to_le_bytes();
         bits += width;
-        code[at..at + 8].copy_from_slice(&held.to_le_bytes());
         at += bits as usize / 8;
-        held = held.checked_shr(bits & !7).unwrap_or(0);
         bits %= 8;
+        held = value >> (width - bits);
     };
     for &element in set {
         let difference = element - before;
@@ -114,6 +117,7 @@ fn bits_from(code: &[u8], at: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::mix;
     use proptest::prelude::*;
 
     fn stored(mut elements: Vec<u64>, is_set: bool) -> Vec<u64> {

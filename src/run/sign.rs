@@ -108,6 +108,7 @@ pub(crate) struct Scratch {
     pub tokens: Tokens,
     pub features: Features,
     pub fingerprint: Vec<u64>,
+    sort: HashSort,
     memory: Arc<SigningMemory>,
     /// What was taken of the memory for the current document, what the document may take, and its length, in bytes.
     taken: u64,
@@ -124,6 +125,7 @@ impl Scratch {
             tokens: Tokens::new(TokenDetail::Hashes, seed),
             features: Features::default(),
             fingerprint: Vec::new(),
+            sort: HashSort::default(),
             memory,
             taken: 0,
             bound: u64::MAX,
@@ -348,7 +350,7 @@ impl<'a> Signer<'a> {
             _ if start == 0 => std::mem::swap(out, &mut features.hashes),
             _ => out.extend_from_slice(&features.hashes),
         }
-        let length = evidence(compare_on, &mut out[start..]);
+        let length = evidence_in(&mut scratch.sort, compare_on, &mut out[start..]);
         out.truncate(start + length);
         if scratch.is_long(8 * (out.capacity() - out.len())) {
             out.shrink_to_fit();
@@ -404,11 +406,16 @@ pub(crate) fn keys(
 /// Turns feature hashes into evidence, or leaves a fingerprint unchanged. Sets are sorted and lose repeats; multisets
 /// are sorted. Returns the length of the result, at the front.
 pub(crate) fn evidence(compare_on: CompareOn, features: &mut [u64]) -> usize {
+    evidence_in(&mut HashSort::default(), compare_on, features)
+}
+
+/// As [`evidence`], with this working memory.
+fn evidence_in(sort: &mut HashSort, compare_on: CompareOn, features: &mut [u64]) -> usize {
     match compare_on {
         CompareOn::Fingerprints => features.len(),
-        CompareOn::Features => sort_distinct(features),
+        CompareOn::Features => sort.sort_distinct(features),
         CompareOn::Multisets => {
-            HashSort::default().sort(features);
+            sort.sort(features);
             features.len()
         }
     }
@@ -416,15 +423,7 @@ pub(crate) fn evidence(compare_on: CompareOn, features: &mut [u64]) -> usize {
 
 /// Sorts, and moves the first of each run of equal words to the front. Returns the number of distinct words.
 pub(crate) fn sort_distinct(keys: &mut [u64]) -> usize {
-    HashSort::default().sort(keys);
-    let mut kept = 0;
-    for i in 0..keys.len() {
-        if i == 0 || keys[i] != keys[kept - 1] {
-            keys[kept] = keys[i];
-            kept += 1;
-        }
-    }
-    kept
+    HashSort::default().sort_distinct(keys)
 }
 
 #[cfg(test)]

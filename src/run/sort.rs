@@ -1,5 +1,6 @@
 //! Sorting hashes.
 
+use crate::kernel::{Level, compress::nonzero};
 use std::mem::replace;
 
 /// The number of hashes from which on digits are faster than comparisons.
@@ -11,10 +12,15 @@ const MANY: usize = if cfg!(test) { 1 << 8 } else { 1 << 10 };
 /// The maximum number of hashes that are sorted by digits: more do not fit into a near cache, nor their number into 16 bits.
 const MOST: usize = if cfg!(test) { 1 << 9 } else { 1 << 15 };
 
-/// Sorts hashes; with working memory for as many.
+/// The numbers of hashes that are put into a table to be sorted, which has 4 to 8 slots for each.
+const LEAST_IN_TABLE: usize = 24;
+const MOST_IN_TABLE: usize = if cfg!(test) { 1 << 9 } else { 1 << 12 };
+
+/// Sorts hashes; with working memory for as many, or for a table of some of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HashSort {
     half: Vec<u64>,
+    table: Vec<u64>,
 }
 
 impl HashSort {
@@ -33,6 +39,62 @@ impl HashSort {
         if !is_sorted {
             hashes.sort_unstable();
         }
+    }
+
+    /// Sorts hashes ascending, and moves the first of each run of equal ones to the front. Returns the number of distinct hashes.
+    ///
+    /// A linear probing sort (Gonnet & Munro, *The Analysis of Linear Probing Sort by the Use of a New Mathematical Transform*, Journal
+    /// of Algorithms 5, 1984): each hash goes to the slot of a table that its upper bits name, or into the run of used slots around
+    /// it, which is kept ascending. As most slots are free, hardly any is moved. The used slots are then the sorted hashes.
+    ///
+    /// Cost: as [`sort`](Self::sort), or half of that with AVX-512, and for less than a hundred.
+    pub fn sort_distinct(&mut self, hashes: &mut [u64]) -> usize {
+        let in_table =
+            matches!(hashes.len(), LEAST_IN_TABLE..=MOST_IN_TABLE).then(|| self.sort_in_table(hashes)).flatten();
+        if let Some(distinct) = in_table {
+            return distinct;
+        }
+        self.sort(hashes);
+        let mut kept = 0;
+        for at in 0..hashes.len() {
+            if at == 0 || hashes[at] != hashes[kept - 1] {
+                hashes[kept] = hashes[at];
+                kept += 1;
+            }
+        }
+        kept
+    }
+
+    /// Sorts by a table. `None`, with the hashes unchanged, if too many would be moved in it.
+    fn sort_in_table(&mut self, hashes: &mut [u64]) -> Option<usize> {
+        let bits = (4 * hashes.len()).next_power_of_two().ilog2();
+        // The last run can go on beyond the slots that are named.
+        let slots = ((1 << bits) + hashes.len()).next_multiple_of(8);
+        if self.table.len() < slots {
+            self.table = vec![0; slots.next_power_of_two()];
+        }
+        let (table, mut has_zero, mut moves_left) = (&mut self.table[..slots], false, 4 * hashes.len());
+        table.fill(0);
+        for &hash in &*hashes {
+            if hash == 0 {
+                // As a free slot is.
+                has_zero = true;
+                continue;
+            }
+            let first = (hash >> (u64::BITS - bits)) as usize;
+            let (mut at, mut moved) = (first, hash);
+            while table[at] != 0 && table[at] != moved {
+                let held = table[at];
+                table[at] = held.min(moved);
+                moved = held.max(moved);
+                at += 1;
+            }
+            table[at] = moved;
+            moves_left = moves_left.checked_sub(at - first)?;
+        }
+        let zeros = usize::from(has_zero);
+        hashes[..zeros].fill(0);
+        Some(zeros + nonzero(Level::current(), table, &mut hashes[zeros..]))
     }
 
     /// Sorts by two digits of so many values, and then by insertion. Returns whether the insertions came to an end: they give up when
@@ -96,6 +158,7 @@ mod tests {
     use super::*;
     use crate::hash::mix;
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     proptest! {
         #[test]
@@ -107,8 +170,21 @@ mod tests {
             expected.sort_unstable();
             // Working memory is used again.
             sort.sort(&mut (0..100).map(mix).collect::<Vec<_>>());
+            let mut distinct = hashes.clone();
             sort.sort(&mut hashes);
-            prop_assert_eq!(hashes, expected);
+            prop_assert_eq!(&hashes, &expected);
+            let count = sort.sort_distinct(&mut distinct);
+            distinct.truncate(count);
+            expected.dedup();
+            prop_assert_eq!(distinct, expected);
+        }
+
+        #[test]
+        fn each_hash_is_kept_once(hashes in prop::collection::vec(prop_oneof![any::<u64>(), 0u64..4, (0u64..9).prop_map(|n| !n)], 0..200)) {
+            let (mut distinct, expected) = (hashes.clone(), hashes.into_iter().collect::<BTreeSet<u64>>());
+            let count = HashSort::default().sort_distinct(&mut distinct);
+            distinct.truncate(count);
+            prop_assert_eq!(distinct, expected.into_iter().collect::<Vec<_>>());
         }
     }
 }
