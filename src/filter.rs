@@ -141,8 +141,9 @@ struct Part {
 }
 
 /// The maximum number of chunks per thread between reading and deciding. A chunk is the input available at once: at
-/// most some 128 KiB, unless a record is longer.
-pub const IN_FLIGHT: usize = 8;
+/// most some 128 KiB, unless a record is longer. Where there are more threads than cores, each of them must have enough to do while
+/// another one runs, which is some milliseconds.
+pub const IN_FLIGHT: usize = 32;
 
 /// The maximum size, in bytes, of the chunks between reading and deciding, of which each byte counts as
 /// [`BYTES_A_BYTE`]. A longer chunk is alone.
