@@ -132,8 +132,8 @@ fn at_level(error: clap::Error, line: &[OsString]) -> clap::Error {
 /// Prints the message of clap: help and version to standard output, errors to standard error.
 fn usage(error: &clap::Error, line: &[OsString]) -> u8 {
     let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    let explained = aliases::explain(&command(), error, line).map(|message| format!("error: {message}"));
-    let rendered = explained.unwrap_or_else(|| error.render().to_string());
+    let explained = if asked_for { None } else { aliases::explain(&command(), error, line) };
+    let rendered = explained.map_or_else(|| error.render().to_string(), |message| format!("error: {message}"));
     if let Some(message) = rendered.strip_prefix("error: ") {
         terminal::usage(message.trim_end());
         if let Some(stats) = typed_stats(line) {
@@ -192,11 +192,13 @@ fn command() -> Command {
     program(COMMANDS)
 }
 
-/// What a line is parsed with: of the commands only the one that it begins with, because the options of all of them take
-/// longer to make than the scan of a small folder.
+/// What a line is parsed with: of the commands only the one that it begins with, and none for the version, because the options of
+/// all of them take longer to make than the scan of a small folder.
 fn command_of(line: &[OsString]) -> Command {
-    match COMMANDS.iter().position(|(name, _)| line.get(1).is_some_and(|word| word == name)) {
+    let first = line.get(1);
+    match COMMANDS.iter().position(|(name, _)| first.is_some_and(|word| word == name)) {
         Some(typed) => program(&COMMANDS[typed..=typed]),
+        None if first.is_some_and(|word| word == "--version" || word == "-V") => program(&[]),
         None => command(),
     }
 }
@@ -247,5 +249,11 @@ mod tests {
             super::command_of(&["dedup".into(), "-q".into()]).get_subcommands().count(),
             super::COMMANDS.len() + 1
         );
+        for option in ["--version", "-V"] {
+            let line = ["dedup", option].map(OsString::from);
+            let of = |program: Command| program.try_get_matches_from(&line).expect_err("prints the version");
+            let (expected, fast) = (of(super::command()), of(super::command_of(&line)));
+            assert_eq!((fast.kind(), fast.to_string()), (ErrorKind::DisplayVersion, expected.to_string()));
+        }
     }
 }
