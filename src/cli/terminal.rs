@@ -281,6 +281,8 @@ impl Observer for Terminal {
                 self.bar.set_position(0);
                 self.unpacked.store(0, Ordering::Relaxed);
             }
+            // It takes a thread, also for a bar that is not shown.
+            Stage::Grouping | Stage::Verifying if self.bar.is_hidden() => {}
             Stage::Grouping | Stage::Verifying => self.bar.enable_steady_tick(Duration::from_millis(125)),
         }
     }

@@ -265,8 +265,8 @@ impl<'a> Run<'a> {
             self.reader.report_once(&problem);
         });
         let (damaged, memory) = (std::mem::take(&mut documents.damaged), self.reader.options.memory);
-        let mut documents =
-            Corpus::gather(documents, against, (memory, self.reader.verifies_all), &mut self.report.counts)?;
+        let (counts, forgets) = (&mut self.report.counts, self.reader.verifies_all);
+        let mut documents = self.pool.install(|| Corpus::gather(documents, against, (memory, forgets), counts))?;
         documents.distrust(&damaged);
         let sources = &mut self.sources;
         let mut here = || sources.iter_mut().filter(|side| !side.reference).find_map(|side| side.source.field_names());
