@@ -91,20 +91,29 @@ pub fn winnow(hashes: &[u64], window: usize) -> Vec<usize> {
 /// Calls `each` with the positions that winnowing selects, and for each with the start of the first window that does.
 pub(crate) fn selected_by_windows(hashes: &[u64], window: usize, mut each: impl FnMut(usize, usize)) {
     let window = window.clamp(1, hashes.len().max(1));
-    // Places that can still become the least of a window, with rising hashes; those from `first` on are in this window.
-    let (mut rising, mut first): (Vec<usize>, usize) = (Vec::new(), 0);
-    let mut selected = None;
-    for (at, &hash) in hashes.iter().enumerate() {
-        while rising.len() > first && hashes[rising[rising.len() - 1]] >= hash {
-            rising.pop();
+    // Of blocks of the length of a window, each window has the end of one and the start of the next, as in van Herk, Pattern
+    // Recogn. Lett. 1992. Places go with their hashes. For the end of the block before that starts at each place: its least place.
+    let mut ends = vec![(0, 0); window];
+    let mut selected = usize::MAX;
+    for (block, hashes) in (0..).step_by(window).zip(hashes.chunks(window)) {
+        let mut start = (u64::MAX, 0);
+        for (at, &hash) in hashes.iter().enumerate() {
+            start = if hash <= start.0 { (hash, block + at) } else { start };
+            let least = match ends.get(at + 1) {
+                Some(_) if block == 0 => continue,
+                Some(end) if end.0 < start.0 => end.1,
+                _ => start.1,
+            };
+            if least != selected {
+                selected = least;
+                each(least, block + at + 1 - window);
+            }
         }
-        rising.push(at);
-        if rising[first] + window <= at {
-            first += 1;
-        }
-        if at + 1 >= window && selected != Some(rising[first]) {
-            selected = Some(rising[first]);
-            each(rising[first], at + 1 - window);
+        let last = hashes.len() - 1;
+        let mut end = (hashes[last], block + last);
+        for ((at, &hash), kept) in hashes.iter().enumerate().zip(&mut ends).rev() {
+            end = if hash < end.0 { (hash, block + at) } else { end };
+            *kept = end;
         }
     }
 }
@@ -339,6 +348,7 @@ impl Overlap {
 mod tests {
     use super::*;
     use crate::hash::mix;
+    use proptest::prelude::*;
 
     fn tokens(text: &str) -> Vec<u64> {
         text.split_whitespace().map(|word| word.bytes().fold(0, |h, byte| mix(h ^ u64::from(byte)))).collect()
@@ -359,6 +369,23 @@ mod tests {
         assert!(winnow(&[], 4).is_empty());
         // The rightmost of equal ones, so that each window decides alone.
         assert_eq!(winnow(&[7; 6], 4), [3, 4, 5]);
+    }
+
+    proptest! {
+        #[test]
+        fn each_selected_place_has_its_first_window(hashes in prop::collection::vec(prop_oneof![0u64..5, Just(u64::MAX)], 0..60), window in 1usize..70) {
+            let mut expected = Vec::new();
+            for (start, window) in hashes.windows(window.clamp(1, hashes.len().max(1))).enumerate() {
+                let least = window.iter().min().unwrap();
+                let place = start + window.iter().rposition(|hash| hash == least).unwrap();
+                if expected.last().is_none_or(|&(last, _)| last != place) {
+                    expected.push((place, start));
+                }
+            }
+            let mut selected = Vec::new();
+            selected_by_windows(&hashes, window, |place, start| selected.push((place, start)));
+            prop_assert_eq!(selected, expected);
+        }
     }
 
     #[test]
