@@ -8,7 +8,7 @@
 //! if they do not fit.
 
 use super::minima::Minima;
-use super::modular::{Powers, extended};
+use super::modular::{Beginnings, Powers};
 use super::selected_by_windows;
 use crate::error::Error;
 use crate::hash::{mix, shingle_hashes};
@@ -93,24 +93,24 @@ impl Selector {
         selected_by_windows(grams, self.window, |at, window| {
             selected.extend([0, 0, at as u64, window as u64, 0]);
         });
-        let (mut last, base) = ((grams.len() - self.window) as u64, self.powers.base());
+        let mut last = (grams.len() - self.window) as u64;
         for anchor in selected[start..].as_chunks_mut::<WORDS>().0.iter_mut().rev() {
             let [_, _, at, window, _] = *anchor;
             // The last window that selects it, and the first one.
             anchor[3] = u64::from(document) << 32 | (at - last) << 16 | (at - window);
             last = window.wrapping_sub(1);
         }
-        let (mut hashed, mut hash, mut counted, mut halves) = (0, 0, 0, 0);
+        let beginnings = Beginnings::new(&self.powers, tokens, grams);
+        let (mut counted, mut halves) = (0, 0);
         for anchor in selected[start..].as_chunks_mut::<WORDS>().0 {
             let at = anchor[2] as usize;
-            let extend = |hash, tokens: &[u64]| tokens.iter().fold(hash, |hash, &token| extended(hash, base, token));
-            hash = extend(hash, &tokens[hashed..at + self.gram]);
+            let hash = beginnings.hash(at + self.gram);
             // Not the hash that it was selected by: texts could be made in which different ones agree.
-            anchor[0] = mix(extend(0, &tokens[at..at + self.gram]));
+            anchor[0] = mix(self.powers.between(beginnings.hash(at), hash, self.gram as u64));
             if self.halves {
                 halves += tokens[counted..at].iter().map(|token| token & 1).sum::<u64>();
             }
-            (hashed, counted) = (at + self.gram, at);
+            counted = at;
             (anchor[1], anchor[2], anchor[4]) = (hash, first + at as u64, halves);
         }
     }
@@ -391,11 +391,11 @@ impl Text {
         let is_equal = |steps: usize| {
             let (Some(x), Some(y)) = (self.anchors.get(a + steps), self.anchors.get(b + steps)) else { return false };
             let length = x.at - first.at;
-            let powers = &self.selector.powers;
+            let hashes = [[first.hash, x.hash], [second.hash, y.hash]];
             x.document == first.document
                 && y.document == second.document
                 && y.at - second.at == length
-                && powers.between(first.hash, x.hash, length) == powers.between(second.hash, y.hash, length)
+                && self.selector.powers.are_equal(hashes[0], hashes[1], length)
         };
         // What is equal at some anchors is so at all before them, but for the last ones.
         let (mut equal, mut step) = (0, 1);
