@@ -76,15 +76,15 @@ pub(super) struct Corpus {
 }
 
 impl Corpus {
-    /// Finds exact copies, and ids that repeat, in a share of this memory. With `forgets`, only half of the hash of each sequence is
-    /// kept.
+    /// Finds exact copies, and ids that repeat, in a share of this memory. With `drops_halves`, only half of the hash of each sequence
+    /// is kept.
     ///
     /// # Errors
     /// There are too many documents.
     pub fn gather(
         read: Documents,
         against: bool,
-        (memory, forgets): (u64, bool),
+        (memory, drops_halves): (u64, bool),
         counts: &mut Counts,
     ) -> Result<Self, Error> {
         if read.lengths.len() as u64 > MOST_DOCUMENTS {
@@ -120,7 +120,7 @@ impl Corpus {
             asked: Default::default(),
         };
         corpus.find_repeated_ids(memory);
-        corpus.find_copies(memory, forgets);
+        corpus.find_copies(memory, drops_halves);
         counts.repeated_ids = corpus.repeated_ids.map_or(0, |(count, ..)| count);
         counts.references = corpus.documents_read().filter(|&d| corpus.is_reference(d)).count() as u64;
         counts.documents = corpus.documents_read().count() as u64 - counts.references;
@@ -157,7 +157,7 @@ impl Corpus {
     }
 
     /// Numbers the groups of equal token sequences.
-    fn find_copies(&mut self, memory: u64, forgets: bool) {
+    fn find_copies(&mut self, memory: u64, drops_halves: bool) {
         // First, the number of a document that stands for all with its sequence takes the place of their group.
         let Corpus { group, sequences, .. } = self;
         for (d, group) in (0..).zip(&mut *group).filter(|(_, group)| **group != FEATURELESS) {
@@ -177,7 +177,7 @@ impl Corpus {
                 }
             },
         );
-        if forgets {
+        if drops_halves {
             sequences.drop_low();
         }
         let mut sizes: Vec<u32> = Vec::new();
@@ -537,7 +537,8 @@ const LEAST_SORTED: u64 = 1 << 20;
 /// Calls `each` with the documents, ascending, of every run of two or more whose hashes agree in some forty bits. A run
 /// has all documents with the same hash, and by chance a few others. Documents are numbered from 0.
 ///
-/// Cost: a sort of 8 bytes for each document; in several ranges of hashes if that does not fit a share of the memory.
+/// Cost: a sort of 8 bytes for each document; in several ranges of hashes if that does not fit a share of the memory. Documents with
+/// equal hashes are always in one range.
 fn each_equal_run(hash: impl Fn(u32) -> u64 + Sync, documents: Range<u32>, memory: u64, mut each: impl FnMut(&[u32])) {
     let low = (1u64 << (u64::BITS - (documents.len() as u64).leading_zeros())) - 1;
     let ranges = (8 * documents.len() as u64).div_ceil((memory / SORTED_SHARE).max(LEAST_SORTED)).max(1);

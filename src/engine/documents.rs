@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::outline::Parities;
 use crate::run::ends::Ends;
 use crate::run::fields::lacks_text;
+use crate::run::ordered::Load;
 use crate::run::places::Places;
 use crate::run::rejections::Rejections;
 use crate::run::sign::{self, TooLarge};
@@ -64,6 +65,8 @@ pub(super) struct Part {
     pub is_incomplete: bool,
     /// The sets of some documents, each with its number in the part.
     pub early: Chunk,
+    /// What these take while the part waits, if there are any.
+    pub load: Option<Load>,
     /// Why a document could not be signed, which ends the run.
     pub refused: Option<Error>,
     /// Whether features had weights, which are not kept.

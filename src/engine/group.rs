@@ -11,8 +11,7 @@ use crate::algorithm::{Algorithm, CompareOn};
 use crate::error::Error;
 use crate::hamming::BlockTables;
 use crate::hash::mix;
-use crate::run::sign::sort_distinct;
-use crate::run::sort::range_of;
+use crate::run::sort::{HashSort, range_of};
 use rayon::prelude::*;
 
 /// The keys of every group of distinct documents.
@@ -93,6 +92,7 @@ impl<'a> Keys<'a> {
             return Keys::Aligned { columns, rows: Rows::default() };
         }
         let (words, ends) = corpus.take_records();
+        let mut sort = HashSort::default();
         let tables = algorithm.tables();
         match (algorithm.compare_on(), tables) {
             (CompareOn::Fingerprints, Some(tables)) => {
@@ -104,7 +104,8 @@ impl<'a> Keys<'a> {
                 for group in 0..corpus.distinct() as u32 {
                     let start = keys.len();
                     algorithm.keys(fingerprints.get(group), &mut keys);
-                    sort_tail(&mut keys, start);
+                    let kept = sort.sort_distinct(&mut keys[start..]);
+                    keys.truncate(start + kept);
                     ends.push(keys.len());
                 }
                 Keys::Free { keys, ends, fingerprints, a_table }
@@ -113,7 +114,7 @@ impl<'a> Keys<'a> {
                 let (mut keys, mut ends) = (words, ends);
                 let (mut start, mut kept) = (0, 0);
                 for end in &mut ends {
-                    let length = sort_distinct(&mut keys[start..*end]);
+                    let length = sort.sort_distinct(&mut keys[start..*end]);
                     keys.copy_within(start..start + length, kept);
                     (start, kept) = (*end, kept + length);
                     *end = kept;
@@ -306,12 +307,6 @@ impl<'a> Keys<'a> {
 const FREE_KEYS_A_TABLE: u64 = 1 << 22;
 const LEAST_FREE_KEYS_A_TABLE: u64 = 1 << 16;
 
-/// Sorts `keys` from `start` on, and removes repeats there.
-fn sort_tail(keys: &mut Vec<u64>, start: usize) {
-    let kept = sort_distinct(&mut keys[start..]);
-    keys.truncate(start + kept);
-}
-
 // The cursors advance without branches on the comparison, because its outcome cannot be predicted.
 fn least_common(a: &[u64], b: &[u64]) -> Option<u64> {
     let (mut i, mut j) = (0, 0);
@@ -333,7 +328,8 @@ const RUNS_BYTES: u64 = 24 << 20;
 const LEAST_SORTED: u64 = 1 << 20;
 
 /// Sorts every table, and keeps the runs that can hold a pair. As many tables are sorted at a time as fit a quarter of `memory`;
-/// one that does not is sorted in ranges of keys, each of which takes another pass over the keys.
+/// one that does not is sorted in ranges of keys, each of which takes one or two passes over all keys of the table. The
+/// documents of one key are always in one range.
 /// Where keys are free and sets are compared, only [distinct runs](DistinctRuns) are kept.
 ///
 /// # Errors
@@ -436,6 +432,9 @@ fn sorted_runs(keys: &Keys<'_>, corpus: &Corpus, table: usize, ranges: u64) -> R
             })?;
             records.sort_unstable();
             let runs = || records.chunk_by(|a, b| a & !low == b & !low).filter(|run| run.len() > 1);
+            if runs().next().is_none() {
+                continue;
+            }
             let group_of = |&record: &u64| (record & low) as u32;
             let rest = LowBits::of(keys, table, corpus, low, runs().flatten().map(group_of))?;
             for run in runs() {

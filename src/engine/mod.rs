@@ -208,6 +208,9 @@ pub struct Report {
     pub portions: u64,
     /// Bytes of keys, features and pairs that went to temporary files, because they did not fit the budget.
     pub spilled: u64,
+    /// How many sets were written in the first reading.
+    #[cfg(test)]
+    early: usize,
     /// How the fingerprints of distinct documents are distributed, with [`ScanOptions::distribution`] and fingerprints of bits.
     pub distribution: Option<Distribution>,
 }

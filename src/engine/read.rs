@@ -2,7 +2,7 @@
 
 use super::columns::transposed;
 use super::documents::{Documents, Part};
-use super::early::SeenKeys;
+use super::early::{Among, SeenKeys};
 use super::frequent::FrequentFeatures;
 use super::sets::{Chunk, EarlySets};
 use super::{Counts, Observer, ScanOptions};
@@ -112,9 +112,8 @@ pub(super) struct Reader<'a> {
     pub observer: &'a dyn Observer,
     /// Whether candidates are chosen by outlines, if their features are read again.
     pub outlines: bool,
-    /// Whether all candidates are compared: then the sets of likely ones are [written](super::early) in the first reading, and half of
-    /// the hash of a sequence is enough to see that a document did not change since.
-    pub verifies_all: bool,
+    /// Which pairs are looked for, if sets of likely candidates are [written](super::early) in the first reading.
+    pub writes_early: Option<Among>,
     /// Hashes of the reported problems.
     reported: Mutex<HashSet<u64>>,
     /// What the workers sign documents in.
@@ -124,20 +123,20 @@ pub(super) struct Reader<'a> {
 /// What the promise about the memory of the process allows for the features of a batch, while they are kept.
 const PART_BYTES: u64 = 1 << 20;
 
-/// What outlines may take in addition to a share of the memory, in bytes.
-const OUTLINES_BYTES: u64 = 4 << 20;
-
 /// The same for what is kept of the documents, and of each: of its id, and of everything else.
 const DOCUMENTS_BYTES: u64 = 32 << 20;
 const BYTES_OF_ID: u64 = 22;
 const BYTES_A_DOCUMENT: u64 = 40;
+
+/// What outlines may take in addition to a share of the memory, in bytes.
+const OUTLINES_BYTES: u64 = 4 << 20;
 
 impl<'a> Reader<'a> {
     pub fn new(options: &'a ScanOptions, threads: usize, observer: &'a dyn Observer) -> Self {
         let eighth = options.memory / 8;
         let (together, alone) = (eighth + SIGNING_BYTES, 3 * eighth + ALONE_BYTES);
         let signing = SigningMemory::new(Budget { together, alone, alone_a_byte: 2, later_a_token: 0 }, threads);
-        Reader { options, threads, observer, outlines: false, verifies_all: false, reported: Mutex::default(), signing }
+        Reader { options, threads, observer, outlines: false, writes_early: None, reported: Mutex::default(), signing }
     }
 
     /// Reads everything: the reference first, then the source.
@@ -147,7 +146,6 @@ impl<'a> Reader<'a> {
         let (mut documents, mut counts) = (Documents::default(), Counts::default());
         let (mut estimated, learned) = (false, AtomicU64::new(0));
         let (seen, mut early) = (OnceLock::new(), None);
-        let has_reference = sources.iter().any(|side| side.reference);
         let choose = |queue: &mut Queue| {
             let prepared = self.choose(choice, queue)?;
             learned.store(prepared.algorithm.bytes_learned(), Ordering::Relaxed);
@@ -180,9 +178,11 @@ impl<'a> Reader<'a> {
                     seen.get().map_or(0, SeenKeys::bytes_held) + early.as_ref().map_or(0, EarlySets::bytes_held);
                 let half = (self.options.memory / 2).saturating_sub(learned + of_early);
                 documents.bound(half, self.options.temp_dir.as_deref())?;
-                if self.check_budget(&documents, learned).is_err() {
+                if self.check_budget(&documents, learned + of_early).is_err() {
                     // Without them, more candidates are read again.
                     documents.drop_parities();
+                    early = None;
+                    seen.get().into_iter().for_each(SeenKeys::stop);
                 }
                 self.check_budget(&documents, learned)?;
                 if !estimated && counts.bytes >= SAMPLE_BYTES {
@@ -193,8 +193,8 @@ impl<'a> Reader<'a> {
                 if part.is_incomplete || !self.fits(8 * documents.features.len() as u64, counts.bytes, total_bytes) {
                     retain.store(false, Ordering::Relaxed);
                     (documents.features, documents.feature_ends) = Default::default();
-                    if self.verifies_all && documents.columns.is_some() {
-                        seen.get_or_init(|| SeenKeys::new(total_bytes, self.options.memory, has_reference));
+                    if let Some(among) = self.writes_early.filter(|_| documents.columns.is_some()) {
+                        seen.get_or_init(|| SeenKeys::new(total_bytes, self.options.memory, among));
                     }
                 }
                 Ok(())
@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
         Ok((prepared, Reading { documents, median_tokens, counts, retained: retain.into_inner(), early }))
     }
 
-    /// Writes the sets of documents, numbered after `first`. Returns whether there is room for more. If the file cannot be written,
+    /// Writes the sets of documents, numbered from `first`. Returns whether there is room for more. If the file cannot be written,
     /// there are none: then the documents are read again, and there is an error if the file is needed.
     fn write_early(&self, early: &mut Option<EarlySets>, first: u32, sets: &Chunk) -> bool {
         if sets.ends.is_empty() {
@@ -548,7 +548,7 @@ impl<'a> Reader<'a> {
         scratch: &mut Scratch,
         purpose: Purpose<'_>,
     ) -> Part {
-        let (batch, signer) = (numbered.batch, self.signer(prepared));
+        let (batch, mut load, signer) = (numbered.batch, numbered.load, self.signer(prepared));
         let most_features = (self.options.memory / 16 + PART_BYTES) as usize / size_of::<u64>();
         let (reference, bytes, unpacked) = (numbered.reference, batch.bytes_read(), batch.bytes_unpacked());
         let mut part = Part { reference, bytes, unpacked, most_features, ..Part::default() };
@@ -574,6 +574,13 @@ impl<'a> Reader<'a> {
         if let Some(tables) = part.tables {
             part.columns = transposed(&part.records, tables);
             (part.records, part.record_ends) = Default::default();
+        }
+        if !part.early.ends.is_empty() {
+            // As much as the batch was counted when it was read.
+            let counted = batch.bytes_held();
+            drop(batch);
+            load.raise(part.early.bytes_held().saturating_sub(counted));
+            part.load = Some(load);
         }
         part
     }
@@ -650,8 +657,9 @@ fn document_part(
             if let Purpose::Sign { seen: Some(seen), .. } = purpose {
                 let number = part.record_ends.len();
                 let start = number.checked_sub(2).map_or(0, |before| part.record_ends[before]);
-                let is_seen =
-                    part.featureless.last() == Some(&false) && seen.add(&part.records[start..], part.reference);
+                let sequence = (part.sequences[number - 1] >> 64) as u64;
+                let is_seen = part.featureless.last() == Some(&false)
+                    && seen.add(&part.records[start..], sequence, part.reference);
                 if is_seen && part.early.words.len() + features.hashes.len() <= part.most_features {
                     signer.compared(compare_on, scratch, &mut part.early.words);
                     part.early.end(number as u32 - 1);

@@ -4,6 +4,7 @@ use super::arrange::{KeptOutcome, Outcome, Ran};
 use super::columns::Columns;
 use super::corpus::Corpus;
 use super::decisions::Room;
+use super::early::Among;
 use super::edges::Found;
 use super::group::{self, Keys};
 use super::hot::HotFamilies;
@@ -115,7 +116,8 @@ fn run<T: Send>(
     arrange: impl FnOnce(Ran) -> Result<T, Error> + Send,
 ) -> Result<T, Error> {
     let mut run = Run::new(Side::both(source, reference), options, observer, goal)?;
-    run.reader.verifies_all = true;
+    run.drops_halves = true;
+    run.reader.writes_early = Some(if run.is_against() { Among::Sides } else { Among::All });
     let (mut prepared, documents) = run.read(factory)?;
     let mut corpus = run.gather(&mut prepared, documents)?;
     let mut groups = run.group(&prepared, &mut corpus)?;
@@ -140,6 +142,8 @@ pub(super) struct Run<'a> {
     /// The remarks of the algorithm on the documents.
     remarks: Remarks,
     goal: Goal,
+    /// Whether half of the hash of each token sequence is dropped once copies are known.
+    drops_halves: bool,
 }
 
 /// The documents that are grouped and compared, with their keys.
@@ -153,6 +157,14 @@ pub(super) struct Gathered {
     early: Option<EarlySets>,
 }
 
+/// Where features go that are read again.
+enum Destination {
+    /// To memory, after those that were written early.
+    Memory(Option<EarlySets>),
+    /// To a file, after the same.
+    File(Option<EarlySets>),
+}
+
 /// The candidates: which documents share a key, and which of them are in memory together while they are compared.
 struct Groups<'a> {
     keys: Keys<'a>,
@@ -162,8 +174,8 @@ struct Groups<'a> {
     portions: Portions,
     /// Whether the features of candidates come from another reading.
     reread: bool,
-    /// In that case, the candidates whose features all go to a file at once, and those that are there.
-    spilled: Option<(Vec<bool>, Option<EarlySets>)>,
+    /// In that case, the candidates whose features are made at once, and where they go.
+    at_once: Option<(Vec<bool>, Destination)>,
 }
 
 /// What the promise about the memory of the process allows for what is in memory while pairs are searched, in addition to the
@@ -194,7 +206,13 @@ impl<'a> Run<'a> {
             report: Report::default(),
             remarks: Remarks::default(),
             goal,
+            drops_halves: false,
         })
+    }
+
+    /// Whether documents are compared with those of a reference alone.
+    fn is_against(&self) -> bool {
+        self.sources.iter().any(|side| side.reference) && !matches!(self.goal, Goal::KeepAmongAll(_))
     }
 
     /// Batches become tokens, features, fingerprints and keys; the algorithm is chosen by the median length of all documents.
@@ -257,16 +275,15 @@ impl<'a> Run<'a> {
         (self.report.counts, self.remarks) = (counts, std::mem::take(&mut documents.remarks));
         let (columns, parities) = (documents.columns.take(), std::mem::take(&mut documents.parities));
         self.report.spilled = columns.as_ref().map_or(0, Columns::bytes_spilled);
-        let has_reference = self.sources.iter().any(|side| side.reference);
-        let against = has_reference && !matches!(self.goal, Goal::KeepAmongAll(_));
+        let against = self.is_against();
         #[cfg(feature = "files")]
         documents.rank_by_one_kind(self.reader.options.ranked_by.as_deref().unwrap_or_default(), |problem| {
             self.report.counts.problem(&problem);
             self.reader.report_once(&problem);
         });
         let (damaged, memory) = (std::mem::take(&mut documents.damaged), self.reader.options.memory);
-        let (counts, forgets) = (&mut self.report.counts, self.reader.verifies_all);
-        let mut documents = self.pool.install(|| Corpus::gather(documents, against, (memory, forgets), counts))?;
+        let (counts, drops_halves) = (&mut self.report.counts, self.drops_halves);
+        let mut documents = self.pool.install(|| Corpus::gather(documents, against, (memory, drops_halves), counts))?;
         documents.distrust(&damaged);
         let sources = &mut self.sources;
         let mut here = || sources.iter_mut().filter(|side| !side.reference).find_map(|side| side.source.field_names());
@@ -291,7 +308,11 @@ impl<'a> Run<'a> {
             None => self.pool.install(|| group::groups(&keys, documents, memory))?,
         };
         let of_tables: u64 = tables.iter().map(Table::bytes_held).sum();
-        let held = documents.bytes_held() + keys.bytes_held() + of_tables;
+        let early = early.take();
+        #[cfg(test)]
+        early.iter().for_each(|early| self.report.early = early.len());
+        let held =
+            documents.bytes_held() + keys.bytes_held() + of_tables + early.as_ref().map_or(0, EarlySets::bytes_held);
         if held + SEARCH_SHARE * of_tables + documents.bytes_of_features() > memory + SEARCHED_BYTES {
             documents.drop_features();
             *retained = false;
@@ -312,16 +333,19 @@ impl<'a> Run<'a> {
         let bytes = |group| if reread { 8 * u64::from(documents.size(group)) + of_keys } else { 0 };
         // Features that do not fit go to a file: reading everything once more takes longer than reading them back.
         let groups = || (0..).zip(&candidates).filter(|(_, is_candidate)| **is_candidate).map(|(group, _)| group);
-        let early = early.take().filter(|_| reread);
-        let fits = early.is_none() && groups().map(bytes).sum::<u64>() <= budget.max(portions::LEAST);
+        let fits = groups().map(bytes).sum::<u64>() <= budget.max(portions::LEAST);
         // Without keys they are one portion.
         let each = if fits { budget } else { budget.max(of_keys * groups().count() as u64 / MOST_PORTIONS) };
         let portions = Portions::new(&candidates, &tables, |group| if fits { bytes(group) } else { of_keys }, each);
-        let spilled = (!fits).then_some((candidates, early));
+        let at_once = match (fits, early) {
+            (true, None) => None,
+            (true, early) => Some((candidates, Destination::Memory(early))),
+            (false, early) => Some((candidates, Destination::File(early))),
+        };
         self.report.portions = portions.len() as u64;
         heap::return_what_is_kept();
         self.clock.lap("group");
-        Ok(Groups { keys, tables, joins_within, portions, reread, spilled })
+        Ok(Groups { keys, tables, joins_within, portions, reread, at_once })
     }
 
     /// Candidates become pairs with their exact similarity, a portion at a time.
@@ -332,7 +356,7 @@ impl<'a> Run<'a> {
         groups: &mut Groups<'_>,
     ) -> Result<Found, Error> {
         let (algorithm, corpus, memory) = (&*prepared.algorithm, &mut gathered.documents, self.reader.options.memory);
-        let Groups { keys, tables, joins_within, portions, reread, spilled } = groups;
+        let Groups { keys, tables, joins_within, portions, reread, at_once } = groups;
         if let Goal::Pairs = self.goal {
             let most = match *joins_within {
                 Some(distance) => {
@@ -353,8 +377,8 @@ impl<'a> Run<'a> {
         let lists_pairs = matches!(self.goal, Goal::Pairs);
         let mut found = Found::new(self.reader.options, self.pool.current_num_threads(), lists_pairs);
         let mut changed = BTreeMap::new();
-        let of_all = match spilled.take() {
-            Some((candidates, early)) => Some(self.reread(prepared, corpus, &candidates, Some(early), &mut changed)?),
+        let of_all = match at_once.take() {
+            Some((candidates, to)) => Some(self.reread(prepared, corpus, &candidates, to, &mut changed)?),
             None => None,
         };
         for number in 0..portions.len() {
@@ -370,7 +394,9 @@ impl<'a> Run<'a> {
                 (None, compare_on) => {
                     own = match compare_on {
                         CompareOn::Fingerprints => Evidence::Fingerprints,
-                        _ if *reread => self.reread(prepared, corpus, &wanted, None, &mut changed)?,
+                        _ if *reread => {
+                            self.reread(prepared, corpus, &wanted, Destination::Memory(None), &mut changed)?
+                        }
                         _ => self.pool.install(|| Evidence::retained(compare_on, corpus, &wanted)),
                     };
                     &own
@@ -436,23 +462,33 @@ impl<'a> Run<'a> {
         prepared: &PreparedAlgorithm,
         corpus: &Corpus,
         wanted: &[bool],
-        spills: Option<Option<EarlySets>>,
+        to: Destination,
         changed: &mut BTreeMap<u32, Problem>,
     ) -> Result<Evidence, Error> {
-        self.reader.observer.stage(Stage::Rereading);
+        let (groups, group_of) = (Subset::marked(wanted), |document| corpus.group_of(document));
+        let written = if let Destination::File(Some(early)) = &to { early.len() } else { 0 };
         // Of pairs, as many are compared as with all in memory, unless outlines take much.
-        let is_few = wanted.iter().filter(|is_wanted| **is_wanted).count() <= self.reader.most_outlines();
+        let is_few = written + groups.len() <= self.reader.most_outlines();
         let is_whole = matches!(self.goal, Goal::Pairs) && is_few;
         let outlined = if is_whole { Outlined::Whole } else { Outlined::Combined };
-        let groups = Subset::marked(wanted);
-        let sets = match spills {
-            None => Sets::new(groups, None),
-            Some(None) => Sets::new(groups, Some((self.reader.file_of_features()?, outlined))),
-            Some(Some(early)) => Sets::after(early, groups, outlined, |document| corpus.group_of(document)),
+        let sets = match to {
+            Destination::Memory(None) => Sets::new(groups, None),
+            Destination::Memory(Some(early)) => {
+                self.report.spilled += early.bytes_spilled();
+                Sets::loaded(&early, groups, group_of)?
+            }
+            Destination::File(None) => Sets::new(groups, Some((self.reader.file_of_features()?, outlined))),
+            Destination::File(Some(early)) => Sets::after(early, groups, outlined, group_of),
         };
-        let is_read = (0..).zip(wanted).any(|(group, is_wanted)| *is_wanted && !sets.has(group));
-        self.report.rereadings = self.report.rereadings.max(is_read.into());
-        let evidence = Evidence::reread(&self.reader, &mut self.sources, prepared, corpus, wanted, sets, changed)?;
+        let is_missing = |(group, is_wanted): (u32, &bool)| *is_wanted && !sets.has(group);
+        let missing: Vec<bool> = (0..).zip(wanted).map(is_missing).collect();
+        let evidence = if missing.contains(&true) {
+            self.report.rereadings = 1;
+            self.reader.observer.stage(Stage::Rereading);
+            Evidence::reread(&self.reader, &mut self.sources, prepared, corpus, &missing, sets, changed)?
+        } else {
+            Evidence::Sets(Box::new(sets))
+        };
         if let Evidence::Sets(sets) = &evidence {
             self.report.spilled += sets.bytes_spilled();
         }
@@ -575,6 +611,7 @@ mod tests {
     use super::*;
     use crate::algorithm::Entry;
     use crate::algorithm::parameter::Settings;
+    use crate::hash::mix;
     use crate::source::Documents;
 
     /// Pages of one template, each with four words of its own.
@@ -638,6 +675,65 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Sets that are written in the first reading do not show: with copies, with a reference, and where what is kept is chosen.
+    #[test]
+    fn early_sets_do_not_show() {
+        let word = |n: usize| format!("w{} ", mix(n as u64) % 100_000);
+        // Families of six, each member with a word of its own but for a copy of the third.
+        let text = |n: usize| {
+            let (family, member) = (n % 1000, if n / 1000 == 4 { 2 } else { n / 1000 });
+            (0..60)
+                .map(|at| word(if at == 30 { 9 * n.min(member * 1000 + family) } else { 100 * family + at }))
+                .collect::<String>()
+        };
+        let documents = |range: std::ops::Range<usize>| Documents::new(range.map(|n| (format!("d{n}"), text(n))));
+        let factory = Entry::by_name("minhash").unwrap().factory(Settings::default()).unwrap();
+        let policy = KeepPolicy::Longest;
+        let scanned =
+            |outcome: &Outcome| -> String { outcome.pairs().map(|pair| format!("{:?}\n", pair.unwrap())).collect() };
+        let kept =
+            |kept: &KeptOutcome| -> String { kept.kept().verdicts().map(|verdict| format!("{verdict:?}\n")).collect() };
+        let mut written = 0;
+        for references in [0, 1500] {
+            let outcome = |way: usize, memory, threads| {
+                let options = ScanOptions { memory, threads, ..ScanOptions::default() };
+                let (mut reference, mut source) = (documents(0..references), documents(references..6000));
+                let against = (references > 0).then_some(&mut reference as &mut dyn Source);
+                let source = &mut source;
+                let (result, report) = match way {
+                    0 => {
+                        let outcome = scan(source, against, &factory, &options, &()).unwrap();
+                        (scanned(&outcome), outcome.report)
+                    }
+                    1 => {
+                        let outcome = scan_to_keep(source, against, &factory, &options, &(), policy).unwrap();
+                        (kept(&outcome), outcome.report().clone())
+                    }
+                    _ => {
+                        let outcome = deduplicate(source, against, &factory, &options, &(), policy).unwrap();
+                        (kept(&outcome), outcome.report().clone())
+                    }
+                };
+                (result, report.counts, report.early)
+            };
+            for way in 0..3 {
+                let expected = outcome(way, 1 << 30, 1);
+                assert_eq!(expected.2, 0);
+                for (memory, threads) in [(1 << 18, 1), (1 << 18, 3)] {
+                    let found = outcome(way, memory, threads);
+                    // Copies are not written. How many are depends on the batches that are under way when memory is full.
+                    assert!(found.2 < 5000, "{way} {references} {memory}: {}", found.2);
+                    written += found.2;
+                    assert!(
+                        (found.0, found.1) == (expected.0.clone(), expected.1.clone()),
+                        "{way} {references} {memory}"
+                    );
+                }
+            }
+        }
+        assert!(written > 1000, "{written}");
     }
 
     /// How many pairs are looked at.

@@ -62,7 +62,7 @@ impl EarlySets {
         EarlySets { file, at: Compact::default(), documents: Vec::new() }
     }
 
-    /// Adds the sets of documents, with their numbers after `first`.
+    /// Adds the sets of documents, numbered from `first`.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -80,6 +80,11 @@ impl EarlySets {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.documents.len()
+    }
+
+    /// Bytes in the file.
+    pub fn bytes_spilled(&self) -> u64 {
+        self.file.bytes()
     }
 
     /// Bytes of memory: some 40 for each.
@@ -192,6 +197,25 @@ impl Sets {
         }
         let content = Content::Written { file, at };
         Sets { content, groups, number, failure: Mutex::default(), long: Mutex::default() }
+    }
+
+    /// As [`after`](Self::after), in memory.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn loaded(early: &EarlySets, groups: Subset, group_of: impl Fn(u32) -> Option<u32>) -> Result<Self, Error> {
+        let EarlySets { file, at, documents } = early;
+        let mut sets = Sets::new(groups, None);
+        let mut buffer = Buffer::default();
+        for (set, &document) in documents.iter().enumerate() {
+            let wanted = |group: &u32| sets.groups.place(*group).is_some() && !sets.has(*group);
+            if let Some(group) = group_of(document).filter(wanted) {
+                let words = file.read(8 * at.start(set) as u64, at.lengths[set] as usize, &mut buffer)?.to_vec();
+                let ends = vec![(group, words.len(), at.outline(set).1)];
+                sets.append(Chunk { words, ends })?;
+            }
+        }
+        Ok(sets)
     }
 
     /// Whether a group has a set.
@@ -438,12 +462,12 @@ mod tests {
                 early.append(first, &chunk).unwrap();
             }
             assert_eq!(early.len(), 150);
-            let mut sets = Sets::after(
-                early,
-                Subset::of(67, (0..67).filter(|group: &u32| !group.is_multiple_of(5))),
-                outlined,
-                group_of,
-            );
+            let groups = Subset::of(67, (0..67).filter(|group: &u32| !group.is_multiple_of(5)));
+            let loaded = Sets::loaded(&early, groups.clone(), group_of).unwrap();
+            let mut sets = Sets::after(early, groups, outlined, group_of);
+            for group in 0..67 {
+                assert_eq!((loaded.has(group), loaded.get(group)), (sets.has(group), sets.get(group)), "{group}");
+            }
             let is_early = |group: u32| !group.is_multiple_of(5) && !(3 * group).is_multiple_of(4);
             assert!((0..67).all(|group| sets.has(group) == is_early(group)));
             let mut rest = Chunk::default();

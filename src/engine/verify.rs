@@ -18,7 +18,8 @@ use crate::outline::{Parities, can_reach, parities};
 use crate::postings::{self, ASKED, MOST_ASKED, Repeated};
 use crate::run::batches::Numbered;
 use crate::run::ordered::Load;
-use crate::run::sign::{Scratch, Signer, evidence};
+use crate::run::sign::{Scratch, Signer, evidence_in};
+use crate::run::sort::HashSort;
 use crate::similarity::bound::{Bound, Shape};
 use crate::similarity::{Similarity, Threshold};
 use crate::source::{Place, Problem, ProblemKind, Severity};
@@ -56,16 +57,17 @@ impl Evidence {
             }
             (rest, start) = (after, end);
         }
-        let sort = |(group, start, features): (u32, usize, &mut [u64])| {
-            let length = evidence(compare_on, features);
+        let sort = |sort: &mut HashSort, (group, start, features): (u32, usize, &mut [u64])| {
+            let length = evidence_in(sort, compare_on, features);
             (group, start, length, parities(&features[..length]))
         };
-        let placed: Vec<(u32, usize, usize, Parities)> = own.into_par_iter().map(sort).collect();
+        let placed: Vec<(u32, usize, usize, Parities)> =
+            own.into_par_iter().map_init(HashSort::default, sort).collect();
         Evidence::Sets(Box::new(Sets::of(Subset::marked(wanted), flat, placed)))
     }
 
-    /// The sets of the wanted groups: those that are missing are made, if there are any, of everything that is read again. A document
-    /// that changed since the first reading gets no set, so that no pair with it is reported; its problem is added.
+    /// Reads everything again and adds the sets of the groups that are missing. A document that changed since the first reading gets no
+    /// set, so that no pair with it is reported; its problem is added.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -74,18 +76,13 @@ impl Evidence {
         sources: &mut [Side<'_>],
         prepared: &PreparedAlgorithm,
         corpus: &Corpus,
-        wanted: &[bool],
-        mut sets: Sets,
+        missing: &[bool],
+        sets: Sets,
         problems: &mut BTreeMap<u32, Problem>,
     ) -> Result<Self, Error> {
         let compares = prepared.algorithm.compare_on();
-        let missing = |(group, &is_wanted): (u32, &bool)| is_wanted && !sets.has(group);
-        let missing: Vec<bool> = (0..).zip(wanted).map(missing).collect();
-        if missing.contains(&true) {
-            let (all, changed) = recompute(reader, sources, prepared, compares, corpus, &missing, sets)?;
-            sets = all;
-            problems.extend(changed);
-        }
+        let (sets, changed) = recompute(reader, sources, prepared, compares, corpus, missing, sets)?;
+        problems.extend(changed);
         Ok(Evidence::Sets(Box::new(sets)))
     }
 

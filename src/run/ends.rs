@@ -56,7 +56,7 @@ impl Ends {
         number.checked_sub(1).map_or(0, |before| self.end(before))..self.end(number)
     }
 
-    /// Prefetches what [`range`](Self::range) reads.
+    /// Prefetches most of what [`range`](Self::range) reads.
     #[inline]
     pub fn fetch(&self, number: usize) {
         fetch(&self.low, number);

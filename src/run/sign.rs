@@ -410,7 +410,7 @@ pub(crate) fn evidence(compare_on: CompareOn, features: &mut [u64]) -> usize {
 }
 
 /// As [`evidence`], with this working memory.
-fn evidence_in(sort: &mut HashSort, compare_on: CompareOn, features: &mut [u64]) -> usize {
+pub(crate) fn evidence_in(sort: &mut HashSort, compare_on: CompareOn, features: &mut [u64]) -> usize {
     match compare_on {
         CompareOn::Fingerprints => features.len(),
         CompareOn::Features => sort.sort_distinct(features),

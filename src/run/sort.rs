@@ -47,7 +47,7 @@ impl HashSort {
     /// of Algorithms 5, 1984): each hash goes to the slot of a table that its upper bits name, or into the run of used slots around
     /// it, which is kept ascending. As most slots are free, hardly any is moved. The used slots are then the sorted hashes.
     ///
-    /// Cost: as [`sort`](Self::sort), or half of that with AVX-512, and for less than a hundred.
+    /// Cost: as [`sort`](Self::sort); half of that with AVX-512, or if there are fewer than a hundred.
     pub fn sort_distinct(&mut self, hashes: &mut [u64]) -> usize {
         let in_table =
             matches!(hashes.len(), LEAST_IN_TABLE..=MOST_IN_TABLE).then(|| self.sort_in_table(hashes)).flatten();

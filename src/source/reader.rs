@@ -59,20 +59,26 @@ impl<'a> Reader<'a> {
         let Some(rest) = &mut self.rest else { return };
         let before = buffer.len();
         let read = rest.take(bytes as u64).read_to_end(buffer);
-        if let Some(consumed) = &self.consumed {
-            consumed.set(consumed.get() + (buffer.len() - before) as u64);
-        }
+        self.count(buffer.len() - before);
         match read {
             Ok(n) if n == bytes => {}
             Ok(_) => self.rest = None,
-            Err(error) => {
-                self.failure = Some(match self.consumed {
-                    None => error,
-                    Some(_) => io::Error::new(error.kind(), Unreadable(error)),
-                });
-                self.rest = None;
-            }
+            Err(error) => self.fail(error),
         }
+    }
+
+    fn count(&self, bytes: usize) {
+        if let Some(consumed) = &self.consumed {
+            consumed.set(consumed.get() + bytes as u64);
+        }
+    }
+
+    fn fail(&mut self, error: io::Error) {
+        self.failure = Some(match self.consumed {
+            None => error,
+            Some(_) => io::Error::new(error.kind(), Unreadable(error)),
+        });
+        self.rest = None;
     }
 
     /// Appends available bytes, at least `least` and at most `most`; fewer only at the end of the stream. Blocks only
@@ -89,12 +95,10 @@ impl<'a> Reader<'a> {
                 Ok(0) => self.rest = None,
                 Ok(n) => end += n,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    self.failure = Some(error);
-                    self.rest = None;
-                }
+                Err(error) => self.fail(error),
             }
         }
+        self.count(end - start);
         buffer.truncate(end);
     }
 
