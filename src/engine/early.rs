@@ -1,7 +1,10 @@
 //! The documents whose sets are written while everything is read for the first time.
 //!
 //! A document that shares a key with an earlier one, but not all tokens, is a candidate. If features do not fit in memory, its set goes
-//! to a temporary file at once, and its text is not read again. Of most candidates, only the first one of each key is.
+//! to a temporary file at once. So of the documents with a key, mostly the first alone is read again.
+//!
+//! A set that is written is that of the first reading: if the input changes between the readings, timing decides which documents are
+//! reported as changed.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
