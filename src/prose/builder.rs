@@ -401,6 +401,7 @@ impl<'a> Builder<'a> {
             if verbatim {
                 pieces.extend(excerpt.parts(source.clone()).map(|(part, source_of_part)| {
                     let start = base + text.start + (part.start - source.start);
+                    let verbatim = part.len() == source_of_part.len();
                     Piece { text: start..start + part.len(), source: source_of_part, verbatim }
                 }));
             } else {

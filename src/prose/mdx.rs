@@ -1,7 +1,7 @@
 //! MDX: everything that is not Markdown is blanked out, byte for byte, and the rest is read as Markdown.
 
 use super::builder::{Builder, Mark};
-use super::{Kind, markdown};
+use super::markdown;
 use memchr::memmem;
 use std::ops::Range;
 
@@ -11,12 +11,13 @@ const MAX_BACKTICKS: usize = 32;
 pub(super) fn read(builder: &mut Builder) {
     let page = builder.page();
     let code = builder.options().code;
-    let mut mask = Mask { mdx: &builder.source()[page.clone()], code, blank: Vec::new(), marks: Vec::new() };
+    let mdx = &builder.source()[page.clone()];
+    let mut mask = Mask { mdx, code, blank: Vec::new(), marks: Vec::new(), breaks: Vec::new(), blank_to: None };
     mask.read();
     let place = |at: Range<usize>| page.start + at.start..page.start + at.end;
     let markdown = mask.blanked();
     builder.await_marks(mask.marks.into_iter().map(|(mark, at)| (mark, place(at))).collect());
-    markdown::read_as(builder, &markdown, page.start, Kind::Paragraph);
+    markdown::read_mdx(builder, &markdown, &mask.breaks, page.start);
 }
 
 /// The parts of a page that are not Markdown.
@@ -28,6 +29,10 @@ struct Mask<'a> {
     blank: Vec<Range<usize>>,
     /// Marks in comments, ascending.
     marks: Vec<(Mark, Range<usize>)>,
+    /// Where the texts of attributes start and end, ascending.
+    breaks: Vec<usize>,
+    /// The end of the tags that the line starts with, unless a text follows them.
+    blank_to: Option<usize>,
 }
 
 impl Mask<'_> {
@@ -63,6 +68,7 @@ impl Mask<'_> {
     /// ends.
     fn line(&mut self, mut at: usize, end: usize) -> Option<usize> {
         let bytes = self.mdx.as_bytes();
+        self.blank_to = Some(at);
         while at < end {
             at = match bytes[at] {
                 b'\\' => at + 2,
@@ -126,8 +132,33 @@ impl Mask<'_> {
                 _ => at + 1,
             };
         }
-        self.blank.push(start..at + 1);
+        self.blank_tag(start..at + 1);
         Some(at + 1)
+    }
+
+    /// Blanks out a tag except for the texts of its attributes. Each text is a paragraph if the tag starts its line; within a
+    /// line only some are shown.
+    fn blank_tag(&mut self, tag: Range<usize>) {
+        let is_component = self.mdx[tag.start + 1..].starts_with(|c: char| c.is_ascii_uppercase());
+        let starts_line = self.starts_line(tag.start);
+        let wanted = |name: &str| name == "alt" || (is_component && (starts_line || name == "text"));
+        let mut from = tag.start;
+        for text in markdown::texts(&self.mdx[tag.clone()], wanted) {
+            let text = tag.start + text.start..tag.start + text.end;
+            self.blank.push(from..text.start);
+            from = text.end;
+            if starts_line {
+                self.breaks.extend([text.start, text.end]);
+            }
+        }
+        self.blank.push(from..tag.end);
+        self.blank_to = starts_line.then_some(tag.end);
+    }
+
+    /// Whether only tags, expressions and marks of items precede that place in its line.
+    fn starts_line(&self, place: usize) -> bool {
+        let is_mark = |c: char| c.is_whitespace() || c.is_ascii_digit() || "-*+.)".contains(c);
+        self.blank_to.is_some_and(|blank| self.mdx[blank..place].chars().all(is_mark))
     }
 
     /// The start of the line after the fence that closes a block of code.

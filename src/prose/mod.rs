@@ -69,11 +69,13 @@
 //! | `page_lines` | the lines of a page, for markups that go by lines |
 //! | `markdown`, `mdx`, `html`, `rst`, `asciidoc`, `plain` | a markup each |
 //! | `docstrings` | documentation in source files: where it stands; its text is of one of these markups |
-//! | `excerpt` | lines of a source as a page of their own, and where each stands |
+//! | `directives` | directives of reStructuredText and MyST: which are text |
+//! | `excerpt` | parts of a source as a page of their own, and where each stands |
 
 mod asciidoc;
 mod block;
 mod builder;
+mod directives;
 mod docstrings;
 mod excerpt;
 mod html;

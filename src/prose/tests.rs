@@ -23,7 +23,7 @@ fn blocks(source: &str, prose: &Prose) -> String {
 }
 
 #[track_caller]
-fn check_with(options: &ProseOptions, markup: Markup, source: &str, expected: &str) {
+pub(super) fn check_with(options: &ProseOptions, markup: Markup, source: &str, expected: &str) {
     let prose = read(markup, source, options);
     assert_holds(source, &prose);
     assert_eq!(blocks(source, &prose), expected, "{markup:?}\n{source}");
@@ -134,7 +134,7 @@ mod markdown {
     fn containers() {
         check(
             ":::note\na\n:::\n\n:::tip[b c]\n\nd ::: e\n\n:::\n\n::: {.warning} f\ng\n::::\n",
-            "2:1 paragraph: a\n5:7 paragraph: [b c]\n7:1 paragraph: d ::: e\n11:16 paragraph: f g\n",
+            "2:1 paragraph: a\n5:8 paragraph: b c\n7:1 paragraph: d ::: e\n11:16 paragraph: f\n12:1 paragraph: g\n",
         );
     }
 
@@ -241,7 +241,7 @@ mod mdx {
             "import A from './a'\nimport B from \"b\"\n\n# Hi {props.name}\n\n<Tabs items={['x', `y>`]}>\n  <Tab value=\"a > b\">\n\
              \x20   Deep *text*.\n  </Tab>\n</Tabs>\n\nSee <B/>`{code} <x>` \\{no} a < b {/* c } */}end.\n\n```jsx\n<No {...x}>\n```\n\
              export const y = {\n  z: 1\n}\n\nimportant",
-            "4:3 h1: Hi\n8:5 paragraph <0: Deep *text*.\n12:1 paragraph <0: See {code} <x> {no} a < b end.\n21:1 paragraph <0: important\n",
+            "4:3 h1: Hi\n8:5 paragraph <0: Deep text.\n12:1 paragraph <0: See {code} <x> {no} a < b end.\n21:1 paragraph <0: important\n",
         );
     }
 
@@ -728,6 +728,25 @@ const BITS: &[&str] = &[
     "\n\n## License\n\n",
     "2+",
     "''",
+    "!!! note\n    ",
+    "??? a \"b\"\n\n    ",
+    "=== \"a\"\n    ",
+    "```{note} ",
+    "```{code-cell}\n",
+    ":::",
+    ":::tip ",
+    ":::{figure} a\n:alt: ",
+    "/// note | ",
+    "--8<-- \"a\"\n",
+    "--8<--\n",
+    "{{< note title=\"",
+    "\" >}}",
+    "{{< highlight >}}\n",
+    "{{< /highlight >}}\n",
+    "{ .a }",
+    "{ref}`",
+    ":material-a:",
+    "<Card title=\"",
 ];
 
 fn documents() -> impl Strategy<Value = String> {
@@ -784,8 +803,32 @@ proptest! {
 #[test]
 fn pages_of_one_bit_over_and_over_are_read() {
     for bit in BITS.iter().copied().chain([
-        "[a](", "<a", "*a ", "a_", "{a", "`a", "- - ", "> > ", "<a\"", ":::::", "a::", "[[", "link:", "&#", "* a\n  ",
+        "[a](",
+        "<a",
+        "*a ",
+        "a_",
+        "{a",
+        "`a",
+        "- - ",
+        "> > ",
+        "<a\"",
+        ":::::",
+        "a::",
+        "[[",
+        "link:",
+        "&#",
+        "* a\n  ",
         "=== =\n",
+        "!!! a\n    ",
+        "!!! a\n",
+        "`{.a}",
+        "{a}`",
+        "<A/>",
+        "  <A/>x",
+        "- {{< raw >}}\n",
+        "    ",
+        "- ",
+        "```{note}\n",
     ]) {
         for source in
             [bit.repeat(3_000), format!("a{}", bit.repeat(1_000)), format!("{}\n", bit.trim_end()).repeat(1_000)]

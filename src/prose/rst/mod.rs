@@ -4,99 +4,11 @@ mod inline;
 
 use super::Kind;
 use super::builder::Builder;
+use super::directives::{CODE, HIDDEN, WITH_TEXT};
 use super::page_lines::{Line, item_mark, lines};
 use std::ops::Range;
 
 const BULLETS: &[char] = &['*', '+', '-', '•', '‣', '⁃'];
-
-/// Directives whose bodies are code.
-const CODE: &[&str] = &[
-    "code",
-    "code-block",
-    "sourcecode",
-    "parsed-literal",
-    "literal",
-    "testcode",
-    "testsetup",
-    "testcleanup",
-    "testoutput",
-    "doctest",
-    "prompt",
-    "ipython",
-    "jupyter-execute",
-    "math",
-    "productionlist",
-    "graphviz",
-    "digraph",
-    "graph",
-    "mermaid",
-    "uml",
-    "plantuml",
-    "plot",
-];
-
-/// Directives of which only the alternative text of an image counts.
-const HIDDEN: &[&str] = &[
-    "toctree",
-    "contents",
-    "include",
-    "literalinclude",
-    "image",
-    "highlight",
-    "raw",
-    "index",
-    "meta",
-    "role",
-    "default-role",
-    "sectnum",
-    "section-numbering",
-    "module",
-    "currentmodule",
-    "py:module",
-    "py:currentmodule",
-    "tabularcolumns",
-    "header",
-    "footer",
-    "autosummary",
-    "target-notes",
-];
-
-/// Directives whose arguments are text. Of other directives only the body counts.
-const WITH_TEXT: &[&str] = &[
-    "note",
-    "warning",
-    "tip",
-    "hint",
-    "important",
-    "attention",
-    "caution",
-    "danger",
-    "error",
-    "seealso",
-    "todo",
-    "admonition",
-    "topic",
-    "sidebar",
-    "rubric",
-    "centered",
-    "epigraph",
-    "highlights",
-    "pull-quote",
-    "table",
-    "list-table",
-    "csv-table",
-    "versionadded",
-    "versionchanged",
-    "versionremoved",
-    "deprecated",
-    "dropdown",
-    "tab-item",
-    "tab",
-    "card",
-    "grid-item-card",
-    "line-block",
-    "compound",
-];
 
 pub(super) fn read(builder: &mut Builder) {
     let source = builder.source();

@@ -1,9 +1,24 @@
 //! Markdown, read by pulldown-cmark, whose events carry their positions.
+//!
+//! ```text
+//! marker.rs  lines that open and close blocks in dialects of Markdown
+//! props.rs   attributes that are text
+//! inline.rs  what dialects add within a line
+//! layout.rs  a page without the blocks of dialects, line by line
+//! ```
+
+mod inline;
+mod layout;
+mod marker;
+mod props;
+#[cfg(test)]
+mod tests;
 
 use super::builder::Builder;
+use super::excerpt::Excerpt;
 use super::{Kind, html};
-use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
-use std::borrow::Cow;
+pub(super) use props::texts;
+use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
 
 /// The extensions of GitHub, and `{#id}` after headings.
@@ -16,66 +31,42 @@ const EXTENSIONS: Options = Options::ENABLE_TABLES
 
 pub(super) fn read(builder: &mut Builder) {
     let page = builder.page();
-    let markdown = without_tags(&builder.source()[page.clone()]);
-    read_as(builder, &markdown, page.start, Kind::Code);
+    let layout = layout::read(&builder.source()[page.clone()]);
+    read_layout(builder, &layout, page.start);
 }
 
-/// The delimiters of template tags: Liquid and Jinja, Hugo, and the includes of MkDocs.
-const TAGS: [(&str, &str); 4] = [("{%", "%}"), ("{{", "}}"), ("{!", "!}"), ("{*", "*}")];
-
-/// The page with spaces for lines that are a tag of a template.
-fn without_tags(page: &str) -> Cow<'_, str> {
-    if !TAGS.iter().any(|(open, _)| page.contains(open)) {
-        return page.into();
-    }
-    let mut out = String::with_capacity(page.len());
-    for line in page.split_inclusive('\n') {
-        let end = line.trim_end().len();
-        if is_tag(line.trim()) {
-            out.extend(std::iter::repeat_n(' ', end));
-            out.push_str(&line[end..]);
-        } else {
-            out.push_str(line);
-        }
-    }
-    out.into()
+/// Reads MDX that is the source from `base` on: Markdown that is blank where the MDX is something else. At each of the breaks, a
+/// line ends and a paragraph.
+pub(super) fn read_mdx(builder: &mut Builder, markdown: &str, breaks: &[usize], base: usize) {
+    let mdx = &builder.source()[base..];
+    read_layout(builder, &layout::read_mdx(markdown, mdx, breaks), base);
 }
 
-fn is_tag(line: &str) -> bool {
-    let closed = |(open, close): &(&str, &str)| line.strip_prefix(open).and_then(|rest| rest.split_once(close));
-    TAGS.iter().find_map(closed).is_some_and(|(_, after)| after.is_empty())
-}
-
-/// Reads Markdown that is the source from `base` on, except for white space where the source has other characters. Indented
-/// code is of that kind.
-pub(super) fn read_as(builder: &mut Builder, markdown: &str, base: usize, indented: Kind) {
-    let mut reader = Reader { builder, markdown, base, indented, targets: Vec::new() };
-    for (event, place) in Parser::new_ext(markdown, EXTENSIONS).into_offset_iter() {
+fn read_layout(builder: &mut Builder, page: &Excerpt, base: usize) {
+    let mut reader = Reader { builder, page, base, targets: Vec::new() };
+    for (event, place) in Parser::new_ext(page.text(), EXTENSIONS).into_offset_iter() {
         reader.event(event, place);
     }
 }
 
 struct Reader<'b, 'a, 'm> {
     builder: &'b mut Builder<'a>,
-    markdown: &'m str,
+    /// The page, and where it starts in the source.
+    page: &'m Excerpt,
     base: usize,
-    indented: Kind,
     /// Targets of the links and images that are open, if they count.
     targets: Vec<String>,
 }
 
 impl Reader<'_, '_, '_> {
     fn event(&mut self, event: Event, place: Range<usize>) {
-        let source = self.base + place.start..self.base + place.end;
+        let source = self.page.source_of(place.clone());
+        let source = self.base + source.start..self.base + source.end;
         match event {
             Event::Start(tag) => self.start(tag, source),
             Event::End(tag) => self.end(tag, source),
             Event::Html(_) => {}
-            Event::Text(text) if self.is_container(&text, place.start) => {
-                let length = container(&text);
-                self.builder.verbatim_as(&text[length..], source.start + length);
-            }
-            Event::Text(text) if *text == self.markdown[place] => self.builder.verbatim_as(&text, source.start),
+            Event::Text(text) if *text == self.page.text()[place.clone()] => self.text(place),
             Event::Text(text) => self.builder.replaced(&text, source),
             Event::Code(code) | Event::InlineMath(code) | Event::DisplayMath(code) => {
                 self.builder.aligned(&code, source)
@@ -89,8 +80,7 @@ impl Reader<'_, '_, '_> {
     fn start(&mut self, tag: Tag, place: Range<usize>) {
         match tag {
             Tag::Heading { level, .. } => self.builder.begin(Kind::Heading(level as u8)),
-            Tag::CodeBlock(CodeBlockKind::Indented) => self.builder.begin(self.indented),
-            Tag::CodeBlock(CodeBlockKind::Fenced(_)) => self.builder.begin(Kind::Code),
+            Tag::CodeBlock(_) => self.builder.begin(Kind::Code),
             Tag::List(_) => self.builder.begin_list(),
             Tag::TableCell => self.builder.begin(Kind::Cell),
             Tag::HtmlBlock => html::read_part(self.builder, place),
@@ -119,10 +109,19 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// Whether a line that opens or closes a container, such as `:::note`, starts there.
-    fn is_container(&self, text: &str, start: usize) -> bool {
-        let starts_line = start == 0 || self.markdown[..start].ends_with('\n');
-        starts_line && text.starts_with(":::") && self.markdown[start..].starts_with(text)
+    /// Adds a text of the page. It may have parts in several lines.
+    fn text(&mut self, place: Range<usize>) {
+        let mut end = place.start;
+        for (part, source) in self.page.parts(place.clone()) {
+            if part.start > end {
+                self.builder.space();
+            }
+            end = part.end;
+            self.builder.verbatim_as(&self.page.text()[part], self.base + source.start);
+        }
+        if end < place.end {
+            self.builder.space();
+        }
     }
 
     fn keep_target(&mut self, target: &str) {
@@ -136,14 +135,4 @@ impl Reader<'_, '_, '_> {
             self.builder.target(&target, place);
         }
     }
-}
-
-/// The length of colons that open or close a container, and of its name, perhaps in braces. A title may follow.
-fn container(text: &str) -> usize {
-    let name = text.trim_start_matches(':').trim_start();
-    let title = match name.strip_prefix('{').and_then(|name| name.split_once('}')) {
-        Some((_, title)) => title,
-        None => name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '-'),
-    };
-    text.len() - title.len()
 }
