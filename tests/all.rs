@@ -7,6 +7,7 @@ mod fuzz;
 mod oracle;
 #[cfg(unix)]
 mod package;
+mod planted;
 mod prose;
 mod readme;
 mod support;

@@ -27,6 +27,7 @@ pub struct Page {
     pub path: String,
     /// Its absolute path without links.
     pub place: PathBuf,
+    markup: Markup,
     pub(super) source: String,
     pub(super) prose: Prose,
     /// The hash of each word, and its span in the prose.
@@ -49,10 +50,20 @@ pub struct Stretch {
 
 impl Page {
     fn new(file: Named, source: String, options: &prose::ProseOptions) -> Self {
-        let prose = prose::read(file.markup, &source, options);
+        let markup = file.markup;
+        let prose = prose::read(markup, &source, options);
         let (words, spans, blocks) = (Vec::new(), Vec::new(), Vec::new());
-        let mut page =
-            Page { path: file.name, place: file.place, source, prose, words, spans, blocks, hash: OnceLock::new() };
+        let mut page = Page {
+            path: file.name,
+            place: file.place,
+            markup,
+            source,
+            prose,
+            words,
+            spans,
+            blocks,
+            hash: OnceLock::new(),
+        };
         let mut tokens = Tokens::new(TokenDetail::Everything, 0);
         for block in page.prose.blocks() {
             tokens.clear();
@@ -66,6 +77,14 @@ impl Page {
             page.blocks.push(first..page.words.len());
         }
         page
+    }
+
+    /// Why less than half of the page counts, if so. Of some markups most is never text.
+    fn mostly_unread(&self) -> Option<String> {
+        let is_text =
+            matches!(self.markup, Markup::Markdown | Markup::Mdx | Markup::ReStructuredText | Markup::AsciiDoc);
+        let why = self.prose.mostly_unread(&self.source).filter(|_| is_text)?;
+        Some(why.to_string())
     }
 
     /// The page as input of the finder. Pages with the same scope have the same rules.
@@ -202,6 +221,7 @@ pub(super) fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
     let files = files(paths, selection, &mut tree);
     let places: Vec<_> = files.iter().map(|file| (file.place.clone(), file.name.clone())).collect();
     let read: Vec<Read> = files.into_par_iter().map(|file| read_page(file, &selection.prose)).collect();
+    let mut mostly_unread: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (page, place) in read.into_iter().zip(places) {
         match page {
             Err(failed) => {
@@ -217,6 +237,9 @@ pub(super) fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
                     let (line, text) = (notice.line(), notice.to_string());
                     format!("{}:{line}: {}", page.path, text.split_once(": ").map_or(text.as_str(), |text| text.1))
                 });
+                if let Some(why) = page.mostly_unread() {
+                    mostly_unread.entry(why).or_insert_with(Vec::new).push(page.path.clone());
+                }
                 tree.notices.extend(repair.map(|repair| format!("{}: {repair}", page.path)));
                 tree.notices.extend(notices);
                 tree.bytes += bytes;
@@ -224,6 +247,13 @@ pub(super) fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
             }
         }
     }
+    tree.notices.extend(mostly_unread.iter().map(|(why, pages)| {
+        let more = match pages.len() {
+            1 => String::new(),
+            many => format!(", and of {} more pages", many - 1),
+        };
+        format!("{}: less than half of the text counts ({why}){more}", pages[0])
+    }));
     tree
 }
 
@@ -329,7 +359,8 @@ fn named(entry: &DirEntry, place: PathBuf, docstrings: bool) -> Option<Named> {
         false => entry.file_type().is_file(),
     };
     let language = Language::of_path(entry.path()).filter(|_| docstrings);
-    let markup = Markup::of_path(entry.path()).or(language.map(Markup::Docstrings)).or(given.then_some(Markup::Plain));
+    let markup = Markup::of_path(entry.path()).or(language.map(Markup::Docstrings));
+    let markup = markup.or(given.then_some(Markup::Plain));
     let (name, path) = (shown(entry.path()), entry.path().to_path_buf());
     markup.filter(|_| is_file).map(|markup| Named { name, path, place, markup, given })
 }

@@ -1,5 +1,6 @@
 //! What is read of a page: blocks of words with their places, and notices.
 
+use super::lines::Lines;
 use std::fmt;
 use std::ops::Range;
 
@@ -91,6 +92,77 @@ impl fmt::Display for Notice {
     }
 }
 
+/// Why text of a page does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Unread {
+    /// Blocks of code.
+    Code,
+    /// The same, and one has no end.
+    Unclosed {
+        /// The line where it starts.
+        line: usize,
+    },
+    /// Front matter.
+    FrontMatter,
+    /// Licence notices.
+    Licences,
+    /// Tables of contents.
+    Contents,
+    /// Text between marks.
+    Ignored,
+    /// Targets of links.
+    Links,
+    /// Markup, comments, and names and arguments of directives.
+    Markup,
+}
+
+impl Unread {
+    /// Those that are counted, by their numbers.
+    const COUNTED: [Unread; 6] =
+        [Unread::Code, Unread::FrontMatter, Unread::Licences, Unread::Contents, Unread::Ignored, Unread::Links];
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Unread::Code => "mostly code blocks",
+            Unread::Unclosed { line } => return write!(f, "the code block of line {line} has no end"),
+            Unread::FrontMatter => "mostly front matter",
+            Unread::Licences => "mostly licence notices",
+            Unread::Contents => "mostly tables of contents",
+            Unread::Ignored => "mostly text between dedup:ignore-start and dedup:ignore-end",
+            Unread::Links => "mostly targets of links",
+            Unread::Markup => "mostly markup and comments",
+        })
+    }
+}
+
+/// The number of letters of texts that do not count, by the reason.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Letters {
+    counts: [usize; Unread::COUNTED.len()],
+    /// Where a block of code starts that has no end.
+    pub(super) unclosed: Option<usize>,
+}
+
+impl Letters {
+    pub(super) fn add(&mut self, text: &str, why: Unread) {
+        if let Some(number) = Unread::COUNTED.iter().position(|counted| *counted == why) {
+            self.counts[number] += letters(text);
+        }
+    }
+
+    pub(super) fn add_all(&mut self, other: &Letters) {
+        self.counts.iter_mut().zip(other.counts).for_each(|(count, other)| *count += other);
+    }
+}
+
+/// The number of letters and digits.
+fn letters(text: &str) -> usize {
+    text.chars().filter(|c| c.is_alphanumeric()).count()
+}
+
 /// A part of the text and what it stands for in the source. Between two of them there is white space, or nothing.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
@@ -109,6 +181,7 @@ pub struct Prose {
     pub(super) pieces: Vec<Piece>,
     pub(super) ignored: Vec<Range<usize>>,
     pub(super) notices: Vec<Notice>,
+    pub(super) unread: Letters,
 }
 
 impl Prose {
@@ -130,6 +203,27 @@ impl Prose {
     /// Marks that are unknown or lack their counterparts, in the order of the source but for a start without an end, which is last.
     pub fn notices(&self) -> &[Notice] {
         &self.notices
+    }
+
+    /// Why less than half of the letters and digits of the source count: the reason for most of the others. `None` if half of them
+    /// count, or if the source has less than 400.
+    ///
+    /// Cost: one pass over the text and the source.
+    pub fn mostly_unread(&self, source: &str) -> Option<Unread> {
+        const LEAST: usize = 400;
+        let (all, read) = (letters(source), letters(&self.text));
+        if all < LEAST || 2 * read >= all {
+            return None;
+        }
+        let known: usize = self.unread.counts.iter().sum();
+        let counted = self.unread.counts.iter().copied().zip(Unread::COUNTED);
+        let rest = [(all.saturating_sub(read + known), Unread::Markup)];
+        // The first of several.
+        let (_, why) = counted.chain(rest).rev().max_by_key(|(count, _)| *count)?;
+        match (why, self.unread.unclosed) {
+            (Unread::Code, Some(start)) => Some(Unread::Unclosed { line: Lines::new(source).position(start).line }),
+            _ => Some(why),
+        }
     }
 
     /// The least range of the source that holds that range of the text, both in bytes. For white space between words it is what

@@ -2,7 +2,7 @@
 //! does not depend on the markup is decided here: white space, URLs, code, notices at the start, tables of contents,
 //! marks.
 
-use super::block::{Block, Kind, Notice, Piece, Prose, ProseOptions};
+use super::block::{Block, Kind, Letters, Notice, Piece, Prose, ProseOptions, Unread};
 use super::excerpt::Excerpt;
 use super::licence;
 use super::lines::Lines;
@@ -131,6 +131,17 @@ impl<'a> Builder<'a> {
         front.begin(Kind::Code);
         front.verbatim(range);
         self.prose = front.finish();
+        self.prose.unread = Letters::default();
+    }
+
+    /// That text does not count.
+    pub(super) fn unread(&mut self, text: &str, why: Unread) {
+        self.prose.unread.add(text, why);
+    }
+
+    /// A block of code that starts there has no end.
+    pub(super) fn unclosed_code(&mut self, start: usize) {
+        self.prose.unread.unclosed.get_or_insert(start);
     }
 
     /// Ends the block that is open. The next word opens one of that kind.
@@ -154,7 +165,9 @@ impl<'a> Builder<'a> {
             return;
         }
         if !self.options.licences && self.opening && licence::is_notice(text) {
-            self.truncate(self.prose.blocks.len() - 1);
+            self.leave_out(self.prose.blocks.len() - 1, Unread::Licences);
+        } else if block.kind == Kind::Cell && !self.options.code && is_signature(text) {
+            self.leave_out(self.prose.blocks.len() - 1, Unread::Code);
         } else {
             self.opening = false;
         }
@@ -174,7 +187,7 @@ impl<'a> Builder<'a> {
         self.begin_text();
         let is_contents = !self.list_has_words && self.prose.blocks.len() >= self.list_start + 2;
         if self.lists == 0 && is_contents && !self.options.contents {
-            self.truncate(self.list_start);
+            self.leave_out(self.list_start, Unread::Contents);
         }
     }
 
@@ -189,7 +202,9 @@ impl<'a> Builder<'a> {
 
     /// The target of a link or image, which stands somewhere in that part of the source.
     pub(super) fn target(&mut self, target: &str, place: Range<usize>) {
-        if self.options.links && !target.is_empty() {
+        if !self.options.links {
+            self.unread(target, Unread::Links);
+        } else if !target.is_empty() {
             self.space();
             self.replaced(target, place);
             self.space();
@@ -208,10 +223,11 @@ impl<'a> Builder<'a> {
     }
 
     /// Removes all blocks except the first `blocks`. No block may be open.
-    pub(super) fn truncate(&mut self, blocks: usize) {
+    pub(super) fn leave_out(&mut self, blocks: usize, why: Unread) {
         let prose = &mut self.prose;
         prose.blocks.truncate(blocks);
         let end = prose.blocks.last().map_or(0, |block| block.text.end);
+        prose.unread.add(&prose.text[end..], why);
         prose.text.truncate(end);
         let pieces = prose.pieces.partition_point(|piece| piece.text.start < end);
         prose.pieces.truncate(pieces);
@@ -265,8 +281,11 @@ impl<'a> Builder<'a> {
     /// A word or a part of one; URLs in it are left out.
     fn word(&mut self, word: &str, place: Range<usize>, verbatim: bool) {
         self.pass_marks(place.start);
-        if self.ignoring.is_some() || (self.kind == Kind::Code && !self.options.code) {
-            return;
+        if self.ignoring.is_some() {
+            return self.unread(word, Unread::Ignored);
+        }
+        if self.kind == Kind::Code && !self.options.code {
+            return self.unread(word, Unread::Code);
         }
         if self.options.links || self.kind == Kind::Code {
             return self.part(word, place, verbatim);
@@ -386,6 +405,7 @@ impl<'a> Builder<'a> {
         page.close();
         self.has_pages = true;
         self.opening &= page.opening;
+        self.prose.unread.add_all(&page.prose.unread);
         let Prose { text, blocks, pieces, ignored, .. } = &mut self.prose;
         if !text.is_empty() && !page.prose.text.is_empty() {
             text.push_str("\n\n");
@@ -446,6 +466,22 @@ impl<'a> Builder<'a> {
         }
         self.prose
     }
+}
+
+/// Whether the text of a cell is a signature of a function: a name with few words before it, and arguments in brackets, perhaps with a
+/// type after them.
+fn is_signature(text: &str) -> bool {
+    let Some((before, arguments)) = text.split_once('(') else { return false };
+    let Some((_, after)) = arguments.rsplit_once(')') else { return false };
+    let is_of_type = |c: char| c.is_alphanumeric() || " _.:*&<>[],~-|;=".contains(c);
+    let is_name = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    let has_type = after.is_empty() || after.trim_start().starts_with(['-', ':', ';', '=']) || after.trim() == "const";
+    is_name
+        && has_type
+        && before.chars().all(is_of_type)
+        && after.chars().all(is_of_type)
+        && before.split_whitespace().count() <= 3
+        && after.split_whitespace().count() <= 3
 }
 
 /// The unknown mark of the comment that a part of the source starts with.

@@ -115,6 +115,38 @@ const WITH_BODY: &[&str] = &[
     "details",
 ];
 
+/// Directives whose arguments are signatures, one a line. So are those of domains, such as `py:function`, and of autodoc.
+const SIGNATURES: &[&str] = &[
+    "function",
+    "method",
+    "class",
+    "data",
+    "attribute",
+    "exception",
+    "decorator",
+    "decoratormethod",
+    "classmethod",
+    "staticmethod",
+    "abstractmethod",
+    "coroutinefunction",
+    "coroutinemethod",
+    "property",
+    "describe",
+    "object",
+    "option",
+    "cmdoption",
+    "program",
+    "envvar",
+    "opcode",
+    "confval",
+    "setting",
+];
+
+/// Whether the arguments of a directive are signatures.
+pub(super) fn has_signatures(name: &str) -> bool {
+    SIGNATURES.contains(&name) || name.starts_with("auto") || (name.contains(':') && !name.starts_with("prf:"))
+}
+
 /// Whether the body of a directive that stands between backticks is text.
 pub(super) fn is_text(name: &str) -> bool {
     WITH_TEXT.contains(&name) || WITH_BODY.contains(&name) || name.starts_with("prf:")

@@ -1,6 +1,7 @@
 //! HTML, by the tags and text that [`crate::source`] cuts pages into.
 
 use super::Kind;
+use super::block::Unread;
 use super::builder::Builder;
 use crate::source::html::{Attributes, Content, INLINE, Token, Tokens, is_among, reference};
 use memchr::memchr;
@@ -15,16 +16,8 @@ pub(super) fn read(builder: &mut Builder) {
 pub(super) fn read_part(builder: &mut Builder, part: Range<usize>) {
     builder.begin_text();
     let html = &builder.source()[part.clone()];
-    let mut page = Page {
-        builder,
-        inside: Content::Data,
-        templates: 0,
-        is_titled: false,
-        code: 0,
-        in_cell: false,
-        navs: 0,
-        nav_start: 0,
-    };
+    let mut page =
+        Page { builder, inside: Content::Data, templates: 0, is_titled: false, code: 0, in_cell: false, hidden: None };
     let (mut tokens, mut start) = (Tokens::new(html), part.start);
     while let Some(token) = tokens.next() {
         let end = part.end - tokens.left();
@@ -80,9 +73,51 @@ struct Page<'b, 'a> {
     /// The number of open code elements.
     code: u64,
     in_cell: bool,
-    navs: u64,
-    /// The number of blocks before the outermost `nav`.
-    nav_start: usize,
+    hidden: Option<Hidden>,
+}
+
+/// An open element that does not count: a table of contents, a menu, a signature.
+struct Hidden {
+    name: String,
+    /// The number of open elements of that name, from this one on.
+    depth: u64,
+    /// The number of blocks before it.
+    start: usize,
+    what: Unread,
+}
+
+/// Classes of elements that are contents or menus: of DocBook and Publican, AsciiDoc, Sphinx, Doxygen.
+const CONTENTS: [&str; 9] = [
+    "toc",
+    "navheader",
+    "navfooter",
+    "docnav",
+    "sphinxsidebar",
+    "toctree-wrapper",
+    "table-of-contents",
+    "list-of-tables",
+    "list-of-figures",
+];
+
+/// Classes of elements that are signatures: of Sphinx, Doxygen, Javadoc.
+const SIGNATURES: [&str; 7] =
+    ["sig", "memname", "memItemLeft", "memItemRight", "memTemplItemLeft", "memTemplItemRight", "member-signature"];
+
+/// What an element is, if it does not count.
+fn hidden(name: &str, attributes: &str) -> Option<Unread> {
+    let has = |classes: &[&str]| {
+        let own = attribute(attributes, "class").unwrap_or("");
+        own.split_ascii_whitespace().any(|class| classes.contains(&class))
+    };
+    let is_menu = || attribute(attributes, "role").is_some_and(|role| matches!(role, "navigation" | "doc-toc"));
+    match name {
+        "nav" => Some(Unread::Contents),
+        "div" | "section" | "aside" | "ul" | "ol" | "dl" | "table" if has(&CONTENTS) || is_menu() => {
+            Some(Unread::Contents)
+        }
+        "div" | "dt" | "table" | "td" if has(&SIGNATURES) => Some(Unread::Code),
+        _ => None,
+    }
 }
 
 impl Page<'_, '_> {
@@ -121,6 +156,15 @@ impl Page<'_, '_> {
     }
 
     fn start(&mut self, name: &str, attributes: &str, place: Range<usize>) {
+        match &mut self.hidden {
+            Some(hidden) => hidden.depth += u64::from(hidden.name == name),
+            none => {
+                if let Some(what) = hidden(name, attributes) {
+                    let start = self.builder.blocks();
+                    *none = Some(Hidden { name: name.to_string(), depth: 1, start, what });
+                }
+            }
+        }
         match name {
             "a" => {
                 let target = attribute(attributes, "href");
@@ -131,12 +175,6 @@ impl Page<'_, '_> {
             "img" => return image(self.builder, attributes, place),
             "br" => return self.builder.space(),
             "template" => self.templates += 1,
-            "nav" => {
-                if self.navs == 0 {
-                    self.nav_start = self.builder.blocks();
-                }
-                self.navs += 1;
-            }
             "ul" | "ol" => self.builder.begin_list(),
             "pre" => self.code += 1,
             "td" | "th" => self.in_cell = true,
@@ -148,10 +186,10 @@ impl Page<'_, '_> {
     }
 
     fn end(&mut self, name: &str) {
+        self.end_hidden(name);
         match name {
             "a" => return self.builder.end_link(),
             "template" => self.templates = self.templates.saturating_sub(1),
-            "nav" => self.end_nav(),
             "ul" | "ol" => self.builder.end_list(),
             "pre" => self.code = self.code.saturating_sub(1),
             "td" | "th" | "table" | "tr" => self.in_cell = false,
@@ -161,12 +199,17 @@ impl Page<'_, '_> {
         self.begin("");
     }
 
-    fn end_nav(&mut self) {
+    /// Removes the element that does not count if it ends.
+    fn end_hidden(&mut self, name: &str) {
+        let Some(hidden) = self.hidden.as_mut().filter(|hidden| hidden.name == name) else { return };
+        hidden.depth -= 1;
+        let Some(hidden) = self.hidden.take_if(|hidden| hidden.depth == 0) else { return };
         self.builder.end();
-        if self.navs == 1 && !self.builder.options().contents {
-            self.builder.truncate(self.nav_start);
+        let options = self.builder.options();
+        let counts = if hidden.what == Unread::Code { options.code } else { options.contents };
+        if !counts {
+            self.builder.leave_out(hidden.start, hidden.what);
         }
-        self.navs = self.navs.saturating_sub(1);
     }
 
     /// Begins the block that a tag opens, or text after another tag.

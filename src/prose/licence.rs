@@ -1,6 +1,6 @@
 //! Licence notices, and sections on the licence of a project.
 
-use super::{Block, Kind, Prose};
+use super::{Block, Kind, Prose, Unread};
 use crate::tokenizer::stands_alone;
 
 /// A block that contains one of these, in upper or lower case, is a licence notice.
@@ -126,6 +126,7 @@ fn retain(prose: &mut Prose, kept: &[bool]) {
         let own = std::iter::from_fn(|| pieces.next_if(|piece| piece.text.start < block.text.end));
         if !stays {
             own.for_each(drop);
+            prose.unread.add(&text[block.text.clone()], Unread::Licences);
             continue;
         }
         if !prose.text.is_empty() {

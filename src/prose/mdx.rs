@@ -1,5 +1,6 @@
 //! MDX: everything that is not Markdown is blanked out, byte for byte, and the rest is read as Markdown.
 
+use super::block::Unread;
 use super::builder::{Builder, Mark};
 use super::markdown;
 use memchr::memmem;
@@ -12,10 +13,25 @@ pub(super) fn read(builder: &mut Builder) {
     let page = builder.page();
     let code = builder.options().code;
     let mdx = &builder.source()[page.clone()];
-    let mut mask = Mask { mdx, code, blank: Vec::new(), marks: Vec::new(), breaks: Vec::new(), blank_to: None };
+    let mut mask = Mask {
+        mdx,
+        code,
+        blank: Vec::new(),
+        marks: Vec::new(),
+        fences: Vec::new(),
+        unclosed: None,
+        breaks: Vec::new(),
+        blank_to: None,
+    };
     mask.read();
     let place = |at: Range<usize>| page.start + at.start..page.start + at.end;
     let markdown = mask.blanked();
+    if let Some(start) = mask.unclosed {
+        builder.unclosed_code(page.start + start);
+    }
+    for fence in &mask.fences {
+        builder.unread(&mdx[fence.clone()], Unread::Code);
+    }
     builder.await_marks(mask.marks.into_iter().map(|(mark, at)| (mark, place(at))).collect());
     markdown::read_mdx(builder, &markdown, &mask.breaks, page.start);
 }
@@ -29,6 +45,10 @@ struct Mask<'a> {
     blank: Vec<Range<usize>>,
     /// Marks in comments, ascending.
     marks: Vec<(Mark, Range<usize>)>,
+    /// The blocks of code that are blanked out.
+    fences: Vec<Range<usize>>,
+    /// Where the first of them starts that has no end.
+    unclosed: Option<usize>,
     /// Where the texts of attributes start and end, ascending.
     breaks: Vec<usize>,
     /// The end of the tags that the line starts with, unless a text follows them.
@@ -42,10 +62,14 @@ impl Mask<'_> {
             let end = line_end(self.mdx, at);
             let line = &self.mdx[at..end];
             if let Some(fence) = fence(line) {
-                let after = self.fence_end(end, fence);
+                let (after, is_closed) = self.fence_end(end, fence);
+                if !is_closed {
+                    self.unclosed.get_or_insert(at);
+                }
                 // Markdown would take a deeply indented fence, as within tags, for text.
                 if !self.code {
                     self.blank.push(at..after);
+                    self.fences.push(at..after);
                 }
                 at = after;
                 after_blank = true;
@@ -161,17 +185,17 @@ impl Mask<'_> {
         self.blank_to.is_some_and(|blank| self.mdx[blank..place].chars().all(is_mark))
     }
 
-    /// The start of the line after the fence that closes a block of code.
-    fn fence_end(&self, mut at: usize, opening: &str) -> usize {
+    /// The start of the line after the fence that closes a block of code, and whether there is one.
+    fn fence_end(&self, mut at: usize, opening: &str) -> (usize, bool) {
         while at < self.mdx.len() {
             let end = line_end(self.mdx, at);
             let line = self.mdx[at..end].trim_matches(|c: char| c.is_whitespace() || c == '>');
             at = end;
             if line.len() >= opening.len() && line.bytes().all(|byte| byte == opening.as_bytes()[0]) {
-                break;
+                return (at, true);
             }
         }
-        at
+        (at, false)
     }
 
     /// Returns the page with spaces in place of everything that is not Markdown. Line ends stay.

@@ -27,7 +27,7 @@
 //!
 //! By default these do not count either; [`ProseOptions`] includes them:
 //!
-//! * **Code**: fenced, indented and literal blocks, `pre` elements.
+//! * **Code**: fenced, indented and literal blocks, `pre` elements, cells of tables that are the signature of a function.
 //! * **Links**: targets of links and images. A word with `://` in it is a target up to the next character that no URL has.
 //! * **Front matter**: lines between two of `---` (or `+++`) at the start of a page, if the first of them is not blank.
 //! * **Licences**: blocks at the start of a page, after nothing but headings, that contain a phrase of a well-known
@@ -37,7 +37,8 @@
 //!   `at your option`. Sections under a heading of level 1 count, because it may be the title of a page on licences to
 //!   buy; so do sections in plain text or under a line in bold, which is not a heading.
 //! * **Contents**: a list of two items or more in which every word belongs to a link to a fragment of the same page;
-//!   and the content of a `nav` element of HTML.
+//!   and of HTML the content of a `nav` element, or of one whose class or role says that it is a table of contents or a
+//!   menu, such as `toc`, `navheader` and `navfooter`.
 //!
 //! # Marks
 //!
@@ -89,7 +90,7 @@ mod rst;
 #[cfg(test)]
 mod tests;
 
-pub use block::{Block, Kind, Notice, Prose, ProseOptions};
+pub use block::{Block, Kind, Notice, Prose, ProseOptions, Unread};
 pub use docstrings::Language;
 pub use lines::{Lines, Position};
 
@@ -100,14 +101,23 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Markup {
-    /// CommonMark with the extensions of GitHub (tables, task lists, strikethrough, footnotes, alerts), and containers that
-    /// `:::` opens.
+    /// CommonMark with the extensions of GitHub (tables, task lists, strikethrough, footnotes, alerts), and of other programs:
+    ///
+    /// * MkDocs and Material: admonitions (`!!!`, `???`, `???+`), tabs (`===`), blocks (`/// note`), attribute lists, icons;
+    ///   snippets (`--8<--`) do not count.
+    /// * MyST and Jupyter Book: directives between backticks or colons, with their options; roles. Directives of code, such as
+    ///   `code-cell`, are code, and so are unknown ones between backticks.
+    /// * Docusaurus, VitePress, Pandoc: containers (`:::`), also in lists.
+    /// * Hugo: shortcodes. What is between two counts, except between those of code, such as `highlight`.
+    /// * Definition lists.
+    ///
+    /// Titles of all these count, as paragraphs.
     Markdown,
-    /// Markdown with JSX and expressions. From a tag or an expression that never ends on, a page is read as Markdown.
-    /// Indented lines are text, not code; markup within them stays.
+    /// Markdown with JSX and expressions. From a tag or an expression that never ends on, a page is read as Markdown. Indented
+    /// lines are text, not code. Attributes of components that readers see, such as `title` and `description`, are paragraphs.
     Mdx,
-    /// reStructuredText, with the directives of docutils and Sphinx. Bodies of unknown directives count, their arguments do not.
-    /// In a table each line of a cell is a block.
+    /// reStructuredText, with the directives of docutils and Sphinx. Bodies of unknown directives count, their arguments do not,
+    /// nor do signatures. In a table each line of a cell is a block.
     ReStructuredText,
     /// AsciiDoc. In a table each line of a cell is a block.
     AsciiDoc,
@@ -132,7 +142,7 @@ impl Markup {
     ];
 
     /// The markup of a file, by the ending of its name whatever its case; `None` for other files, such as sources:
-    /// [`Language::of_path`] tells of those.
+    /// [`Language::of_path`] returns those.
     ///
     /// ```
     /// use neardups::prose::Markup;
@@ -150,13 +160,14 @@ impl Markup {
 pub fn read(markup: Markup, source: &str, options: &ProseOptions) -> Prose {
     let mut start = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let front = match markup {
-        Markup::ReStructuredText | Markup::Plain | Markup::Docstrings(_) => None,
         Markup::Markdown | Markup::Mdx | Markup::AsciiDoc | Markup::Html => front_matter(&source[start..]),
+        _ => None,
     };
     let mut builder = Builder::new(source, options);
     if let Some(front) = front {
-        if options.front_matter {
-            builder.front_matter(start..start + front);
+        match options.front_matter {
+            true => builder.front_matter(start..start + front),
+            false => builder.unread(&source[start..start + front], Unread::FrontMatter),
         }
         start += front;
     }

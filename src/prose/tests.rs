@@ -1,5 +1,7 @@
 //! Cases by hand for each markup, and what holds for any text in any of them.
 
+mod unread;
+
 use super::*;
 use proptest::prelude::*;
 use std::ops::Range;

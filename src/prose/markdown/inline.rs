@@ -43,9 +43,7 @@ impl<'m> Inline<'m> {
                 }
                 self.resume = end;
                 (from, at) = (end.min(part.end), end.min(part.end));
-            } else if let Some(length) =
-                icon(&line[at - part.start..]).or_else(|| attributes(line, at - part.start, in_code))
-            {
+            } else if let Some(length) = span(line, at - part.start, in_code) {
                 self.push(from..at, page);
                 (from, at) = (at + length, at + length);
             } else if let Some((name, target)) = role(&line[at - part.start..]) {
@@ -79,6 +77,11 @@ impl<'m> Inline<'m> {
 /// The beginning of a text, up to the greatest length.
 fn beginning(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_BYTES)]
+}
+
+/// The length of an icon or an attribute list.
+fn span(line: &str, at: usize, in_code: bool) -> Option<usize> {
+    icon(&line[at..]).filter(|_| !in_code).or_else(|| attributes(line, at, in_code))
 }
 
 /// The length of an icon, such as `:material-account:`.
@@ -142,7 +145,7 @@ mod tests {
 
     #[test]
     fn icons_go() {
-        check(":material-account:{ .lg } a :octicons-arrow-right-24: b:c: :tada:", " a  b:c: :tada:");
+        check(":material-account:{ .lg } a :octicons-arrow-right-24: b:c: `:simple-d:`", " a  b:c: `:simple-d:`");
     }
 
     #[test]

@@ -55,8 +55,11 @@ struct Code {
     /// The number of open containers around it, and the column where it stands.
     depth: usize,
     out: usize,
+    /// Where it starts.
+    start: usize,
 }
 
+#[derive(Clone, Copy)]
 enum CodeEnd {
     /// A fence of that character and length.
     Fence(u8, usize),
@@ -90,21 +93,21 @@ struct Layout<'m> {
     closing: Vec<(&'static str, Option<usize>)>,
 }
 
-/// Returns a page of Markdown without those blocks.
+/// Returns a page of Markdown without those blocks, and where a block of code starts that has no end.
 ///
 /// Cost: linear.
-pub(super) fn read(markdown: &str) -> Excerpt {
+pub(super) fn read(markdown: &str) -> (Excerpt, Option<usize>) {
     read_lines(Layout::new(markdown, false), markdown, &[])
 }
 
 /// Returns a page of MDX without those blocks: Markdown that is blank where the MDX is something else. At each of the breaks,
 /// ascending, a line ends and a paragraph.
-pub(super) fn read_mdx(markdown: &str, mdx: &str, breaks: &[usize]) -> Excerpt {
+pub(super) fn read_mdx(markdown: &str, mdx: &str, breaks: &[usize]) -> (Excerpt, Option<usize>) {
     read_lines(Layout::new(markdown, true), mdx, breaks)
 }
 
 /// Reads the lines of a page, which are indented as those of the source.
-fn read_lines(mut layout: Layout, source: &str, breaks: &[usize]) -> Excerpt {
+fn read_lines(mut layout: Layout, source: &str, breaks: &[usize]) -> (Excerpt, Option<usize>) {
     let markdown = layout.inline.markdown;
     let (mut at, mut breaks) = (0, breaks.iter().copied().peekable());
     while at < markdown.len() {
@@ -119,7 +122,7 @@ fn read_lines(mut layout: Layout, source: &str, breaks: &[usize]) -> Excerpt {
         layout.line(Line { start, ..line });
         at = end + 1;
     }
-    layout.page
+    (layout.page, layout.code.map(|code| code.start))
 }
 fn line(markdown: &str, range: Range<usize>) -> Line {
     let text = markdown[range.clone()].trim_end_matches([' ', '\t', '\r']);
@@ -215,7 +218,7 @@ impl<'m> Layout<'m> {
             self.page.markup(FENCE);
             self.page.push_blank();
         }
-        self.code = Some(Code { end, depth: self.open.len(), out });
+        self.code = Some(Code { end, depth: self.open.len(), out, start: line.start });
     }
 
     fn code_line(&mut self, line: Line) {
@@ -250,16 +253,32 @@ impl<'m> Layout<'m> {
     }
 
     /// Reads a line, from its marks of items on.
-    fn block(&mut self, first: Line) {
+    fn block(&mut self, mut first: Line) {
         let (out, mut line) = (self.out(first.column), first);
         loop {
             let base = self.open.last().map_or(0, |open| open.column);
             if (line.column < base + INDENT || self.is_mdx) && self.construct(first, out, line) {
                 return;
             }
-            let Some((column, bytes)) = marker::item(self.text(line), line.column) else { break };
-            let out = self.out(line.column) + (column - line.column);
-            self.open.push(Open { column, out, kind: Kind::Item });
+            let (text, column_out) = (self.text(line), self.out(line.column));
+            if marker::is_footnote(text) {
+                let column = line.column + INDENT;
+                self.open.push(Open { column, out: column_out + INDENT, kind: Kind::Item });
+                break;
+            }
+            let (column, bytes) = if let Some((column, bytes)) = marker::item(text, line.column) {
+                self.open.push(Open { column, out: column_out + (column - line.column), kind: Kind::Item });
+                (column, bytes)
+            } else if let Some((column, bytes)) =
+                marker::definition(text, line.column).filter(|_| first.start == line.start)
+            {
+                self.blank();
+                self.open.push(Open { column, out: column_out, kind: Kind::Body });
+                first.start += bytes;
+                (column, bytes)
+            } else {
+                break;
+            };
             line = Line { start: line.start + bytes, column, ..line };
         }
         self.page.indent(out);
@@ -273,7 +292,7 @@ impl<'m> Layout<'m> {
         let text = self.text(line);
         match text.as_bytes().first() {
             Some(b'`' | b'~') => self.fence(first, out, line),
-            Some(b':') => self.container(first, out, line),
+            Some(b':') if text.starts_with(":::") => self.container(first, out, line),
             Some(b'!' | b'?' | b'=') => match admonition(text).filter(|_| self.has_body(line)) {
                 Some(title) => {
                     self.title(first, out, line, title);
@@ -344,8 +363,9 @@ impl<'m> Layout<'m> {
         match marker::directive(info).filter(|(name, _)| directives::is_text(name)) {
             Some((name, argument)) => {
                 self.title(first, out, line, if directives::has_text_argument(name) { argument } else { "" });
-                let out = self.out(line.column);
-                self.open.push(Open { column: line.column, out, kind: Kind::Directive(mark, length) });
+                // Its lines may be indented less than its fence.
+                let (column, out) = self.open.last().map_or((0, 0), |open| (open.column, open.out));
+                self.open.push(Open { column, out, kind: Kind::Directive(mark, length) });
                 self.header = Header::Directive;
             }
             None => {

@@ -112,7 +112,8 @@ pub(super) fn is_tag(line: &str) -> bool {
 }
 
 /// The names of template tags with code between them.
-const CODE_TAGS: [&str; 8] = ["highlight", "mermaid", "code", "math", "katex", "chart", "raw", "comment"];
+const CODE_TAGS: [&str; 9] =
+    ["highlight", "mermaid", "code", "code-toggle", "math", "katex", "chart", "raw", "comment"];
 
 /// The name of a template tag that opens a block of code.
 pub(super) fn code_tag(line: &str) -> Option<&'static str> {
@@ -125,6 +126,19 @@ pub(super) fn code_tag(line: &str) -> Option<&'static str> {
 pub(super) fn is_label(line: &str) -> bool {
     let name = line.strip_prefix('(').and_then(|line| line.strip_suffix(")="));
     name.is_some_and(|name| !name.contains([' ', '(', ')']))
+}
+
+/// Whether a line starts the text of a footnote: `[^name]: text`.
+pub(super) fn is_footnote(line: &str) -> bool {
+    let label = line.strip_prefix("[^").and_then(|rest| rest.split_once(']'));
+    label.is_some_and(|(label, rest)| !label.is_empty() && rest.starts_with(':'))
+}
+
+/// The column in which the text of a definition starts, after its colon, and the bytes before it.
+pub(super) fn definition(line: &str, column: usize) -> Option<(usize, usize)> {
+    let text = line.strip_prefix(':')?.trim_start_matches(' ');
+    let bytes = line.len() - text.len();
+    (!text.is_empty() && (2..=4).contains(&bytes)).then_some((column + bytes, bytes))
 }
 
 /// The column in which the text of an item starts, after its mark, and the bytes before it.

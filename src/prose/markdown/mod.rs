@@ -14,6 +14,7 @@ mod props;
 #[cfg(test)]
 mod tests;
 
+use super::block::Unread;
 use super::builder::Builder;
 use super::excerpt::Excerpt;
 use super::{Kind, html};
@@ -32,18 +33,21 @@ const EXTENSIONS: Options = Options::ENABLE_TABLES
 pub(super) fn read(builder: &mut Builder) {
     let page = builder.page();
     let layout = layout::read(&builder.source()[page.clone()]);
-    read_layout(builder, &layout, page.start);
+    read_layout(builder, layout, page.start);
 }
 
 /// Reads MDX that is the source from `base` on: Markdown that is blank where the MDX is something else. At each of the breaks, a
 /// line ends and a paragraph.
 pub(super) fn read_mdx(builder: &mut Builder, markdown: &str, breaks: &[usize], base: usize) {
     let mdx = &builder.source()[base..];
-    read_layout(builder, &layout::read_mdx(markdown, mdx, breaks), base);
+    read_layout(builder, layout::read_mdx(markdown, mdx, breaks), base);
 }
 
-fn read_layout(builder: &mut Builder, page: &Excerpt, base: usize) {
-    let mut reader = Reader { builder, page, base, targets: Vec::new() };
+fn read_layout(builder: &mut Builder, (page, unclosed): (Excerpt, Option<usize>), base: usize) {
+    if let Some(start) = unclosed {
+        builder.unclosed_code(base + start);
+    }
+    let mut reader = Reader { builder, page: &page, base, targets: Vec::new() };
     for (event, place) in Parser::new_ext(page.text(), EXTENSIONS).into_offset_iter() {
         reader.event(event, place);
     }
@@ -68,9 +72,7 @@ impl Reader<'_, '_, '_> {
             Event::Html(_) => {}
             Event::Text(text) if *text == self.page.text()[place.clone()] => self.text(place),
             Event::Text(text) => self.builder.replaced(&text, source),
-            Event::Code(code) | Event::InlineMath(code) | Event::DisplayMath(code) => {
-                self.builder.aligned(&code, source)
-            }
+            Event::Code(code) | Event::InlineMath(code) | Event::DisplayMath(code) => self.code(&code, place),
             Event::InlineHtml(tag) => html::inline(self.builder, &tag, source),
             Event::SoftBreak | Event::HardBreak => self.builder.space(),
             Event::Rule | Event::FootnoteReference(_) | Event::TaskListMarker(_) => {}
@@ -124,9 +126,30 @@ impl Reader<'_, '_, '_> {
         }
     }
 
+    /// Adds code within a sentence, whose words the page has in that place.
+    fn code(&mut self, code: &str, place: Range<usize>) {
+        let (mut from, mut rest) = (place.start, code);
+        while !rest.is_empty() {
+            let word = rest.split(char::is_whitespace).next().unwrap_or(rest);
+            if word.is_empty() {
+                self.builder.space();
+                rest = rest.trim_start();
+                continue;
+            }
+            let Some(at) = self.page.text()[from..place.end].find(word) else {
+                let source = self.page.source_of(from..place.end);
+                return self.builder.replaced(rest, self.base + source.start..self.base + source.end);
+            };
+            self.text(from + at..from + at + word.len());
+            from += at + word.len();
+            rest = &rest[word.len()..];
+        }
+    }
+
     fn keep_target(&mut self, target: &str) {
-        if self.builder.options().links {
-            self.targets.push(target.to_string());
+        match self.builder.options().links {
+            true => self.targets.push(target.to_string()),
+            false => self.builder.unread(target, Unread::Links),
         }
     }
 

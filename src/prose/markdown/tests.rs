@@ -74,6 +74,11 @@ fn directives_of_myst() {
 }
 
 #[test]
+fn lines_of_a_directive_may_be_indented_less_than_its_fence() {
+    check("  ```{note}\na\n  ```\nb\n", "2:1 paragraph: a\n4:1 paragraph: b\n");
+}
+
+#[test]
 fn directives_between_colons() {
     check(
         "::::{tab-set}\n:::{tab-item} A\n:sync: no\n\nb\n:::\n:::{code-block} py\nno()\n\nno()\n:::\n:::{unknown} no\nc\n:::\n::::\nd\n",
@@ -106,5 +111,14 @@ fn texts_of_components_in_mdx() {
          j <Badge text=\"k\" title=\"no\" />l <img alt=\"m\" title=\"no\" />\n\n1. <Step\n     title=\"N\">\n   o\n   </Step>\n<div title=\"no\">p</div>\n",
         "1:14 paragraph: A b\n1:44 paragraph: C\n2:3 paragraph: D e\n6:15 paragraph: F\n7:7 item: g\n8:7 item: h\n10:7 item: i\n\
          14:1 paragraph: j k l m\n17:13 item: N\n18:4 item: o\n20:17 paragraph: p\n",
+    );
+}
+
+#[test]
+fn definitions_and_footnotes() {
+    check(
+        "A\n:   b\n\n    c\n\n`d`\n\n: !!! note\n\n        e\n\nf[^1]\n\n[^1]:\n    g\n\n    :::tip\n    h\n    :::\n\n:no: i\n",
+        "1:1 paragraph: A\n2:5 paragraph: b\n4:5 paragraph: c\n6:2 paragraph: d\n10:9 paragraph: e\n12:1 paragraph: f\n\
+         15:5 paragraph: g\n18:5 paragraph: h\n21:1 paragraph: :no: i\n",
     );
 }

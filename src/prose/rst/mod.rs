@@ -4,7 +4,7 @@ mod inline;
 
 use super::Kind;
 use super::builder::Builder;
-use super::directives::{CODE, HIDDEN, WITH_TEXT};
+use super::directives::{CODE, HIDDEN, WITH_TEXT, has_signatures};
 use super::page_lines::{Line, item_mark, lines};
 use std::ops::Range;
 
@@ -210,6 +210,9 @@ impl Reader<'_, '_> {
         } else {
             let with_text = WITH_TEXT.contains(&name) && !arguments.is_blank();
             self.at += 1;
+            if !with_text && !arguments.is_blank() {
+                self.signatures(line, has_signatures(name));
+            }
             let first_option = self.at;
             if with_text {
                 // The argument continues up to the options.
@@ -225,6 +228,20 @@ impl Reader<'_, '_> {
                 self.at = first_option - 1;
                 self.text_of_body(line.indent, arguments);
             }
+        }
+    }
+
+    /// Leaves out the arguments of a directive after its line: those that a backslash continues, or all.
+    fn signatures(&mut self, line: Line, all: bool) {
+        let is_argument =
+            |next: &Line, reader: &Self| next.indent > line.indent && field(next.text(reader.source)).is_none();
+        let mut before = line;
+        while let Some(next) = self.line(self.at).filter(|next| is_argument(next, self)) {
+            if !all && !before.text(self.source).ends_with('\\') {
+                break;
+            }
+            before = next;
+            self.at += 1;
         }
     }
 
