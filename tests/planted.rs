@@ -60,6 +60,10 @@ const CONSTRUCTS: &[(&str, &str, &str)] = &[
     ("footnote", "md", "A[^1].\n\n[^1]:\n    PASSAGE\n"),
     ("body of a directive", "rst", ".. function:: f(a, \\\n                b)\n\n   PASSAGE\n"),
     ("description of an element", "html", "<div class=\"toc\">No.</div><p>PASSAGE</p>\n"),
+    ("cell of a notebook", "ipynb", "{\"cells\": [{\"cell_type\": \"markdown\", \"source\": \"# A\\n\\nPASSAGE\"}]}\n"),
+    ("translation", "po", "msgid \"No.\"\nmsgstr \"PASSAGE\"\n"),
+    ("description in YAML", "yaml", "openapi: 3.1.0\ninfo:\n  description: |\n    PASSAGE\n"),
+    ("description in JSON", "json", "{\"openapi\": \"3.1.0\", \"info\": {\"description\": \"PASSAGE\"}}\n"),
     ("container in MDX", "mdx", "1. One\n\n   :::tip[Title]\n\n   PASSAGE\n\n   :::\n"),
 ];
 

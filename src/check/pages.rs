@@ -250,9 +250,9 @@ pub(super) fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
     tree.notices.extend(mostly_unread.iter().map(|(why, pages)| {
         let more = match pages.len() {
             1 => String::new(),
-            many => format!(", and of {} more pages", many - 1),
+            many => format!(" (and {} more such pages)", many - 1),
         };
-        format!("{}: less than half of the text counts ({why}){more}", pages[0])
+        format!("{}: less than half of the page counts: {why}{more}", pages[0])
     }));
     tree
 }
@@ -270,7 +270,7 @@ fn read_page(file: Named, options: &prose::ProseOptions) -> Read {
     if let Some(what) = source::opaque(&bytes) {
         return if file.given { Err(format!("{}: {what}", file.name)) } else { Ok(None) };
     }
-    if file.given && is_data(&file.path) {
+    if file.given && file.markup != Markup::OpenApi && is_data(&file.path) {
         return Err(format!("{}: records, not a page of documentation (a scan compares records)", file.name));
     }
     let text = match source::page_text(&bytes, file.markup == Markup::Html) {
@@ -351,6 +351,17 @@ fn files(paths: &[PathBuf], selection: &Selection, tree: &mut Tree) -> Vec<Named
     files
 }
 
+/// Whether a file describes an HTTP interface, by its extension and its first 4 KiB.
+fn is_openapi(path: &Path) -> bool {
+    let may_be = path
+        .extension()
+        .is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known)));
+    let mut beginning = Vec::new();
+    may_be
+        && File::open(path).is_ok_and(|file| file.take(4096).read_to_end(&mut beginning).is_ok())
+        && Markup::is_openapi(path, &String::from_utf8_lossy(&beginning))
+}
+
 /// The entry of a folder as a file to read, if it is one.
 fn named(entry: &DirEntry, place: PathBuf, docstrings: bool) -> Option<Named> {
     let given = entry.depth() == 0;
@@ -360,6 +371,7 @@ fn named(entry: &DirEntry, place: PathBuf, docstrings: bool) -> Option<Named> {
     };
     let language = Language::of_path(entry.path()).filter(|_| docstrings);
     let markup = Markup::of_path(entry.path()).or(language.map(Markup::Docstrings));
+    let markup = markup.or_else(|| (is_file && is_openapi(entry.path())).then_some(Markup::OpenApi));
     let markup = markup.or(given.then_some(Markup::Plain));
     let (name, path) = (shown(entry.path()), entry.path().to_path_buf());
     markup.filter(|_| is_file).map(|markup| Named { name, path, place, markup, given })

@@ -6,6 +6,7 @@ use super::block::{Block, Kind, Letters, Notice, Piece, Prose, ProseOptions, Unr
 use super::excerpt::Excerpt;
 use super::licence;
 use super::lines::Lines;
+use super::signature::is_signature;
 use memchr::memmem;
 use std::iter::Peekable;
 use std::ops::Range;
@@ -466,22 +467,6 @@ impl<'a> Builder<'a> {
         }
         self.prose
     }
-}
-
-/// Whether the text of a cell is a signature of a function: a name with few words before it, and arguments in brackets, perhaps with a
-/// type after them.
-fn is_signature(text: &str) -> bool {
-    let Some((before, arguments)) = text.split_once('(') else { return false };
-    let Some((_, after)) = arguments.rsplit_once(')') else { return false };
-    let is_of_type = |c: char| c.is_alphanumeric() || " _.:*&<>[],~-|;=".contains(c);
-    let is_name = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
-    let has_type = after.is_empty() || after.trim_start().starts_with(['-', ':', ';', '=']) || after.trim() == "const";
-    is_name
-        && has_type
-        && before.chars().all(is_of_type)
-        && after.chars().all(is_of_type)
-        && before.split_whitespace().count() <= 3
-        && after.split_whitespace().count() <= 3
 }
 
 /// The unknown mark of the comment that a part of the source starts with.

@@ -53,6 +53,8 @@
 //! | reStructuredText | `.. dedup:ignore-start` |
 //! | AsciiDoc | `// dedup:ignore-start` |
 //! | plain text | a line that starts with `dedup:ignore-start` |
+//! | notebooks | as in Markdown, within a cell of it |
+//! | gettext, YAML | `# dedup:ignore-start` |
 //! | docstrings | `// dedup:ignore-start` or another kind of comment of the language |
 //!
 //! # Cost
@@ -68,8 +70,10 @@
 //! | `licence` | licence notices, and sections on the licence |
 //! | `lines` | places as line and column |
 //! | `page_lines` | the lines of a page, for markups that go by lines |
-//! | `markdown`, `mdx`, `html`, `rst`, `asciidoc`, `plain` | a markup each |
+//! | `markdown`, `mdx`, `html`, `rst`, `asciidoc`, `plain`, `notebook`, `gettext`, `openapi` | a markup each |
+//! | `strings` | texts in strings, without escapes |
 //! | `docstrings` | documentation in source files: where it stands; its text is of one of these markups |
+//! | `signature` | signatures in cells |
 //! | `directives` | directives of reStructuredText and MyST: which are text |
 //! | `excerpt` | parts of a source as a page of their own, and where each stands |
 
@@ -79,14 +83,19 @@ mod builder;
 mod directives;
 mod docstrings;
 mod excerpt;
+mod gettext;
 mod html;
 mod licence;
 mod lines;
 mod markdown;
 mod mdx;
+mod notebook;
+mod openapi;
 mod page_lines;
 mod plain;
 mod rst;
+mod signature;
+mod strings;
 #[cfg(test)]
 mod tests;
 
@@ -125,6 +134,13 @@ pub enum Markup {
     Html,
     /// Text without markup: paragraphs between blank lines, and items that start with a bullet or a number.
     Plain,
+    /// A notebook of Jupyter: the cells of Markdown as one page. Code cells are code; their outputs do not count.
+    Notebook,
+    /// A catalogue of gettext: each translation is a paragraph of plain text. Originals and comments do not count.
+    Gettext,
+    /// A description of an HTTP interface (OpenAPI, Swagger) in YAML or JSON: each `description` and `summary` is a page of
+    /// Markdown. Examples in YAML do not count.
+    OpenApi,
     /// The documentation in a source file of that language: comments that document, and docstrings. Tags and fields, such as
     /// `@param name` and `:param name:`, do not count; their texts do.
     Docstrings(Language),
@@ -132,17 +148,19 @@ pub enum Markup {
 
 impl Markup {
     /// Every markup of pages, and how names of its files end, behind a dot and in lower case.
-    pub const ENDINGS: [(Markup, &[&str]); 6] = [
+    pub const ENDINGS: [(Markup, &[&str]); 8] = [
         (Markup::Markdown, &["md", "markdown", "mdown", "mkd", "mkdn", "qmd", "rmd"]),
         (Markup::Mdx, &["mdx"]),
         (Markup::ReStructuredText, &["rst", "rest"]),
         (Markup::AsciiDoc, &["adoc", "asciidoc"]),
         (Markup::Html, &["html", "htm", "xhtml"]),
         (Markup::Plain, &["txt", "text"]),
+        (Markup::Notebook, &["ipynb"]),
+        (Markup::Gettext, &["po"]),
     ];
 
     /// The markup of a file, by the ending of its name whatever its case; `None` for other files, such as sources:
-    /// [`Language::of_path`] returns those.
+    /// [`Language::of_path`] returns those, and [`is_openapi`](Self::is_openapi) recognises others.
     ///
     /// ```
     /// use neardups::prose::Markup;
@@ -153,6 +171,21 @@ impl Markup {
         let ending = path.as_ref().extension()?.to_str()?;
         let has = |endings: &[&str]| endings.iter().any(|known| known.eq_ignore_ascii_case(ending));
         Markup::ENDINGS.iter().find(|(_, endings)| has(endings)).map(|&(markup, _)| markup)
+    }
+}
+
+impl Markup {
+    /// Whether a file in YAML or JSON is a description of an HTTP interface, by its beginning.
+    ///
+    /// ```
+    /// use neardups::prose::Markup;
+    /// assert!(Markup::is_openapi("api.yml", "# A comment\nopenapi: 3.1.0\n"));
+    /// assert!(!Markup::is_openapi("ci.yml", "name: openapi\n"));
+    /// ```
+    pub fn is_openapi(path: impl AsRef<Path>, beginning: &str) -> bool {
+        let ending = path.as_ref().extension().and_then(|ending| ending.to_str()).unwrap_or("");
+        let is = |known: &&str| known.eq_ignore_ascii_case(ending);
+        ["yaml", "yml", "json"].iter().any(is) && openapi::is_interface(beginning)
     }
 }
 
@@ -179,6 +212,9 @@ pub fn read(markup: Markup, source: &str, options: &ProseOptions) -> Prose {
         Markup::AsciiDoc => asciidoc::read(&mut builder),
         Markup::Html => html::read(&mut builder),
         Markup::Plain => plain::read(&mut builder),
+        Markup::Notebook => notebook::read(&mut builder),
+        Markup::Gettext => gettext::read(&mut builder),
+        Markup::OpenApi => openapi::read(&mut builder),
         Markup::Docstrings(language) => docstrings::read(&mut builder, language),
     }
     builder.finish()

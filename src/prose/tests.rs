@@ -1,13 +1,23 @@
 //! Cases by hand for each markup, and what holds for any text in any of them.
 
+mod strings;
 mod unread;
 
 use super::*;
 use proptest::prelude::*;
 use std::ops::Range;
 
-const MARKUPS: [Markup; 6] =
-    [Markup::Markdown, Markup::Mdx, Markup::ReStructuredText, Markup::AsciiDoc, Markup::Html, Markup::Plain];
+const MARKUPS: [Markup; 9] = [
+    Markup::Markdown,
+    Markup::Mdx,
+    Markup::ReStructuredText,
+    Markup::AsciiDoc,
+    Markup::Html,
+    Markup::Plain,
+    Markup::Notebook,
+    Markup::Gettext,
+    Markup::OpenApi,
+];
 
 /// A line for each block: where it starts, its kind, the heading that it stands under, its text.
 fn blocks(source: &str, prose: &Prose) -> String {
@@ -785,6 +795,24 @@ proptest! {
     }
 
     #[test]
+    fn words_in_strings_stand_where_they_are_said_to(source in documents(), options in options()) {
+        let json = serde_json::to_string(&source).unwrap();
+        for (markup, page) in [
+            (Markup::Notebook, format!("{{\"cells\": [{{\"cell_type\": \"markdown\", \"source\": {json}}}]}}")),
+            (Markup::Gettext, format!("msgid \"a\"\nmsgstr {json}\n")),
+            (Markup::OpenApi, format!("{{\"openapi\": \"3\", \"description\": {json}}}")),
+            (Markup::OpenApi, format!("openapi: 3\ninfo:\n  description: {json}\n")),
+        ] {
+            let prose = read(markup, &page, &options);
+            assert_holds(&page, &prose);
+            for (at, word) in WORDS.iter().flat_map(|word| prose.text().match_indices(word)) {
+                let place = &page[prose.source_of(at..at + word.len())];
+                prop_assert!(place == word || options.links, "{markup:?}: {word} at {place:?} in {page:?}");
+            }
+        }
+    }
+
+    #[test]
     fn any_text_is_a_page(source in "\\PC{0,60}") {
         for markup in MARKUPS {
             assert_holds(&source, &read(markup, &source, &ProseOptions::default()));
@@ -827,6 +855,12 @@ fn pages_of_one_bit_over_and_over_are_read() {
         "{a}`",
         "<A/>",
         "  <A/>x",
+        "description:\n",
+        "description: |\n",
+        "- summary: 'a\n",
+        "{\"description\":",
+        "msgstr \"",
+        "example:\n  ",
         "- {{< raw >}}\n",
         "    ",
         "- ",

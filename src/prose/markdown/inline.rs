@@ -27,6 +27,8 @@ impl<'m> Inline<'m> {
     /// Adds a part of a line without what no reader sees.
     pub(super) fn read(&mut self, part: Range<usize>, page: &mut Excerpt) {
         let (mut from, mut at) = (part.start, part.start);
+        // White space after what is left out at the start of the line would indent the rest.
+        let mut start = part.start;
         // Backticks up to there are counted.
         let (mut counted, mut in_code) = (part.start, false);
         while let Some(found) = memchr2(b'{', b':', &self.markdown.as_bytes()[at..part.end]) {
@@ -36,16 +38,25 @@ impl<'m> Inline<'m> {
             (counted, in_code) = (at, in_code ^ (backticks % 2 == 1));
             if let Some(end) = self.shortcode(at) {
                 self.push(from..at, page);
+                let mut is_first = at == start;
                 for text in texts(&self.markdown[at..end], |_| true) {
-                    page.markup(" ");
+                    page.markup(if std::mem::take(&mut is_first) { "" } else { " " });
                     self.push(at + text.start..at + text.end, page);
                     page.markup(" ");
                 }
                 self.resume = end;
-                (from, at) = (end.min(part.end), end.min(part.end));
+                if is_first {
+                    start = self.text_from(end.min(part.end)..part.end);
+                }
+                at = start.max(end.min(part.end));
+                from = at;
             } else if let Some(length) = span(line, at - part.start, in_code) {
                 self.push(from..at, page);
-                (from, at) = (at + length, at + length);
+                if at == start {
+                    start = self.text_from(at + length..part.end);
+                }
+                at = start.max(at + length);
+                from = at;
             } else if let Some((name, target)) = role(&line[at - part.start..]) {
                 self.push(from..at, page);
                 self.push(at + name..at + target.start, page);
@@ -55,6 +66,11 @@ impl<'m> Inline<'m> {
             }
         }
         self.push(from..part.end, page);
+    }
+
+    /// Where the first character is that is not white space.
+    fn text_from(&self, part: Range<usize>) -> usize {
+        part.end - self.markdown[part].trim_start_matches([' ', '\t']).len()
     }
 
     fn push(&self, part: Range<usize>, page: &mut Excerpt) {
@@ -145,7 +161,7 @@ mod tests {
 
     #[test]
     fn icons_go() {
-        check(":material-account:{ .lg } a :octicons-arrow-right-24: b:c: `:simple-d:`", " a  b:c: `:simple-d:`");
+        check(":material-account:{ .lg } a :octicons-arrow-right-24: b:c: `:simple-d:`", "a  b:c: `:simple-d:`");
     }
 
     #[test]
@@ -156,6 +172,7 @@ mod tests {
     #[test]
     fn shortcodes_go() {
         check("a {{< b c=\"d\" >}}e{{< /b >}} {{% f %}} {{< g", "a e  {{< g");
-        check("{{< figure src=\"a\" title=\"A b\" />}}", " A b ");
+        check("{{< figure src=\"a\" title=\"A b\" />}}", "A b ");
+        check("{{< b >}}  c", "c");
     }
 }

@@ -282,7 +282,8 @@ impl<'m> Layout<'m> {
             line = Line { start: line.start + bytes, column, ..line };
         }
         self.page.indent(out);
-        self.inline.read(first.start..line.end, &mut self.page);
+        self.page.part(self.inline.markdown, first.start..line.start);
+        self.inline.read(line.start..line.end, &mut self.page);
         self.page.push_blank();
         self.after_mark = line.start == line.end;
     }

@@ -64,6 +64,11 @@ fn snippets_attributes_and_blocks_of_pymdown() {
 }
 
 #[test]
+fn cards_that_start_with_icons() {
+    check("-   :material-a:{ .lg .middle } __B__\n\n    ---\n\n    c\n", "1:35 item: B\n5:5 item: c\n");
+}
+
+#[test]
 fn directives_of_myst() {
     check(
         "```{note} A *b*\n:class: no\n\nc\n```\n\n````{admonition} D\n---\nclass: no\n---\ne\n```{code-block} py\nno()\n```\n```\nno\n```\n````\nf\n\n\
