@@ -238,7 +238,7 @@ pub(super) fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
                     format!("{}:{line}: {}", page.path, text.split_once(": ").map_or(text.as_str(), |text| text.1))
                 });
                 if let Some(why) = page.mostly_unread() {
-                    mostly_unread.entry(why).or_insert_with(Vec::new).push(page.path.clone());
+                    mostly_unread.entry(why).or_default().push(page.path.clone());
                 }
                 tree.notices.extend(repair.map(|repair| format!("{}: {repair}", page.path)));
                 tree.notices.extend(notices);
@@ -250,6 +250,7 @@ pub(super) fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
     tree.notices.extend(mostly_unread.iter().map(|(why, pages)| {
         let more = match pages.len() {
             1 => String::new(),
+            2 => " (and 1 more such page)".into(),
             many => format!(" (and {} more such pages)", many - 1),
         };
         format!("{}: less than half of the page counts: {why}{more}", pages[0])
