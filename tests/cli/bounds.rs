@@ -465,7 +465,7 @@ fn short_passages_take_little_memory() {
 /// Every two are contained in each other, and all share a run.
 #[test]
 fn many_contained_documents_take_little_memory() {
-    const DOCUMENTS: u64 = 300_000;
+    const DOCUMENTS: u64 = 150_000;
     let lines: Vec<Vec<u8>> =
         (0..DOCUMENTS).map(|number| format!("one two three w{}\n", number / 2).into_bytes()).collect();
     check("contain - --shingle 2", &lines, DOCUMENTS, 0);

@@ -79,6 +79,18 @@ const FLAGS: &[&str] = &[
 /// What comes twice in a run with the same id is left out, as `filter` does only with `--drop-known`.
 #[test]
 fn it_decides_as_filter_does() {
+    decides_as_filter(3);
+}
+
+/// `cargo test --test all -- --ignored it_decides --nocapture`
+#[test]
+#[ignore = "takes minutes"]
+fn it_decides_as_filter_does_with_all_flags() {
+    decides_as_filter(1);
+}
+
+/// With every `step`th of the flags.
+fn decides_as_filter(step: usize) {
     let shell = Shell::new();
     let mut random = Random::new(3);
     let texts = texts(&mut random, 270);
@@ -87,7 +99,7 @@ fn it_decides_as_filter_does() {
         let lines = shards(&shell.folder().join(day), first as u64, first, texts);
         shell.write(&format!("{day}.jsonl"), lines);
     }
-    for (number, flags) in FLAGS.iter().enumerate() {
+    for (number, flags) in FLAGS.iter().enumerate().step_by(step) {
         let mut dropped = 0;
         for (day, ..) in days {
             let filter =
@@ -258,7 +270,7 @@ fn kill(rounds: u64) {
 
 #[test]
 fn killed_runs_remember_each_document_once() {
-    kill(4);
+    kill(2);
 }
 
 /// `cargo test --test all -- --ignored killed_runs --nocapture`

@@ -222,8 +222,19 @@ fn check_other_bytes(shell: &Shell, output: &str) {
 
 #[test]
 fn one_place_of_each_passage_stays() {
+    one_place_stays(40);
+}
+
+/// `cargo test --test all -- --ignored one_place --nocapture`
+#[test]
+#[ignore = "takes minutes"]
+fn one_place_of_each_passage_stays_in_hundreds_of_folders() {
+    one_place_stays(400);
+}
+
+fn one_place_stays(folders: u64) {
     let mut cuts = 0;
-    for seed in 0..120 {
+    for seed in 0..folders {
         let shell = Shell::new();
         corpus(&shell.folder().join("in"), seed, 4 + seed as usize % 5, 6);
         let least = [2, 3, 5, 8, 12][seed as usize % 5];
@@ -239,7 +250,7 @@ fn one_place_of_each_passage_stays() {
         let list = |output: &str| fs::read(shell.folder().join(output).join("_dedup/removed.jsonl")).unwrap();
         assert!(list("out") == list("other"), "{seed}");
     }
-    assert!(cuts > 1000, "{cuts}");
+    assert!(cuts as u64 > 8 * folders, "{cuts}");
 }
 
 /// The stream is the files of the folder, one after the other; from standard input too.
@@ -280,6 +291,17 @@ fn the_stream_has_the_records_of_the_folder() {
 /// Killed at any moment, and run again: the output is that of a run that was not.
 #[test]
 fn kills_change_nothing() {
+    kill(4);
+}
+
+/// `cargo test --test all -- --ignored kills_change --nocapture`
+#[test]
+#[ignore = "takes minutes"]
+fn kills_change_nothing_in_fifty_rounds() {
+    kill(50);
+}
+
+fn kill(rounds: usize) {
     let shell = Shell::new();
     corpus(&shell.folder().join("in"), 3, 120, 60);
     let arguments = "passages in --exact --min-words 6 -q -j2 --output";
@@ -287,7 +309,7 @@ fn kills_change_nothing() {
     let (whole, list) = (files(&shell.folder().join("whole")), removed(&shell, "whole").0.len());
     assert!(list > 1000, "{list}");
     let (mut random, mut continued) = (Random::new(1), 0);
-    for round in 0..8 {
+    for round in 0..rounds {
         let (output, folder) = (format!("out-{round}"), shell.folder().join(format!("out-{round}")));
         for _ in 0..4 {
             let mut command = shell.command(&format!("{arguments} {output}"));
