@@ -15,9 +15,12 @@ fn check(folder: &str) -> Result<Outcome, Error> {
 fn main() -> Result<(), Error> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| "fixtures/english/docs".into());
     for finding in &check(&folder)? {
-        let (here, there) = finding.primary_first();
-        println!("{}:{} is also at {}:{}", here.path(), here.stretch.start, there.path(), there.stretch.start);
-        println!("  {}: {}", finding.summary(), here.text().lines().next().unwrap_or_default());
+        let here = finding.primary();
+        println!("{}:{}: {}: {}", here.path(), here.stretch.start, finding.grade.name(), finding.summary());
+        for there in finding.others() {
+            println!("  also at {}:{}", there.path(), there.stretch.start);
+        }
+        println!("  {}", here.text().lines().next().unwrap_or_default());
     }
     Ok(())
 }

@@ -3,7 +3,9 @@
 use neardups::check::config::{Config, Settings};
 use neardups::check::find::{self, Kind};
 use neardups::check::report::{Format, Target};
-use neardups::check::{Allow, Check, Error, FailOn, List, Outcome, Request, Rule, baseline, run};
+use neardups::check::{
+    Allow, Check, Error, FailOn, Finding, Grade, Link, List, Outcome, Place, Request, Rule, baseline, run,
+};
 use neardups::similarity::Threshold;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,14 +41,14 @@ fn request(folder: &TempDir) -> Request {
     Request { folder: folder.path().into(), find, ..Request::new([folder.path()]) }
 }
 
-/// The names of both files of each finding.
-fn names(outcome: &Outcome) -> Vec<[String; 2]> {
+/// The names of the files of each finding.
+fn names(outcome: &Outcome) -> Vec<Vec<String>> {
     let name = |path: &str| Path::new(path).file_name().unwrap().to_string_lossy().into_owned();
-    outcome.into_iter().map(|finding| finding.places.each_ref().map(|place| name(place.path()))).collect()
+    outcome.into_iter().map(|finding| finding.places.iter().map(|place| name(place.path())).collect()).collect()
 }
 
-fn pair(a: &str, b: &str) -> [String; 2] {
-    [a.into(), b.into()]
+fn pair(a: &str, b: &str) -> Vec<String> {
+    vec![a.into(), b.into()]
 }
 
 #[test]
@@ -56,12 +58,12 @@ fn findings_have_both_places_with_their_lines_and_texts() {
     assert_eq!(names(&outcome), [pair("backup.md", "restore.md"), pair("one.md", "two.md")]);
     assert_eq!((outcome.pages, outcome.allowed, outcome.fails()), (4, 0, true));
     let [backup, lamp] = &outcome.findings[..] else { panic!("{outcome:?}") };
-    assert_eq!(backup.places.each_ref().map(|place| place.text()), [BACKUP; 2]);
-    assert_eq!(backup.places.each_ref().map(|place| place.stretch.start.line), [3, 5]);
+    assert_eq!(backup.places.iter().map(|place| place.text()).collect::<Vec<_>>(), [BACKUP; 2]);
+    assert_eq!(backup.places.iter().map(|place| place.stretch.start.line).collect::<Vec<_>>(), [3, 5]);
     assert_eq!(backup.places[1].lines, [5..=5]);
     assert_eq!(backup.places[1].heading.as_deref(), Some("Restoring"));
-    assert_eq!((backup.similarity, backup.percent()), (1.0, 100));
-    assert!(lamp.similarity < 1.0 && lamp.percent() < 100 && lamp.kind != Kind::File);
+    assert_eq!((backup.pairs[0].similarity, backup.pairs[0].percent()), (1.0, 100));
+    assert!(lamp.pairs[0].similarity < 1.0 && lamp.pairs[0].percent() < 100 && lamp.kind != Kind::File);
     assert!(lamp.places[0].text().contains("curtains") && lamp.places[1].text().contains("drapes"));
 }
 
@@ -92,6 +94,103 @@ fn a_baseline_accepts_what_was_there() {
     assert!(invalid.is_conflict && invalid.line == 1);
 }
 
+/// The findings that a baseline of `before` does not accept after `change`, each as its number of places and the names of the new ones.
+fn new_after(before: &[(&str, String)], change: impl FnOnce(&Path)) -> Vec<(usize, Vec<String>)> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in before {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let file = folder.path().join("baseline.json");
+    let with = |update_baseline| Request { baseline: Some(file.clone()), update_baseline, ..request(&folder) };
+    let Some(baseline::Update::Written { text, .. }) = run(&with(true)).unwrap().update else { panic!("no update") };
+    fs::write(&file, text).unwrap();
+    change(folder.path());
+    let outcome = run(&with(false)).unwrap();
+    let new = |finding: &Finding| {
+        let new = finding.places.iter().filter(|place| place.is_new);
+        let name = |place: &Place| Path::new(place.path()).file_name().unwrap().to_string_lossy().into_owned();
+        (finding.places.len(), new.map(name).collect())
+    };
+    outcome.findings.iter().filter(|finding| !finding.accepted).map(new).collect()
+}
+
+#[test]
+fn a_baseline_knows_a_text_in_n_places() {
+    let with = |title: &str, text: &str| format!("# {title}\n\nOnly {title} says this of itself.\n\n{text}\n");
+    let edited = BACKUP.replace("in the morning", "before breakfast").replace("nightly job", "job of the night");
+    let three = [("a.md", with("A", BACKUP)), ("b.md", with("B", &edited)), ("c.md", with("C", BACKUP))];
+    let write = |folder: &Path, name: &str, text: &str| fs::write(folder.join(name), with(name, text)).unwrap();
+    let none: Vec<(usize, Vec<String>)> = Vec::new();
+
+    assert_eq!(new_after(&three, |_| ()), none);
+    // One place fewer: the others were known.
+    for name in ["a.md", "b.md", "c.md"] {
+        assert_eq!(new_after(&three, |folder| fs::remove_file(folder.join(name)).unwrap()), none);
+        assert_eq!(new_after(&three, |folder| write(folder, name, "This page was written anew.")), none);
+    }
+    // An edit of one of them.
+    for name in ["a.md", "b.md", "c.md"] {
+        assert_eq!(new_after(&three, |folder| write(folder, name, &BACKUP.replace("copies", "writes"))), none);
+    }
+    // A page that was renamed.
+    let renamed = |folder: &Path| fs::rename(folder.join("b.md"), folder.join("z.md")).unwrap();
+    assert_eq!(new_after(&three, renamed), none);
+    // One that was renamed, and one more.
+    let and_more = |folder: &Path| {
+        renamed(folder);
+        write(folder, "zz.md", BACKUP);
+    };
+    assert_eq!(new_after(&three, and_more), [(4, vec!["zz.md".to_string()])]);
+    // One place more, in another page or in one of these.
+    assert_eq!(new_after(&three, |folder| write(folder, "d.md", BACKUP)), [(4, vec!["d.md".to_string()])]);
+    let twice = format!("{BACKUP}\n\nBetween them is a sentence that no other page has.\n\n{BACKUP}");
+    assert_eq!(new_after(&three, |folder| write(folder, "b.md", &twice)), [(4, vec!["b.md".to_string()])]);
+    // A copy in place of one that was rewritten.
+    let rewritten = |folder: &Path| {
+        write(folder, "b.md", "This page was written anew.");
+        write(folder, "d.md", BACKUP);
+    };
+    assert_eq!(new_after(&three, rewritten), [(3, vec!["d.md".to_string()])]);
+    // More of the same two pages was copied.
+    let more = |folder: &Path| {
+        for name in ["a.md", "b.md", "c.md"] {
+            write(folder, name, &format!("{BACKUP}\n\n{LIGHT}"));
+        }
+    };
+    assert_eq!(new_after(&three, more).len(), 1);
+}
+
+#[test]
+fn a_baseline_of_version_1_is_read() {
+    let folder = tree();
+    let file = folder.path().join("baseline.json");
+    let outcome = run(&request(&folder)).unwrap();
+    let entry = |finding: &Finding| {
+        let paths: Vec<String> = finding
+            .places
+            .iter()
+            .map(|place| Path::new(place.path()).strip_prefix(folder.path()).unwrap().display().to_string())
+            .collect();
+        format!(
+            "{{\"kind\":\"{}\",\"paths\":[\"{}\",\"{}\"],\"fingerprint\":\"{}\",\"text\":\"x\"}}",
+            finding.name(),
+            paths[0],
+            paths[1],
+            finding.fingerprint
+        )
+    };
+    let entries: Vec<String> = outcome.findings.iter().map(entry).collect();
+    fs::write(&file, format!("{{\"version\":1,\"accepted\":[{}]}}", entries.join(","))).unwrap();
+    let with = Request { baseline: Some(file.clone()), ..request(&folder) };
+    let outcome = run(&with).unwrap();
+    assert!(outcome.findings.iter().all(|finding| finding.accepted) && outcome.stale.is_empty(), "{outcome:?}");
+    fs::write(folder.path().join("third.md"), format!("# Third\n\n{BACKUP}\n")).unwrap();
+    assert_eq!(run(&with).unwrap().reported().count(), 1);
+    fs::write(&file, "{\"version\":3,\"accepted\":[]}").unwrap();
+    let Err(Error::Baseline(invalid)) = run(&with) else { panic!("the version is unknown") };
+    assert!(invalid.message.contains("version 3"), "{invalid:?}");
+}
+
 #[test]
 fn rules_ask_for_more_and_allow() {
     let folder = tree();
@@ -99,9 +198,10 @@ fn rules_ask_for_more_and_allow() {
     let outcome = run(&Request { allow: vec![allow("lamps/")], ..request(&folder) }).unwrap();
     assert_eq!((names(&outcome), outcome.allowed), (vec![pair("backup.md", "restore.md")], 1));
 
-    let rule = |min_words, similarity| Rule { paths: vec!["*.md".into()], min_words, similarity };
+    let rule =
+        |min_words, similarity| Rule { paths: vec!["*.md".into()], min_words, similarity, grade: None, preset: None };
     let rules = |rule| run(&Request { rules: vec![rule], ..request(&folder) }).unwrap();
-    assert_eq!(names(&rules(rule(Some(60), None))), [] as [[String; 2]; 0]);
+    assert_eq!(names(&rules(rule(Some(60), None))), [] as [Vec<String>; 0]);
     assert_eq!(names(&rules(rule(None, Threshold::new(99, 100)))), [pair("backup.md", "restore.md")]);
 
     let outcome = run(&Request { ignore: vec!["lamps/".into(), "old/".into()], ..request(&folder) }).unwrap();
@@ -142,10 +242,31 @@ fn every_report_has_all_that_is_reported() {
         assert!(report.contains("restore.md") && report.contains("two.md"), "{}: {report}", format.name());
         assert_eq!(Target::from(format).render(&outcome), report);
     }
+    let link: Link = "https://example.org/{path}#L{line}-L{end}".parse().unwrap();
+    let mut linked = outcome.clone();
+    (linked.root, linked.link) = (Some(folder.path().canonicalize().unwrap()), Some(link));
+    assert!(Format::Markdown.render(&linked).contains("\"https://example.org/lamps/two.md#L5-L5\""));
+    assert!(Format::Html.render(&linked).contains("\"https://example.org/lamps/two.md#L{line}-L{end}\""));
     let nothing =
         run(&Request { max_findings: 2, paths: vec![folder.path().join("backup.md")], ..request(&folder) }).unwrap();
     let to_file = Target { format: Format::Human, file: Some(PathBuf::from("report.txt")) };
     assert_eq!((Format::Human.render(&nothing), to_file.render(&nothing)), (String::new(), "No copies.\n".into()));
+}
+
+/// Findings of lower grades are counted; what makes the check fail is reported in any case.
+#[test]
+fn totals_count_grades_and_pages() {
+    let folder = tree();
+    let mut outcome = run(&request(&folder)).unwrap();
+    outcome.findings[0].grade = Grade::Note;
+    outcome.findings[1].grade = Grade::Warning;
+    assert_eq!((outcome.by_grade(), outcome.by_kind()), ("1 warning, 1 note".into(), String::new()));
+    assert_eq!((outcome.reported().count(), outcome.unreported(), outcome.fails()), (1, "1 note".into(), false));
+    outcome.fail_on = FailOn::Note;
+    assert_eq!((outcome.reported().count(), outcome.unreported(), outcome.fails()), (2, String::new(), true));
+    assert_eq!(outcome.by_kind(), "warnings: 1 passage; notes: 1 passage");
+    let pages = outcome.worst_pages(3);
+    assert_eq!(pages.iter().map(|page| (page.words, page.findings)).collect::<Vec<_>>(), [(39, 1), (39, 1), (38, 1)]);
 }
 
 #[test]

@@ -1,21 +1,20 @@
-//! The baseline: findings that are accepted, identified by their words.
+//! The baseline: findings that are accepted, known by their words and files.
 
+use super::accepted::{AllKnown, Known, Moves, Sample, shared_grams, sorted};
 use super::error::{Error, InvalidBaseline};
-use super::find::{self, Kind};
-use super::finding::{Finding, fingerprint};
-use super::pages::{Page, Tree};
+use super::finding::{Finding, Place};
+use super::pages::Tree;
 use super::paths::{joined, place, relative, shown};
 use crate::replace::{Links, open_regular};
-use crate::union_find::UnionFind;
 use serde::de::{Deserializer, Error as _};
-use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use serde::{Deserialize, Serialize, Serializer};
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-const VERSION: u32 = 1;
+/// The version that is written. Version 1, of pairs with a fingerprint of their words, is read too.
+const VERSION: u32 = 2;
 
 /// The file.
 #[derive(Deserialize, Serialize)]
@@ -29,56 +28,86 @@ struct File {
 /// Reports another version with its line, like every other error in the file.
 fn known_version<'a, D: Deserializer<'a>>(version: D) -> Result<u32, D::Error> {
     match u32::deserialize(version)? {
-        VERSION => Ok(VERSION),
-        other => Err(D::Error::custom(format!("version {other}; this program reads version {VERSION}"))),
+        known @ 1..=VERSION => Ok(known),
+        other => Err(D::Error::custom(format!("version {other}; this program reads versions 1 to {VERSION}"))),
     }
 }
 
-/// An accepted finding. Its words identify it; paths and text are for people. Whole files, whose words change, are also
-/// identified by their paths.
+/// An accepted finding.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(deny_unknown_fields, expecting = "an object with kind, paths, fingerprint and text")]
+#[serde(deny_unknown_fields, expecting = "an object with kind, paths, words and text")]
 #[non_exhaustive]
 pub struct Entry {
     /// `file`, `passage` or `paragraph`.
     pub kind: String,
-    /// The files, relative to the folder of the baseline.
-    pub paths: [String; 2],
-    /// Hashes of the words of both places, the smaller first.
-    pub fingerprint: String,
-    /// The beginning of the first place.
+    /// The file of each place, relative to the folder of the baseline.
+    pub paths: Vec<String>,
+    /// A sample of its words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<Words>,
+    /// In version 1: hashes of the words of both places, the smaller first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// The beginning of the first place. For people.
     pub text: String,
+}
+
+/// Hashes of runs of four words, in hexadecimal, separated by spaces. `…` at the end: there are more, all of them larger.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Words {
+    hashes: Vec<u32>,
+    is_part: bool,
+}
+
+impl Serialize for Words {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let hashes: Vec<String> = self.hashes.iter().map(|hash| format!("{hash:08x}")).collect();
+        serializer.collect_str(&(hashes.join(" ") + if self.is_part { " …" } else { "" }))
+    }
+}
+
+impl<'a> Deserialize<'a> for Words {
+    fn deserialize<D: Deserializer<'a>>(words: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(words)?;
+        let (hashes, is_part) = text.strip_suffix('…').map_or((text.as_str(), false), |hashes| (hashes, true));
+        let hash = |word: &str| u32::from_str_radix(word, 16);
+        let hashes = hashes.split_whitespace().map(hash).collect::<Result<_, _>>();
+        Ok(Words {
+            hashes: sorted(hashes.map_err(|_| D::Error::custom("words: expected hexadecimal numbers"))?),
+            is_part,
+        })
+    }
 }
 
 impl Entry {
     fn of(finding: &Finding, folder: &Path) -> Self {
-        let mut paths = finding.places.each_ref().map(|place| shown(&relative(folder, &place.page.place)));
+        let path = |place: &Place| shown(&relative(folder, &place.page.place));
+        let mut paths: Vec<String> = finding.places.iter().map(path).collect();
         paths.sort_unstable();
+        let Sample { hashes, is_part } = Sample::of(shared_grams(finding));
         Entry {
             kind: finding.name().into(),
             paths,
-            fingerprint: finding.fingerprint.clone(),
+            words: Some(Words { hashes, is_part }),
+            fingerprint: None,
             text: finding.places[0].beginning(),
         }
     }
-}
 
-impl Entry {
-    /// The pairs that it connects: the words of its places and, for whole files, whose words change, the files.
-    fn connections(&self) -> Vec<[String; 2]> {
-        let (words, files) = (places(&self.fingerprint), self.files());
-        match self.kind.as_str() {
-            "file" => vec![[words[0].clone(), files[0].clone()], words, files],
-            _ => vec![words],
+    /// What it accepts. An entry of version 1 has no sample.
+    fn known(&self, folder: &Path) -> Known {
+        let Words { hashes, is_part } = self.words.clone().unwrap_or_default();
+        Known {
+            sample: Sample { hashes, is_part },
+            files: self.paths.iter().map(|path| joined(folder, Path::new(path))).collect(),
+            is_file: self.kind == "file",
         }
     }
 
-    /// Names for its two files, if it is about whole files; else empty.
-    fn files(&self) -> [String; 2] {
-        match self.kind.as_str() {
-            "file" => self.paths.each_ref().map(|path| format!("the file {path}")),
-            _ => [String::new(), String::new()],
-        }
+    /// Whether an entry of version 1 has the words, or is about the same two files.
+    fn is_pair_of(&self, hashes: &BTreeSet<String>, paths: &[String]) -> bool {
+        let Some((low, high)) = self.fingerprint.as_ref().and_then(|words| words.split_once('-')) else { return false };
+        hashes.contains(low) && hashes.contains(high) || self.kind == "file" && self.paths == paths
     }
 }
 
@@ -130,39 +159,31 @@ impl Baseline {
         self.accepted.as_deref().unwrap_or_default()
     }
 
-    /// An index of its entries, for looking up findings.
-    pub fn known(&self) -> Known<'_> {
-        let words = self.entries().iter().map(|entry| places(&entry.fingerprint));
-        let files = self.entries().iter().filter(|entry| entry.kind == "file").map(|entry| entry.paths.clone());
-        Known { folder: &self.folder, words: words.collect(), files: files.collect() }
-    }
-
-    /// Marks the accepted findings. Findings that are not new take entries before those that are. With `update`, all findings become
-    /// accepted, provided that all pages could be read.
+    /// Marks the accepted findings. With `update`, all findings become accepted, provided that all pages could be read. `min_words` is
+    /// the minimum length of a passage.
     ///
     /// Returns the stale entries: they were not found, although their pages, under one of `roots`, were read or no longer exist.
     pub fn apply(
         &self,
         findings: &mut [Finding],
-        is_new: impl Fn(&Finding) -> bool,
         tree: &Tree,
         roots: &[PathBuf],
+        min_words: usize,
         update: bool,
     ) -> (Vec<Entry>, Option<Update>) {
+        let used = self.accept(findings, min_words);
         let pages: BTreeSet<&Path> = tree.pages.iter().map(|page| page.place.as_path()).collect();
         let roots: Vec<PathBuf> = roots.iter().map(|root| place(root)).collect();
-        let of = |path: &String| joined(&self.folder, Path::new(path));
-        // Findings in pages that exist but were not read may still be valid: their entries accept nothing else.
-        let exists = |path: &Path| fs::symlink_metadata(path).is_ok();
-        let may_accept = |path: &String| pages.contains(of(path).as_path()) || !exists(&of(path));
-        let is_under_roots =
-            |path: &String| pages.contains(of(path).as_path()) || roots.iter().any(|root| of(path).starts_with(root));
-        let (mine, mut kept): (Vec<Entry>, Vec<Entry>) =
-            self.entries().iter().cloned().partition(|entry| entry.paths.iter().all(may_accept));
-        let (stale, others): (Vec<Entry>, Vec<Entry>) = accept(findings, is_new, &self.folder, mine)
-            .into_iter()
-            .partition(|entry| entry.paths.iter().all(is_under_roots));
-        kept.extend(others);
+        // Findings in pages that exist but were not read may still be valid.
+        let is_checked = |path: &String| {
+            let file = joined(&self.folder, Path::new(path));
+            let is_read = pages.contains(file.as_path());
+            is_read || !exists(&file) && roots.iter().any(|root| file.starts_with(root))
+        };
+        let unused = self.entries().iter().enumerate().filter(|(number, _)| !used.contains(number));
+        let (mut stale, mut kept): (Vec<Entry>, Vec<Entry>) =
+            unused.map(|(_, entry)| entry.clone()).partition(|entry| entry.paths.iter().all(is_checked));
+        stale.sort_unstable();
         if !update {
             return (stale, None);
         }
@@ -174,31 +195,48 @@ impl Baseline {
             new: findings.iter().filter(|finding| !finding.accepted).count(),
             kept: kept.len(),
             dropped: stale.len(),
-            text: render(findings.iter().map(|finding| Entry::of(finding, &self.folder)).chain(kept).collect()),
+            text: {
+                kept.extend(findings.iter().map(|finding| Entry::of(finding, &self.folder)));
+                render(kept)
+            },
         };
         findings.iter_mut().for_each(|finding| finding.accepted = true);
         (Vec::new(), Some(update))
     }
-}
 
-/// The entries of a baseline, by words and by files.
-pub(super) struct Known<'a> {
-    folder: &'a Path,
-    words: BTreeSet<[String; 2]>,
-    files: BTreeSet<[String; 2]>,
-}
-
-impl Known<'_> {
-    /// Whether it accepts a finding with these words, or between these two files.
-    pub fn has(&self, pages: &[Arc<Page>], found: &find::Finding) -> bool {
-        if self.words.is_empty() {
-            return false;
+    /// Marks the accepted findings, and the new places of the others. Returns the entries that have the words of a finding.
+    fn accept(&self, findings: &mut [Finding], min_words: usize) -> BTreeSet<usize> {
+        let known = self.entries().iter().map(|entry| entry.known(&self.folder)).collect();
+        let known = AllKnown::new(known, Moves::OfFiles, min_words);
+        let mut used = BTreeSet::new();
+        for finding in findings {
+            let found = known.look_up(finding, exists);
+            used.extend(found.texts);
+            finding.accepted = found.is_accepted;
+            if !finding.accepted {
+                let pairs = self.pairs_of(finding);
+                finding.accepted = pairs.len() + 1 >= finding.places.len();
+                used.extend(pairs);
+            }
+            if let Some(excess) = found.excess.filter(|_| !finding.accepted) {
+                finding.mark_new(&excess);
+            }
         }
-        let mut paths = [&found.a, &found.b].map(|place| shown(&relative(self.folder, &pages[place.document].place)));
-        paths.sort_unstable();
-        found.kind == Kind::File && self.files.contains(&paths)
-            || self.words.contains(&places(&fingerprint(pages, found)))
+        used
     }
+
+    /// The entries of version 1 with two places of a finding. One fewer than its places accept it.
+    fn pairs_of(&self, finding: &Finding) -> Vec<usize> {
+        let hash = |place: &Place| format!("{:016x}", place.page.hash(&place.words));
+        let hashes: BTreeSet<String> = finding.places.iter().map(hash).collect();
+        let paths = Entry::of(finding, &self.folder).paths;
+        let of_pair = |(_, entry): &(usize, &Entry)| entry.is_pair_of(&hashes, &paths);
+        self.entries().iter().enumerate().filter(of_pair).map(|(number, _)| number).collect()
+    }
+}
+
+fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
 }
 
 /// Reads the file. `None` if it does not exist.
@@ -246,101 +284,8 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Entry>, InvalidBaseline> {
     Ok(file.accepted)
 }
 
-/// The parts of an entry that a finding must share to be accepted by it.
-type Key = (Option<String>, Option<[String; 2]>);
-
-/// The keys by which an entry accepts a finding, the strictest first.
-const RULES: [fn(&Entry) -> Option<Key>; 3] = [
-    |entry| Some((Some(entry.fingerprint.clone()), Some(entry.paths.clone()))),
-    // The same two files, edited.
-    |entry| (entry.kind == "file").then(|| (None, Some(entry.paths.clone()))),
-    // Moved or renamed.
-    |entry| Some((Some(entry.fingerprint.clone()), None)),
-];
-
-/// Marks the findings that are accepted. Each entry accepts one finding with its words, so a third copy of an accepted pair is new.
-/// Returns the entries that accept no finding.
-///
-/// Of n near-copies, n − 1 pairs are reported and accepted. If one copy is removed or edited, other pairs of the remaining copies may
-/// be reported. Therefore, within each group of places that accepted pairs connect, an unused entry accepts another pair of
-/// different places.
-fn accept(
-    findings: &mut [Finding],
-    is_new: impl Fn(&Finding) -> bool,
-    folder: &Path,
-    accepted: Vec<Entry>,
-) -> Vec<Entry> {
-    let found: Vec<Entry> = findings.iter().map(|finding| Entry::of(finding, folder)).collect();
-    let mut order: Vec<usize> = (0..findings.len()).collect();
-    order.sort_by_key(|&number| is_new(&findings[number]));
-    let mut connected: Vec<[String; 2]> = accepted.iter().flat_map(Entry::connections).collect();
-    let mut entries: Vec<Option<Entry>> = accepted.into_iter().map(Some).collect();
-    for rule in RULES {
-        let mut by_key: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
-        for (number, entry) in entries.iter().enumerate().rev() {
-            if let Some(key) = entry.as_ref().and_then(rule) {
-                by_key.entry(key).or_default().push(number);
-            }
-        }
-        for &new in order.iter().filter(|&&new| !findings[new].accepted).collect::<Vec<_>>() {
-            if let Some(number) = rule(&found[new]).and_then(|key| by_key.get_mut(&key)?.pop()) {
-                let entry = entries[number].take().expect("each entry is taken once");
-                connected.extend(found[new].connections());
-                connected.push([places(&found[new].fingerprint)[0].clone(), places(&entry.fingerprint)[0].clone()]);
-                findings[new].accepted = true;
-            }
-        }
-    }
-    let groups = Groups::new(&connected);
-    let mut left: BTreeMap<Option<usize>, Vec<Entry>> = BTreeMap::new();
-    for entry in entries.into_iter().flatten().rev() {
-        left.entry(groups.of(&places(&entry.fingerprint))).or_default().push(entry);
-    }
-    for &new in order.iter().filter(|&&new| !findings[new].accepted).collect::<Vec<_>>() {
-        let ends = [places(&found[new].fingerprint), found[new].files()];
-        let group = ends.iter().filter(|[a, b]| a != b).find_map(|ends| groups.of(ends));
-        if group.is_some() {
-            findings[new].accepted = left.get_mut(&group).is_some_and(|left| left.pop().is_some());
-        }
-    }
-    let mut left: Vec<Entry> = left.into_values().flatten().collect();
-    left.sort_unstable();
-    left
-}
-
-/// Groups of places connected by pairs.
-struct Groups<'a> {
-    numbers: BTreeMap<&'a str, usize>,
-    groups: Vec<usize>,
-}
-
-impl<'a> Groups<'a> {
-    fn new(pairs: &'a [[String; 2]]) -> Self {
-        let mut numbers = BTreeMap::new();
-        for place in pairs.iter().flatten() {
-            let next = numbers.len();
-            numbers.entry(place.as_str()).or_insert(next);
-        }
-        let mut groups = UnionFind::<usize>::new(numbers.len());
-        pairs.iter().for_each(|[a, b]| _ = groups.union(numbers[a.as_str()], numbers[b.as_str()]));
-        Groups { numbers, groups: groups.into_labels() }
-    }
-
-    /// The group that both places are in.
-    fn of(&self, places: &[String; 2]) -> Option<usize> {
-        let [a, b] = places.each_ref().map(|place| self.numbers.get(place.as_str()).map(|&number| self.groups[number]));
-        a.filter(|_| a == b)
-    }
-}
-
-/// The hashes of both places, from a fingerprint.
-fn places(fingerprint: &str) -> [String; 2] {
-    let (a, b) = fingerprint.split_once('-').unwrap_or((fingerprint, fingerprint));
-    [a, b].map(String::from)
-}
-
 /// The text of a baseline with these entries.
 pub fn render(mut accepted: Vec<Entry>) -> String {
-    accepted.sort_unstable_by(|x, y| (&x.paths, &x.fingerprint).cmp(&(&y.paths, &y.fingerprint)));
+    accepted.sort_unstable_by(|x, y| (&x.paths, &x.words, &x.fingerprint).cmp(&(&y.paths, &y.words, &y.fingerprint)));
     serde_json::to_string_pretty(&File { version: VERSION, accepted }).expect("strings make JSON") + "\n"
 }

@@ -13,6 +13,8 @@ pub enum Error {
         /// Which glob is invalid, and why.
         message: String,
     },
+    /// A configuration with errors.
+    Config(InvalidConfig),
     /// A file that is not a baseline.
     Baseline(InvalidBaseline),
     /// Git cannot determine what changed.
@@ -35,6 +37,16 @@ pub enum List {
     Allow,
     /// [`rules`](super::Request::rules).
     Rules,
+}
+
+/// What is wrong in a configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InvalidConfig {
+    /// Each error with its file and line, by position.
+    pub errors: Vec<String>,
+    /// How many more errors there are.
+    pub more: usize,
 }
 
 /// Why a file is not a baseline.
@@ -79,11 +91,20 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Globs { message, .. } => f.write_str(message),
+            Error::Config(error) => error.fmt(f),
             Error::Baseline(error) => error.fmt(f),
             Error::Since(error) => error.fmt(f),
             Error::NoBaseline => f.write_str("no baseline to update: name its file"),
             Error::Run(error) => error.fmt(f),
         }
+    }
+}
+
+/// A line for each error.
+impl fmt::Display for InvalidConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.errors.join("\n"))?;
+        if self.more > 0 { write!(f, "\n{} more", self.more) } else { Ok(()) }
     }
 }
 
@@ -114,9 +135,17 @@ impl std::error::Error for Error {
     }
 }
 
+impl std::error::Error for InvalidConfig {}
+
 impl std::error::Error for InvalidBaseline {}
 
 impl std::error::Error for SinceError {}
+
+impl From<InvalidConfig> for Error {
+    fn from(error: InvalidConfig) -> Self {
+        Error::Config(error)
+    }
+}
 
 impl From<InvalidBaseline> for Error {
     fn from(error: InvalidBaseline) -> Self {

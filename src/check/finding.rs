@@ -1,9 +1,11 @@
-//! Findings for people: where both places are, what they share, and whether the finding is accepted.
+//! Findings for people: where the places of a text are, what they share, how serious it is, and whether it is accepted.
 
-use super::find::{self, Kind};
+use super::find::{self, Group, Kind};
+use super::grade::{Grade, Reason};
 use super::pages::{Page, Stretch};
 use crate::passages::Run;
 use crate::prose::Lines;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
@@ -11,15 +13,51 @@ use std::sync::Arc;
 /// Maximum number of characters of a heading in a report.
 const MAX_HEADING: usize = 200;
 
-/// A text that occurs in two places.
+/// A text that occurs in two places or more.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Finding {
     /// Whether it is a file, a passage or a paragraph.
     pub kind: Kind,
+    /// How much it is worth a reviewer's time.
+    pub grade: Grade,
+    /// Why it is not an error; empty for errors.
+    pub reasons: Vec<Reason>,
+    /// Its places, by page and position; two or more.
+    pub places: Vec<Place>,
+    /// Pairs of similar places that connect all of them: one fewer than places.
+    pub pairs: Vec<Pair>,
+    /// The index of the place that a reviewer should look at: the first that is new, else the last.
+    pub primary: usize,
+    /// Identifies the finding: two hashes of words of its places.
+    pub fingerprint: String,
+    /// Whether the baseline accepts it.
+    pub accepted: bool,
+    /// What to do about it; none for notes.
+    pub proposal: Option<Proposal>,
+}
+
+/// What to do about a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Proposal {
+    /// The index of the place whose page should keep the text.
+    pub keep: usize,
+    /// What to do, on one line: where the text stays, and what the generator at hand needs to include it in another page.
+    pub how: String,
+}
+
+/// Two places of a finding, and what they share.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Pair {
+    /// Whether they are files, passages or paragraphs.
+    pub kind: Kind,
     /// The earlier place, then the other.
     pub places: [Place; 2],
-    /// The index of the place that a reviewer should look at: the one that changed, else the later one.
+    /// Their indices in [`Finding::places`].
+    pub indices: [usize; 2],
+    /// Which of the two to look at: 0 or 1.
     pub primary: usize,
     /// How many words match.
     pub matched: usize,
@@ -27,12 +65,8 @@ pub struct Finding {
     pub similarity: f64,
     /// The share of each place that is contained in the other.
     pub contained: [f64; 2],
-    /// Identifies the finding: hashes of the words of both places, the smaller first.
-    pub fingerprint: String,
     /// The words that match, in the order of the earlier place.
     pub runs: Vec<Run>,
-    /// Whether the baseline accepts it.
-    pub accepted: bool,
 }
 
 /// One of the places of a finding.
@@ -49,6 +83,9 @@ pub struct Place {
     pub lines: Vec<RangeInclusive<usize>>,
     /// The heading that it is under, truncated if it is long.
     pub heading: Option<String>,
+    /// Whether the text is new here: since the commit of [`since`](super::Request::since), or since the baseline was written.
+    /// False if neither was given.
+    pub is_new: bool,
 }
 
 /// A part of two places, in the order of one of them.
@@ -61,26 +98,32 @@ pub(super) enum Piece {
 }
 
 impl Place {
-    fn new(pages: &[Arc<Page>], found: &find::Finding, side: usize, lines: &BTreeMap<usize, Lines>) -> Self {
-        let place = [&found.a, &found.b][side];
+    fn new(
+        pages: &[Arc<Page>],
+        place: &find::Place,
+        kind: Kind,
+        runs: &[Range<usize>],
+        lines: &BTreeMap<usize, Lines>,
+    ) -> Self {
         let (page, lines) = (&pages[place.document], &lines[&place.document]);
         let stretch = page.stretch(place.words.clone(), lines);
-        let of_run = |run: &Run| {
-            let stretch = page.stretch(words_of(run, side), lines);
+        let of_run = |run: &Range<usize>| {
+            let stretch = page.stretch(run.clone(), lines);
             stretch.start.line..=stretch.end.line
         };
         Place {
             page: Arc::clone(page),
             stretch,
             words: place.words.clone(),
-            lines: match found.kind {
-                Kind::File => found.runs.iter().map(of_run).collect(),
+            lines: match kind {
+                Kind::File => runs.iter().map(of_run).collect(),
                 Kind::Passage | Kind::Paragraph => vec![stretch.start.line..=stretch.end.line],
             },
             heading: page.heading(place.words.start).map(|heading| match first(heading, MAX_HEADING) {
                 whole if whole == heading => whole.to_string(),
                 cut => format!("{cut}…"),
             }),
+            is_new: false,
         }
     }
 
@@ -117,26 +160,139 @@ pub(super) fn first(text: &str, limit: usize) -> &str {
 }
 
 impl Finding {
-    /// All findings. The lines of each page are counted only once.
-    pub(super) fn all(pages: &[Arc<Page>], found: Vec<find::Finding>) -> Vec<Self> {
+    /// The findings of all groups. The lines of each page are counted only once.
+    pub(super) fn all(pages: &[Arc<Page>], groups: Vec<Group>) -> Vec<Self> {
         let mut lines = BTreeMap::new();
-        for place in found.iter().flat_map(|found| [&found.a, &found.b]) {
+        for place in groups.iter().flat_map(|group| &group.places) {
             lines.entry(place.document).or_insert_with(|| Lines::new(&pages[place.document].source));
         }
-        found.into_iter().map(|found| Finding::new(pages, found, &lines)).collect()
+        groups.into_iter().map(|group| Finding::new(pages, group, &lines)).collect()
     }
 
-    fn new(pages: &[Arc<Page>], found: find::Finding, lines: &BTreeMap<usize, Lines>) -> Self {
+    fn new(pages: &[Arc<Page>], group: Group, lines: &BTreeMap<usize, Lines>) -> Self {
+        let mut runs: Vec<Vec<Range<usize>>> = vec![Vec::new(); group.places.len()];
+        for (indices, found) in &group.pairs {
+            for side in [0, 1] {
+                runs[indices[side]].extend(found.runs.iter().map(|run| words_of(run, side)));
+            }
+        }
+        runs.iter_mut().for_each(|runs| runs.sort_unstable_by_key(|run| (run.start, run.end)));
+        let place = |(place, runs): (&find::Place, &Vec<_>)| Place::new(pages, place, group.kind, runs, lines);
+        let places: Vec<Place> = group.places.iter().zip(&runs).map(place).collect();
         Finding {
+            kind: group.kind,
+            grade: Grade::Error,
+            reasons: Vec::new(),
+            primary: places.len() - 1,
+            fingerprint: fingerprint(&places),
+            pairs: group.pairs.into_iter().map(|(indices, found)| Pair::new(&places, indices, found)).collect(),
+            places,
+            accepted: false,
+            proposal: None,
+        }
+    }
+
+    /// The place to look at.
+    pub fn primary(&self) -> &Place {
+        &self.places[self.primary]
+    }
+
+    /// The key by which reports order findings: the page and the position of the primary place.
+    pub(super) fn listed_by(&self) -> (&str, usize, usize) {
+        let place = self.primary();
+        (place.path(), place.words.start, place.words.end)
+    }
+
+    /// The other places, in order.
+    pub fn others(&self) -> impl Iterator<Item = &Place> {
+        self.places.iter().enumerate().filter(|(index, _)| *index != self.primary).map(|(_, place)| place)
+    }
+
+    /// Marks the places that are new, and looks at the first of them.
+    pub(super) fn mark_new(&mut self, new: &[bool]) {
+        if let Some(first) = new.iter().position(|is_new| *is_new) {
+            self.look_at(first);
+        }
+        self.places.iter_mut().zip(new).for_each(|(place, &is_new)| place.is_new = is_new);
+        for pair in &mut self.pairs {
+            pair.places.iter_mut().zip(pair.indices).for_each(|(place, index)| place.is_new = new[index]);
+        }
+    }
+
+    /// Looks at that place: sets the primary place of the finding and of its pairs.
+    fn look_at(&mut self, index: usize) {
+        self.primary = index;
+        for pair in &mut self.pairs {
+            pair.primary = usize::from(pair.indices[0] != index);
+        }
+    }
+
+    /// The pair to show: the primary place, and the place that shares most words with it.
+    pub fn shown(&self) -> &Pair {
+        let of_primary = self.pairs.iter().filter(|pair| pair.indices.contains(&self.primary));
+        of_primary.max_by_key(|pair| (pair.matched, Reverse(pair.indices))).expect("pairs connect all places")
+    }
+
+    /// The pair of a place with an earlier one, if there is one.
+    pub fn of(&self, index: usize) -> Option<&Pair> {
+        self.pairs.iter().find(|pair| pair.indices[1] == index)
+    }
+
+    /// Its kind as one word.
+    pub fn name(&self) -> &'static str {
+        name(self.kind)
+    }
+
+    /// The words of its longest place.
+    pub fn words(&self) -> usize {
+        self.places.iter().map(|place| place.words.len()).max().unwrap_or_default()
+    }
+
+    /// The lowest and the highest similarity among its pairs, in percent.
+    fn percents(&self) -> [u32; 2] {
+        let percents = || self.pairs.iter().map(Pair::percent);
+        [percents().min().unwrap_or_default(), percents().max().unwrap_or_default()]
+    }
+
+    /// A description on one line.
+    pub fn summary(&self) -> String {
+        self.summary_with(|place| &place.page.path)
+    }
+
+    /// [`summary`](Self::summary) with other names for the files.
+    pub(super) fn summary_with<'a, S: AsRef<str>>(&'a self, name: impl Fn(&'a Place) -> S) -> String {
+        if let [pair] = &self.pairs[..] {
+            return pair.summary_with(name);
+        }
+        let alike = match self.percents() {
+            [least, most] if least == most => format!("{least} %"),
+            [least, most] => format!("{least} to {most} %"),
+        };
+        let what = if self.kind == Kind::File { "whole file" } else { self.name() };
+        format!("{what} of {} words in {} places, {alike} alike", self.words(), self.places.len())
+    }
+}
+
+/// A kind as one word.
+pub(super) fn name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::File => "file",
+        Kind::Passage => "passage",
+        Kind::Paragraph => "paragraph",
+    }
+}
+
+impl Pair {
+    fn new(places: &[Place], indices: [usize; 2], found: find::Finding) -> Self {
+        Pair {
             kind: found.kind,
-            places: [0, 1].map(|side| Place::new(pages, &found, side, lines)),
+            places: indices.map(|index| places[index].clone()),
+            indices,
             primary: 1,
             matched: found.matched,
             similarity: found.similarity().value(),
             contained: found.containment().map(|part| part.value()),
-            fingerprint: fingerprint(pages, &found),
             runs: found.runs,
-            accepted: false,
         }
     }
 
@@ -147,11 +303,7 @@ impl Finding {
 
     /// Its kind as one word.
     pub fn name(&self) -> &'static str {
-        match self.kind {
-            Kind::File => "file",
-            Kind::Passage => "passage",
-            Kind::Paragraph => "paragraph",
-        }
+        name(self.kind)
     }
 
     /// The words of the longer place.
@@ -186,12 +338,7 @@ impl Finding {
         self.part().map(|(part, _)| 1 - part)
     }
 
-    /// A description on one line.
-    pub fn summary(&self) -> String {
-        self.summary_with(|place| &place.page.path)
-    }
-
-    /// [`summary`](Self::summary) with other names for the files.
+    /// A description on one line, with names for the files.
     pub(super) fn summary_with<'a, S: AsRef<str>>(&'a self, name: impl Fn(&'a Place) -> S) -> String {
         let alike = || format!("{} words, {} % alike", self.words(), self.percent());
         match (self.part(), self.kind) {
@@ -216,11 +363,11 @@ impl Finding {
     }
 }
 
-/// Identifies a finding: hashes of the words of both places, the smaller first.
-pub(super) fn fingerprint(pages: &[Arc<Page>], found: &find::Finding) -> String {
-    let mut hashes = [&found.a, &found.b].map(|place| pages[place.document].hash(&place.words));
+/// Identifies a finding: the two smallest hashes of the words of its places.
+fn fingerprint(places: &[Place]) -> String {
+    let mut hashes: Vec<u64> = places.iter().map(|place| place.page.hash(&place.words)).collect();
     hashes.sort_unstable();
-    let [low, high] = hashes;
+    let [low, high] = [hashes[0], hashes[1]];
     format!("{low:016x}-{high:016x}")
 }
 

@@ -33,7 +33,7 @@ impl Count {
     /// A limit is exceeded.
     pub fn add(&mut self, glob: &str) -> Result<(), String> {
         (self.globs, self.bytes) = (self.globs + 1, self.bytes + glob.len());
-        match self.globs <= MAX_GLOBS && self.bytes <= MAX_BYTES {
+        match self.fits() {
             true => Ok(()),
             false => Err(format!(
                 "too many globs: at most {MAX_GLOBS} in all, and {} KiB; name folders instead of files, or use wider globs such as \
@@ -41,6 +41,11 @@ impl Count {
                 MAX_BYTES >> 10
             )),
         }
+    }
+
+    /// Whether no limit is exceeded.
+    pub fn fits(self) -> bool {
+        self.globs <= MAX_GLOBS && self.bytes <= MAX_BYTES
     }
 }
 

@@ -6,8 +6,10 @@
 //! pages     files → prose → words with their positions
 //! find      words → findings; independent of files
 //! rules, baseline, since   which findings count, which are accepted, which touch a change
-//! outcome   findings with both places, their lines and texts
-//! report    the outcome in one of several formats
+//! grading   how much each finding is worth, and why
+//! proposal  which page should keep the text, and how others include it
+//! outcome   findings with all places, their lines and texts
+//! report    the outcome in one of several formats, with totals and links
 //! ```
 //!
 //! [`run`] does all of it. It prints and writes nothing: reports, and the new text of a baseline, are returned.
@@ -22,8 +24,10 @@
 //! request.baseline = Some("fixtures/english/no-baseline.json".into());
 //! let outcome = run(&request)?;
 //! for finding in &outcome {
-//!     let [a, b] = &finding.places;
-//!     println!("{}:{} and {}:{}: {}", a.path(), a.stretch.start, b.path(), b.stretch.start, finding.summary());
+//!     for place in &finding.places {
+//!         println!("{}:{}", place.path(), place.stretch.start);
+//!     }
+//!     println!("    {}: {}", finding.grade.name(), finding.summary());
 //! }
 //! assert!(outcome.fails() && outcome.findings.iter().all(|finding| !finding.accepted));
 //! let report = Format::Sarif.render(&outcome);
@@ -33,6 +37,8 @@
 
 pub mod find;
 
+#[cfg(feature = "check")]
+mod accepted;
 #[cfg(feature = "check")]
 pub mod baseline;
 #[cfg(feature = "check")]
@@ -44,11 +50,21 @@ mod finding;
 #[cfg(feature = "check")]
 mod globs;
 #[cfg(feature = "check")]
+mod grade;
+#[cfg(feature = "check")]
+mod grading;
+#[cfg(feature = "check")]
+mod link;
+#[cfg(feature = "check")]
 mod outcome;
 #[cfg(feature = "check")]
 mod pages;
 #[cfg(feature = "check")]
+mod past;
+#[cfg(feature = "check")]
 pub(crate) mod paths;
+#[cfg(feature = "check")]
+mod proposal;
 #[cfg(feature = "check")]
 pub mod report;
 #[cfg(feature = "check")]
@@ -60,19 +76,24 @@ mod run;
 #[cfg(feature = "check")]
 mod since;
 #[cfg(feature = "check")]
+mod totals;
+#[cfg(feature = "check")]
 mod unused;
 #[cfg(feature = "check")]
 mod walk;
 
 #[cfg(feature = "check")]
 pub use {
-    error::{Error, InvalidBaseline, List, SinceError},
-    finding::{Finding, Place},
+    error::{Error, InvalidBaseline, InvalidConfig, List, SinceError},
+    finding::{Finding, Pair, Place, Proposal},
+    grade::{Grade, Preset, Reason},
+    link::Link,
     outcome::{FailOn, Outcome},
     pages::{Page, Stretch, Tree},
     request::{Counted, Request},
     rules::{Allow, Rule},
     run::{Check, Pages, run},
+    totals::PageTotal,
     unused::Unused,
     walk::Walk,
 };

@@ -2,11 +2,14 @@
 
 use super::baseline::{Entry, Update};
 use super::finding::{Finding, Place};
+use super::grade::Grade;
+use super::link::Link;
 use super::paths::shown;
 use super::unused::Unused;
 use crate::readable::{count, counted};
 use serde::Serialize;
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::slice;
 
@@ -15,9 +18,13 @@ use std::slice;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum FailOn {
-    /// Findings that are not accepted.
+    /// Errors that are not accepted.
     #[default]
-    New,
+    Error,
+    /// Errors and warnings that are not accepted.
+    Warning,
+    /// All findings that are not accepted.
+    Note,
     /// Accepted findings too.
     Any,
     /// No findings.
@@ -26,12 +33,14 @@ pub enum FailOn {
 
 impl FailOn {
     /// All of them, the default first.
-    pub const ALL: [FailOn; 3] = [FailOn::New, FailOn::Any, FailOn::None];
+    pub const ALL: [FailOn; 5] = [FailOn::Error, FailOn::Warning, FailOn::Note, FailOn::Any, FailOn::None];
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
-            FailOn::New => "new",
+            FailOn::Error => "error",
+            FailOn::Warning => "warning",
+            FailOn::Note => "note",
             FailOn::Any => "any",
             FailOn::None => "none",
         }
@@ -41,14 +50,24 @@ impl FailOn {
     pub fn by_name(name: &str) -> Option<Self> {
         FailOn::ALL.into_iter().find(|fail_on| fail_on.name() == name)
     }
+
+    /// The least grade that fails; `None` if nothing does.
+    fn least(self) -> Option<Grade> {
+        match self {
+            FailOn::Error => Some(Grade::Error),
+            FailOn::Warning => Some(Grade::Warning),
+            FailOn::Note | FailOn::Any => Some(Grade::Note),
+            FailOn::None => None,
+        }
+    }
 }
 
 /// The findings of a check, and counts of what it read. Iterating yields all findings, including accepted ones.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// All findings ordered by their places, including accepted ones; with [`since`](super::Request::since), those that touch a
-    /// change.
+    /// All findings ordered by their places, including accepted ones; with [`since`](super::Request::since), those that
+    /// are new.
     pub findings: Vec<Finding>,
     /// Stale entries of the baseline: they were not found, although their pages were checked or no longer exist.
     pub stale: Vec<Entry>,
@@ -70,23 +89,60 @@ pub struct Outcome {
     pub unused: Vec<Unused>,
     /// The update of the baseline, if one was requested.
     pub update: Option<Update>,
+    /// The least grade that is reported.
+    pub grade: Grade,
     /// Which findings make the check fail.
     pub fail_on: FailOn,
     /// The check fails if there are more of them than this.
     pub max_findings: usize,
+    /// The template of links in reports.
+    pub link: Option<Link>,
     /// The root of the repository that the check ran in. Reports for code hosting services give paths relative to it.
     pub root: Option<PathBuf>,
 }
 
 impl Outcome {
-    /// The findings to report: those that are not accepted, or all with [`FailOn::Any`].
+    /// The findings to report, ordered by their places: those of [`grade`](Self::grade) or above that are not accepted, and all that
+    /// [`fail_on`](Self::fail_on) counts.
     pub fn reported(&self) -> impl Iterator<Item = &Finding> {
+        let least = self.least_reported();
+        self.unaccepted().filter(move |finding| finding.grade >= least)
+    }
+
+    /// The same, ordered by their primary places.
+    pub(super) fn listed(&self) -> Vec<&Finding> {
+        let mut findings: Vec<&Finding> = self.reported().collect();
+        findings.sort_by_key(|finding| finding.listed_by());
+        findings
+    }
+
+    /// The same, ordered by grade first, the most serious first.
+    pub(super) fn listed_by_grade(&self) -> Vec<&Finding> {
+        let mut findings = self.listed();
+        findings.sort_by_key(|finding| Reverse(finding.grade));
+        findings
+    }
+
+    /// The least grade that is reported. What makes the check fail is reported in any case.
+    pub(super) fn least_reported(&self) -> Grade {
+        self.fail_on.least().map_or(self.grade, |least| least.min(self.grade))
+    }
+
+    /// Findings of any grade that are not accepted; with [`FailOn::Any`], accepted ones too.
+    pub(super) fn unaccepted(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| !finding.accepted || self.fail_on == FailOn::Any)
     }
 
-    /// Whether the check fails: there are more such findings than [`max_findings`](Self::max_findings).
+    /// If the check fails, the least grade of the findings that make it fail.
+    pub(super) fn failing_grade(&self) -> Option<Grade> {
+        self.fail_on.least().filter(|_| self.fails())
+    }
+
+    /// Whether the check fails: there are more findings of the grades in [`fail_on`](Self::fail_on) than
+    /// [`max_findings`](Self::max_findings).
     pub fn fails(&self) -> bool {
-        self.fail_on != FailOn::None && self.reported().count() > self.max_findings
+        let fails = |least: Grade| self.unaccepted().filter(|finding| finding.grade >= least).count();
+        self.fail_on.least().is_some_and(|least| fails(least) > self.max_findings)
     }
 
     /// The counts on one line.
@@ -98,6 +154,10 @@ impl Outcome {
             counted(self.words as u64, "word"),
             counted((self.findings.len() - accepted) as u64, "copy")
         );
+        let by_grade = self.by_grade();
+        if accepted < self.findings.len() && !by_grade.is_empty() {
+            summary += &format!(" ({by_grade})");
+        }
         for (number, what) in [(accepted, "accepted"), (self.allowed, "allowed")] {
             if number > 0 {
                 summary += &format!(", {} {what}", count(number as u64));

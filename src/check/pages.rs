@@ -27,7 +27,7 @@ pub struct Page {
     pub path: String,
     /// Its absolute path without links.
     pub place: PathBuf,
-    markup: Markup,
+    pub(super) markup: Markup,
     pub(super) source: String,
     pub(super) prose: Prose,
     /// The hash of each word, and its span in the prose.
@@ -46,6 +46,17 @@ pub struct Stretch {
     pub start: Position,
     /// After its last character.
     pub end: Position,
+}
+
+/// Consecutive words of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The index of the block.
+    pub block: usize,
+    pub kind: Kind,
+    /// How many words the whole block has.
+    pub size: usize,
+    pub words: Range<usize>,
 }
 
 impl Page {
@@ -142,6 +153,18 @@ impl Page {
         ]
     }
 
+    /// The parts of these words that are in one block each, in order.
+    pub(super) fn parts(&self, words: Range<usize>) -> impl Iterator<Item = Part> + '_ {
+        let first = self.blocks.partition_point(|block| block.end <= words.start);
+        let blocks = self.blocks[first..].iter().enumerate().take_while(move |(_, block)| block.start < words.end);
+        blocks.filter(|(_, block)| !block.is_empty()).map(move |(number, block)| Part {
+            block: first + number,
+            kind: self.prose.blocks()[first + number].kind,
+            size: block.len(),
+            words: block.start.max(words.start)..block.end.min(words.end),
+        })
+    }
+
     /// The index of the block that a word is in.
     fn block(&self, word: usize) -> Option<usize> {
         let block = self.blocks.partition_point(|block| block.end <= word);
@@ -195,7 +218,7 @@ pub struct Tree {
 }
 
 /// Maximum size of a page in bytes. A larger file is not documentation.
-const MAX_PAGE_BYTES: u64 = 64 << 20;
+pub(super) const MAX_PAGE_BYTES: u64 = 64 << 20;
 
 /// Which files are read, and how.
 pub(super) struct Selection {
@@ -213,6 +236,37 @@ impl Selection {
     fn leaves_out(&self, place: &Path) -> bool {
         self.ignored.iter().any(|globs| globs.find(place)) || self.written.iter().any(|written| written == place)
     }
+
+    /// The markup of a page, by its name.
+    pub fn markup_of(&self, place: &Path) -> Option<Markup> {
+        markup_of(place, self.docstrings)
+    }
+
+    /// The name of a file that does not exist any longer, if it would be read as a page under one of these roots. Ignore files are not
+    /// consulted: git knew the file.
+    pub fn would_read(&self, roots: &[PathBuf], place: &Path) -> Option<String> {
+        if self.leaves_out(place) || self.markup_of(place).is_none() {
+            return None;
+        }
+        let is_hidden =
+            |inside: &Path| inside.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."));
+        roots.iter().find_map(|root| {
+            let inside = place.strip_prefix(fs::canonicalize(root).ok()?).ok()?;
+            (self.walk.hidden || !is_hidden(inside)).then(|| shown(&root.join(inside)))
+        })
+    }
+}
+
+/// A page as it was, from its bytes; `None` if it was not text.
+pub(super) fn old_page(
+    name: String,
+    markup: Markup,
+    place: &Path,
+    bytes: &[u8],
+    options: &prose::ProseOptions,
+) -> Option<Page> {
+    let file = Named { name, path: place.to_path_buf(), place: place.to_path_buf(), markup, given: false };
+    page_of(file, bytes, options).ok().flatten().map(|(page, ..)| page)
 }
 
 /// Reads all pages under some paths. A named file is read whatever its extension; in folders, only files with a known extension.
@@ -268,13 +322,18 @@ fn read_page(file: Named, options: &prose::ProseOptions) -> Read {
     if bytes.len() as u64 > MAX_PAGE_BYTES {
         return Err(format!("{}: larger than 64 MiB, the limit for a page", file.name));
     }
-    if let Some(what) = source::opaque(&bytes) {
+    page_of(file, &bytes, options)
+}
+
+/// The page with these bytes.
+fn page_of(file: Named, bytes: &[u8], options: &prose::ProseOptions) -> Read {
+    if let Some(what) = source::opaque(bytes) {
         return if file.given { Err(format!("{}: {what}", file.name)) } else { Ok(None) };
     }
     if file.given && file.markup != Markup::OpenApi && is_data(&file.path) {
         return Err(format!("{}: records, not a page of documentation (a scan compares records)", file.name));
     }
-    let text = match source::page_text(&bytes, file.markup == Markup::Html) {
+    let text = match source::page_text(bytes, file.markup == Markup::Html) {
         Some((text, repair)) => Some((text.into_owned(), repair)),
         None if file.given => return Err(format!("{}: not text", file.name)),
         None => None,
@@ -370,12 +429,17 @@ fn named(entry: &DirEntry, place: PathBuf, docstrings: bool) -> Option<Named> {
         true => !entry.path().is_dir(),
         false => entry.file_type().is_file(),
     };
-    let language = Language::of_path(entry.path()).filter(|_| docstrings);
-    let markup = Markup::of_path(entry.path()).or(language.map(Markup::Docstrings));
+    let markup = markup_of(entry.path(), docstrings);
     let markup = markup.or_else(|| (is_file && is_openapi(entry.path())).then_some(Markup::OpenApi));
     let markup = markup.or(given.then_some(Markup::Plain));
     let (name, path) = (shown(entry.path()), entry.path().to_path_buf());
     markup.filter(|_| is_file).map(|markup| Named { name, path, place, markup, given })
+}
+
+/// The markup of a file, by its name.
+fn markup_of(path: &Path, docstrings: bool) -> Option<Markup> {
+    let language = Language::of_path(path).filter(|_| docstrings);
+    Markup::of_path(path).or(language.map(Markup::Docstrings))
 }
 
 #[cfg(test)]

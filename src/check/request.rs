@@ -1,6 +1,8 @@
 //! The request for a check, with every value resolved.
 
 use super::find;
+use super::grade::Grade;
+use super::link::Link;
 use super::outcome::FailOn;
 use super::report::{Format, Target};
 use super::rules::{Allow, Rule};
@@ -85,10 +87,15 @@ pub struct Request {
     /// Whether to accept all findings. The new text of the baseline is in
     /// [`Outcome::update`](super::Outcome::update); nothing is written.
     pub update_baseline: bool,
-    /// A git commit: only findings that touch a line changed since then are reported.
+    /// A git commit: only findings that are new since then are reported, as the same check of its merge base with the current commit
+    /// would not report them.
     pub since: Option<String>,
     /// Reports that the caller will write. The check only needs them to skip reports of earlier runs.
     pub reports: Vec<Target>,
+    /// The template of links in reports.
+    pub link: Option<Link>,
+    /// The least grade that is reported.
+    pub grade: Grade,
     /// Which findings make the check fail.
     pub fail_on: FailOn,
     /// The check fails if there are more of them than this.
@@ -126,6 +133,8 @@ impl Default for Request {
             update_baseline: false,
             since: None,
             reports: vec![Format::Human.into()],
+            link: None,
+            grade: Grade::Warning,
             fail_on: FailOn::default(),
             max_findings: 0,
             threads: 0,

@@ -3,6 +3,7 @@
 use super::error::{Error, List};
 use super::find::{Finding, Kind, Place, size};
 use super::globs::Lists;
+use super::grade::{Grade, Preset};
 use super::pages::Page;
 use crate::similarity::Threshold;
 use serde::Serialize;
@@ -19,8 +20,8 @@ pub struct Allow {
     pub reason: String,
 }
 
-/// A finding in a file that matches these globs must also reach these thresholds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A finding in a file that matches these globs must also reach these thresholds, and has at most this grade.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
     /// Globs as in `.gitignore`.
     pub paths: Vec<String>,
@@ -28,6 +29,18 @@ pub struct Rule {
     pub min_words: Option<usize>,
     /// Minimum similarity of the places; for a file, also the minimum share that is contained in the other.
     pub similarity: Option<Threshold>,
+    /// The highest grade of a finding.
+    pub grade: Option<Grade>,
+    /// What these files are.
+    pub preset: Option<Preset>,
+}
+
+/// What the rules say about the grades of findings in a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct OfFile {
+    /// The highest grade.
+    pub grade: Option<Grade>,
+    pub presets: Vec<Preset>,
 }
 
 /// The rules of a request.
@@ -59,6 +72,19 @@ impl Rules {
             finding: lists(List::Rules, rules.iter().map(|rule| &rule.paths[..]).collect())?,
             rules: rules.to_vec(),
         })
+    }
+
+    /// What the rules say about the grades of findings in a file, given as an absolute path without links.
+    pub fn of_file(&self, place: &Path) -> OfFile {
+        if self.rules.iter().all(|rule| rule.grade.is_none() && rule.preset.is_none()) {
+            return OfFile::default();
+        }
+        let numbers = self.finding.find(place);
+        let rules = || numbers.iter().map(|&number| &self.rules[number]);
+        OfFile {
+            grade: rules().filter_map(|rule| rule.grade).min(),
+            presets: rules().filter_map(|rule| rule.preset).collect(),
+        }
     }
 
     /// The rules that apply to each of these pages.
@@ -116,21 +142,11 @@ impl Scopes<'_> {
             && rule.min_words.is_none_or(|min_words| self.is_long(finding, min_words))
     }
 
-    /// Whether it has at least `min_words`, counted as for the options: in passages, words that do not match count twice.
+    /// Whether its longer place has at least `min_words`.
     fn is_long(&self, finding: &Finding, min_words: usize) -> bool {
         let words = |place: &Place| &self.pages[place.document].words()[place.words.clone()];
         let [a, b] = [words(&finding.a), words(&finding.b)];
-        let longer = if b.len() > a.len() { b } else { a };
-        let size = match finding.kind {
-            // Each word counts at least half. This avoids counting a large page again for each page that it contains.
-            Kind::File if longer.len() >= 2 * min_words => return true,
-            Kind::File | Kind::Paragraph => size(a).max(size(b)),
-            Kind::Passage => {
-                let words = self.pages[finding.a.document].words();
-                let matched: usize = finding.runs.iter().map(|run| size(&words[run.a..run.a + run.tokens])).sum();
-                (2 * size(longer)).saturating_sub(matched)
-            }
-        };
-        size >= min_words
+        // Each word counts at least half. This avoids counting a large page again for each page that it contains.
+        a.len().max(b.len()) >= 2 * min_words || size(a).max(size(b)) >= min_words
     }
 }

@@ -5,9 +5,12 @@ use super::error::{Error, List, SinceError};
 use super::find::{self, Document, Judgement, find_judged};
 use super::finding::Finding;
 use super::globs::Globs;
+use super::grading;
 use super::outcome::Outcome;
-use super::pages::{self, Selection, Tree};
+use super::pages::{self, Page, Selection, Tree};
+use super::past::Past;
 use super::paths::{current_repository, place};
+use super::proposal::propose;
 use super::report;
 use super::request::{Counted, Request};
 use super::rules::{Rules, Verdict};
@@ -18,6 +21,7 @@ use crate::run::ordered::thread_pool;
 use rayon::ThreadPool;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Reads the pages and finds the copies among them.
 ///
@@ -112,23 +116,28 @@ impl Pages<'_> {
     /// # Errors
     /// Git cannot determine what changed in one of the pages.
     pub fn find(self) -> Result<Outcome, Error> {
-        let Pages { check: Check { request, rules, baseline, pool, .. }, changes, tree, unused } = self;
-        if let Some(changes) = &changes {
+        let Pages { check: Check { request, rules, selection, baseline, pool, .. }, changes, tree, unused } = self;
+        let min_words = request.find.min_words;
+        let (mut found, past) = pool.install(|| -> Result<_, SinceError> {
+            let found = found(&tree.pages, &rules, &request.find);
+            let Some(changes) = &changes else { return Ok((found, None)) };
             refuse_unknown(&tree, changes)?;
+            Ok((found, Some(Past::read(&tree, &request.paths, &selection, changes)?)))
+        })?;
+        if let Some(past) = &past {
+            let then = pool.install(|| self::found(past.pages(), &rules, &request.find));
+            past.keep_new(&mut found.findings, &then.findings, min_words);
         }
-        let found = pool.install(|| found(&tree, &rules, baseline.as_ref(), &request.find));
-        let mut findings = Finding::all(&tree.pages, found.findings);
-        let is_new =
-            |finding: &Finding| changes.as_ref().is_some_and(|changes| touches(finding, changes).contains(&true));
+        let mut findings = found.findings;
         let (mut stale, update) = match &baseline {
-            Some(baseline) => baseline.apply(&mut findings, is_new, &tree, &request.paths, request.update_baseline),
+            Some(baseline) => baseline.apply(&mut findings, &tree, &request.paths, min_words, request.update_baseline),
             None => (Vec::new(), None),
         };
-        if let Some(changes) = &changes {
-            findings.retain_mut(|finding| touched(finding, changes));
-            // With `since`, entries elsewhere were not checked.
+        if changes.is_some() {
+            // Entries elsewhere were not checked.
             stale.clear();
         }
+        propose(&mut findings);
         Ok(Outcome {
             findings,
             stale,
@@ -141,8 +150,10 @@ impl Pages<'_> {
             notices: tree.notices,
             unused,
             update,
+            grade: request.grade,
             fail_on: request.fail_on,
             max_findings: request.max_findings,
+            link: request.link.clone(),
             root: current_repository(),
         })
     }
@@ -150,26 +161,22 @@ impl Pages<'_> {
 
 /// The findings that remain after the rules.
 struct Found {
-    findings: Vec<find::Finding>,
+    findings: Vec<Finding>,
     allowed: usize,
     cut_short: usize,
 }
 
-fn found(tree: &Tree, rules: &Rules, baseline: Option<&Baseline>, options: &find::FindOptions) -> Found {
-    let scopes = rules.of(&tree.pages);
+fn found(pages: &[Arc<Page>], rules: &Rules, options: &find::FindOptions) -> Found {
+    let scopes = rules.of(pages);
     let documents: Vec<Document> =
-        tree.pages.iter().zip(&scopes.of_page).map(|(page, &scope)| page.document(scope)).collect();
-    let known = baseline.map(Baseline::known);
-    // Of findings of equal length, accepted ones come first: the choice does not depend on the names of the pages.
-    let judge = |finding: &find::Finding| {
-        let number = scopes.verdict(finding)? as usize;
-        let is_known = known.as_ref().is_some_and(|known| known.has(&tree.pages, finding));
-        Some(Judgement { number, rank: usize::from(!is_known) })
-    };
-    let find::Found { mut findings, cut_short, .. } = find_judged(&documents, options, judge);
-    let all = findings.len();
-    findings.retain(|finding| scopes.verdict(finding) == Some(Verdict::Reported));
-    Found { allowed: all - findings.len(), findings, cut_short }
+        pages.iter().zip(&scopes.of_page).map(|(page, &scope)| page.document(scope)).collect();
+    let judge = |finding: &find::Finding| Some(Judgement { number: scopes.verdict(finding)? as usize, rank: 0 });
+    let find::Found { findings, cut_short, .. } = find_judged(&documents, options, judge);
+    let is_reported = |finding: &find::Finding| scopes.verdict(finding) == Some(Verdict::Reported);
+    let (reported, allowed): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_reported);
+    let mut findings = Finding::all(pages, find::grouped(reported));
+    grading::grade(&mut findings, rules, options);
+    Found { findings, allowed: find::grouped(allowed).len(), cut_short }
 }
 
 /// A folder as an absolute path without links.
@@ -209,19 +216,4 @@ fn refuse_unknown(tree: &Tree, changes: &Changes) -> Result<(), SinceError> {
         Some((page, message)) => Err(SinceError::Page { path: page.path.clone(), message }),
         None => Ok(()),
     }
-}
-
-/// Whether one of the places changed. If so, it becomes the primary place.
-fn touched(finding: &mut Finding, changes: &Changes) -> bool {
-    match touches(finding, changes) {
-        [_, true] => finding.primary = 1,
-        [true, false] => finding.primary = 0,
-        [false, false] => return false,
-    }
-    true
-}
-
-/// Which of the places changed.
-fn touches(finding: &Finding, changes: &Changes) -> [bool; 2] {
-    finding.places.each_ref().map(|place| changes.touch(&place.page.place, &place.lines))
 }

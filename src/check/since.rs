@@ -1,16 +1,13 @@
-//! The lines that changed since a commit, according to git.
+//! What changed since a commit, according to git: the files, and their text at that commit.
 
 use super::error::SinceError;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::ops::RangeInclusive;
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::rc::Rc;
-use std::{env, fs};
-
-/// The lines that changed, by file. A new file has one range with all lines; a new folder stands for all files in it.
-type Lines = BTreeMap<PathBuf, Vec<RangeInclusive<usize>>>;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::{env, fs, thread};
 
 /// Environment variables that change the format of diffs, or how git reads paths.
 const OUTPUT_VARIABLES: [&str; 5] =
@@ -19,11 +16,29 @@ const OUTPUT_VARIABLES: [&str; 5] =
 /// Environment variables with settings of the caller, such as safe folders: they apply to submodules too.
 const SETTINGS_VARIABLES: [&str; 2] = ["GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"];
 
+/// What a changed file was at the commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Was {
+    /// Nothing, or no regular file. Of a folder: all files in it are new.
+    New,
+    /// A file with this object, in the repository of this index.
+    File(usize, String),
+}
+
+/// A file as it was at the commit.
+pub(super) struct OldFile {
+    /// Its absolute path without links.
+    pub place: PathBuf,
+    pub bytes: Vec<u8>,
+}
+
 /// The changes in a repository and its submodules.
 pub(super) struct Changes {
     /// The root of the repository.
     top: PathBuf,
-    lines: Lines,
+    repositories: Vec<Repository>,
+    /// What each changed file was, by its absolute path.
+    files: BTreeMap<PathBuf, Was>,
     /// Submodules whose changes could not be determined, each with the reason.
     unknown: BTreeMap<PathBuf, String>,
 }
@@ -48,7 +63,12 @@ impl Changes {
         })?;
         // Without a common ancestor, as in a shallow clone, against the commit itself.
         let base = top.git(["merge-base", &commit, "HEAD"]).map(line).unwrap_or(commit);
-        let mut changes = Changes { top: top.folder.clone(), lines: Lines::new(), unknown: BTreeMap::new() };
+        let mut changes = Changes {
+            top: top.folder.clone(),
+            repositories: Vec::new(),
+            files: BTreeMap::new(),
+            unknown: BTreeMap::new(),
+        };
         let mut submodules = changes.add(&top, &base).map_err(|message| wrong(format!("git failed: {message}")))?;
         while let Some((submodule, base)) = submodules.pop() {
             match changes.add(&submodule, &base) {
@@ -71,8 +91,9 @@ impl Changes {
 
     /// Adds the changes of a repository since a commit. Returns its submodules, each with the commit that it had then.
     fn add(&mut self, repository: &Repository, base: &str) -> Result<Vec<(Repository, String)>, String> {
-        changed(repository, base, &mut self.lines)?;
-        submodules(repository, base, &mut self.lines)
+        changed(repository, base, self.repositories.len(), &mut self.files)?;
+        self.repositories.push(repository.clone());
+        submodules(repository, base, &mut self.files)
     }
 
     /// Why the changes of a file could not be determined, if so. The path is absolute and without links.
@@ -84,24 +105,40 @@ impl Changes {
         Some(format!("is in a submodule {why}"))
     }
 
-    /// Whether one of these lines of a file changed. The path is absolute and without links.
-    pub fn touch(&self, place: &Path, lines: &[RangeInclusive<usize>]) -> bool {
+    /// Whether a file changed. The path is absolute and without links.
+    pub fn has(&self, place: &Path) -> bool {
         // An untracked repository inside is listed as a folder.
-        let within = place.ancestors().take_while(|folder| folder.starts_with(&self.top));
-        let changed = within.filter_map(|path| self.lines.get(path)).next().map(Vec::as_slice).unwrap_or_default();
-        lines.iter().any(|lines| {
-            // Both ends of what changed ascend.
-            let next = changed.partition_point(|changed| changed.end() < lines.start());
-            changed.get(next).is_some_and(|changed| changed.start() <= lines.end())
-        })
+        let mut within = place.ancestors().take_while(|folder| folder.starts_with(&self.top));
+        within.any(|path| self.files.contains_key(path))
+    }
+
+    /// The changed files as they were at the commit, but for those that were not there, larger than `limit` bytes, or that `is_wanted`
+    /// does not want. In the order of their paths.
+    ///
+    /// # Errors
+    /// Git cannot read them.
+    pub fn old_files(&self, limit: u64, is_wanted: impl Fn(&Path) -> bool) -> Result<Vec<OldFile>, SinceError> {
+        let mut objects: Vec<Vec<(&Path, &str)>> = vec![Vec::new(); self.repositories.len()];
+        for (place, was) in self.files.iter().filter(|(place, _)| is_wanted(place)) {
+            if let Was::File(repository, object) = was {
+                objects[*repository].push((place, object));
+            }
+        }
+        let mut files = Vec::new();
+        for (repository, objects) in self.repositories.iter().zip(&objects).filter(|(_, objects)| !objects.is_empty()) {
+            files.extend(repository.read(objects, limit).map_err(SinceError::Git)?);
+        }
+        files.sort_by(|x, y| x.place.cmp(&y.place));
+        Ok(files)
     }
 }
 
 /// A repository that git runs in.
+#[derive(Clone)]
 struct Repository {
     folder: PathBuf,
     /// Names of the environment variables that are specific to a repository.
-    local: Rc<[String]>,
+    local: Arc<[String]>,
     /// Whether these variables apply to this one.
     is_given: bool,
 }
@@ -113,8 +150,8 @@ impl Repository {
     /// without them: if they name no working tree, git takes the current folder for its root, which may be wrong.
     fn here() -> Result<Self, String> {
         let within = |local, is_given| Repository { folder: PathBuf::from("."), local, is_given };
-        let local = line(within(Rc::default(), true).git(["rev-parse", "--local-env-vars"])?);
-        let local: Rc<[String]> =
+        let local = line(within(Arc::default(), true).git(["rev-parse", "--local-env-vars"])?);
+        let local: Arc<[String]> =
             local.split_whitespace().filter(|name| !SETTINGS_VARIABLES.contains(name)).map(String::from).collect();
         let top = |is_given| within(local.clone(), is_given).git(["rev-parse", "--show-toplevel"]);
         let (top, is_given) = match env::var_os("GIT_WORK_TREE") {
@@ -138,6 +175,33 @@ impl Repository {
 
     /// The output of git, or the reason why it failed.
     fn git<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Result<Vec<u8>, String> {
+        let output = self.command(args).output().map_err(|error| format!("cannot run git: {error}"))?;
+        match output.status.success() {
+            true => Ok(output.stdout),
+            false => Err(String::from_utf8_lossy(&output.stderr).trim().to_string()),
+        }
+    }
+
+    /// Reads objects up to a size.
+    fn read(&self, objects: &[(&Path, &str)], limit: u64) -> Result<Vec<OldFile>, String> {
+        let failed = |error: io::Error| format!("cannot read objects of git: {error}");
+        let mut command = self.command(["cat-file", "--batch"]);
+        let mut git = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let git = git.as_mut().map_err(|error| format!("cannot run git: {error}"))?;
+        let (mut input, output) = (git.stdin.take().expect("a pipe"), git.stdout.take().expect("a pipe"));
+        let names: String = objects.iter().map(|(_, object)| format!("{object}\n")).collect();
+        let read = thread::scope(|scope| {
+            scope.spawn(move || input.write_all(names.as_bytes()));
+            let mut output = BufReader::new(output);
+            objects.iter().map(|(place, _)| old_file(&mut output, place, limit)).collect::<io::Result<Vec<_>>>()
+        });
+        // It ends by itself at the end of its input, or when nobody reads its output.
+        let _ = git.wait();
+        Ok(read.map_err(failed)?.into_iter().flatten().collect())
+    }
+
+    /// Git in this repository, with these arguments.
+    fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new("git");
         command.arg("-C").arg(&self.folder).args(args);
         let foreign = self.local.iter().filter(|_| !self.is_given).map(String::as_str);
@@ -145,41 +209,76 @@ impl Repository {
             command.env_remove(name);
         }
         command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_LITERAL_PATHSPECS", "1");
-        let output = command.output().map_err(|error| format!("cannot run git: {error}"))?;
-        match output.status.success() {
-            true => Ok(output.stdout),
-            false => Err(String::from_utf8_lossy(&output.stderr).trim().to_string()),
-        }
+        command
     }
 }
 
-/// Differences between a commit and the working tree of a repository, and untracked files.
-fn changed(repository: &Repository, base: &str, lines: &mut Lines) -> Result<(), String> {
-    let options = [
-        "--no-color",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--find-renames",
-        "--ignore-submodules",
-        "--inter-hunk-context=0",
-    ];
-    let diff = |how: &[&str]| repository.git(["diff"].iter().chain(&options).chain(how).chain(&[base, "--"]));
-    // A change of type (such as a link that became a file) is printed as two diffs but as one name: it is listed separately.
-    let names = diff(&["--name-only", "-z", "--diff-filter=dt"])?;
-    let patch = diff(&["--unified=0", "--diff-filter=dt"])?;
-    let other = diff(&["--name-only", "-z", "--diff-filter=T"])?;
-    let untracked = repository.git(["ls-files", "--others", "--exclude-standard", "-z"])?;
-    for (name, changed) in ended_by_zero(&names).zip(sections(&patch)) {
-        lines.insert(repository.folder.join(path_of(name)), changed);
+/// The next object of `git cat-file --batch`: a line `<object> <kind> <size>`, the bytes, and a line end. `None` if it is missing, no file, or
+/// larger than the limit.
+fn old_file(output: &mut impl BufRead, place: &Path, limit: u64) -> io::Result<Option<OldFile>> {
+    let mut head = String::new();
+    output.read_line(&mut head)?;
+    let mut words = head.split_whitespace().skip(1);
+    let (kind, size) = (words.next(), words.next().and_then(|size| size.parse::<u64>().ok()));
+    let Some(size) = size else {
+        // `<object> missing`.
+        return if head.is_empty() { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(None) };
+    };
+    let mut object = output.take(size + 1);
+    let is_wanted = kind == Some("blob") && size <= limit;
+    let mut bytes = Vec::new();
+    match is_wanted {
+        true => object.read_to_end(&mut bytes).map(drop)?,
+        false => io::copy(&mut object, &mut io::sink()).map(drop)?,
     }
-    for name in ended_by_zero(&other).chain(ended_by_zero(&untracked)) {
-        lines.insert(repository.folder.join(path_of(name)), vec![1..=usize::MAX]);
+    if is_wanted && bytes.len() as u64 != size + 1 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    bytes.truncate(size as usize);
+    Ok(is_wanted.then(|| OldFile { place: place.to_path_buf(), bytes }))
+}
+
+/// Differences between a commit and the working tree of a repository, which has this index, and untracked files.
+fn changed(
+    repository: &Repository,
+    base: &str,
+    index: usize,
+    files: &mut BTreeMap<PathBuf, Was>,
+) -> Result<(), String> {
+    let options = ["--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--ignore-submodules"];
+    let diff = repository.git(["diff"].iter().chain(&options).chain(&[base, "--"]))?;
+    let untracked = repository.git(["ls-files", "--others", "--exclude-standard", "-z"])?;
+    for (was, name) in raw(&diff) {
+        let was = was.map_or(Was::New, |object| Was::File(index, object));
+        files.insert(repository.folder.join(path_of(name)), was);
+    }
+    for name in ended_by_zero(&untracked) {
+        // A folder, such as an untracked repository, ends with a slash.
+        let path = repository.folder.join(path_of(name.strip_suffix(b"/").unwrap_or(name)));
+        files.insert(path, Was::New);
     }
     Ok(())
 }
 
+/// The entries of `git diff --raw -z`: `:<mode> <mode> <object> <object> <status>`, then the name. Each with its old object, if that was a
+/// regular file.
+fn raw(printed: &[u8]) -> impl Iterator<Item = (Option<String>, &[u8])> {
+    let mut parts = ended_by_zero(printed);
+    std::iter::from_fn(move || {
+        let head = String::from_utf8_lossy(parts.next()?).into_owned();
+        let name = parts.next()?;
+        let mut words = head.trim_start_matches(':').split(' ');
+        let (mode, object) = (words.next()?, words.nth(1)?);
+        Some((mode.starts_with("100").then(|| object.to_string()), name))
+    })
+}
+
 /// The submodules of a repository, each with the commit that it had at `base`. A submodule added since is new as a whole.
-fn submodules(outer: &Repository, base: &str, lines: &mut Lines) -> Result<Vec<(Repository, String)>, String> {
+fn submodules(
+    outer: &Repository,
+    base: &str,
+    files: &mut BTreeMap<PathBuf, Was>,
+) -> Result<Vec<(Repository, String)>, String> {
     let mut submodules = Vec::new();
     for entry in ended_by_zero(&outer.git(["ls-files", "--stage", "-z"])?) {
         let Some(name) = entry.strip_prefix(b"160000 ").and_then(|rest| rest.splitn(2, |&byte| byte == b'\t').nth(1))
@@ -195,7 +294,7 @@ fn submodules(outer: &Repository, base: &str, lines: &mut Lines) -> Result<Vec<(
         let was = outer.git([OsStr::new("ls-tree"), "-z".as_ref(), base.as_ref(), "--".as_ref(), name.as_ref()])?;
         match line(was).split([' ', '\t']).collect::<Vec<_>>()[..] {
             ["160000", _, commit, ..] => submodules.push((outer.inner(place), commit.to_string())),
-            _ => drop(lines.insert(place, vec![1..=usize::MAX])),
+            _ => drop(files.insert(place, Was::New)),
         }
     }
     Ok(submodules)
@@ -204,41 +303,6 @@ fn submodules(outer: &Repository, base: &str, lines: &mut Lines) -> Result<Vec<(
 /// Splits the output of `git … -z`.
 fn ended_by_zero(printed: &[u8]) -> impl Iterator<Item = &[u8]> {
     printed.split(|&byte| byte == 0).filter(|name| !name.is_empty())
-}
-
-/// The lines that each file of a patch without context adds.
-fn sections(patch: &[u8]) -> Vec<Vec<RangeInclusive<usize>>> {
-    let mut sections: Vec<Vec<RangeInclusive<usize>>> = Vec::new();
-    // Remaining lines of the hunk: these are content, whatever they look like.
-    let mut content = 0;
-    for line in patch.split(|&byte| byte == b'\n') {
-        if content > 0 && matches!(line.first(), Some(b'+' | b'-')) {
-            content -= 1;
-        } else if line.starts_with(b"diff --git ") {
-            sections.push(Vec::new());
-        } else if line.starts_with(b"Binary files ")
-            && let Some(section) = sections.last_mut()
-        {
-            // For example UTF-16: git does not print which lines.
-            section.push(1..=usize::MAX);
-        } else if let Some((removed, start, added)) = hunk(line)
-            && let Some(section) = sections.last_mut()
-        {
-            content = removed + added;
-            // Where lines were removed, the lines on both sides of the gap count as changed.
-            section.push(if added == 0 { start..=start + 1 } else { start..=start + added - 1 });
-        }
-    }
-    sections
-}
-
-/// `@@ -1,2 +3,4 @@`: the number of removed lines, the first added line, the number of added lines.
-fn hunk(line: &[u8]) -> Option<(usize, usize, usize)> {
-    let line = std::str::from_utf8(line.strip_prefix(b"@@ -")?.split(|&byte| byte == b'@').next()?).ok()?;
-    let (old, new) = line.trim_end().split_once(" +")?;
-    let count = |range: &str| range.split_once(',').map_or(Some(1), |(_, count)| count.parse().ok());
-    let start = new.split(',').next()?.parse().ok()?;
-    Some((count(old)?, start, count(new)?))
 }
 
 /// The single line that git printed.
@@ -261,9 +325,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_a_patch() {
-        let patch = b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,0 +2,3 @@ head\n+diff --git a/q b/q\n+@@ -1 +1 @@\n+c\n@@ -9,2 +12,0 @@\n-a\n-b\n\
-diff --git a/bin b/bin\nBinary files a/bin and b/bin differ\ndiff --git a/y b/y\n@@ -4 +4 @@\n-u\n+v\n\\ No newline at end of file\n";
-        assert_eq!(sections(patch), [vec![2..=4, 12..=13], vec![1..=usize::MAX], vec![4..=4]]);
+    fn entries_of_a_raw_diff() {
+        let zero = "0".repeat(40);
+        let one = "1".repeat(40);
+        let diff = format!(
+            ":100644 100644 {one} {zero} M\0a.md\0:000000 100644 {zero} {zero} A\0b c.md\0:120000 100644 {one} {zero} T\0d.md\0\
+             :100755 000000 {one} {zero} D\0e\0"
+        );
+        let found: Vec<_> = raw(diff.as_bytes()).collect();
+        let old = || Some(one.clone());
+        assert_eq!(found, [(old(), &b"a.md"[..]), (None, b"b c.md"), (None, b"d.md"), (old(), b"e")]);
+    }
+
+    #[test]
+    fn objects_of_a_batch() {
+        let mut output =
+            &b"aa blob 3\nx\ny\nbb missing\ncc blob 5\n12345\ndd tree 1\nx\nee blob 0\n\nff blob 9\nxx"[..];
+        let mut next = || old_file(&mut output, Path::new("p"), 4).map(|file| file.map(|file| file.bytes));
+        assert_eq!(next().unwrap(), Some(b"x\ny".to_vec()));
+        assert_eq!([next().unwrap(), next().unwrap(), next().unwrap()], [None, None, None]);
+        assert_eq!(next().unwrap(), Some(vec![]));
+        // Too large, and the output ends; then no output at all.
+        assert_eq!(next().unwrap(), None);
+        assert!(next().is_err());
     }
 }

@@ -524,7 +524,7 @@ fn what_starts_like_a_mark_is_told() {
         let expected: Vec<_> = mark.map(|mark| Notice::Unknown { line: 3, mark: mark.into() }).into_iter().collect();
         assert_eq!((prose.text(), prose.notices()), ("a\n\nbc", &expected[..]), "{comment}");
     }
-    // In plain text all of it counts, and only what is likely to be a mark is told.
+    // In plain text all of it counts, and only what is likely to be a mark is reported.
     let source = "a\ndedup:latest\ndedup:ignore-begin b\n";
     let prose = read(Markup::Plain, source, &ProseOptions::default());
     let notice = Notice::Unknown { line: 3, mark: "dedup:ignore-begin".into() };

@@ -121,6 +121,7 @@ fn reports_for_people_have_no_control_characters() {
     for line in [
         "dedup check docs -q",
         "dedup check docs -q --report github",
+        "dedup check docs -q --report markdown",
         "dedup check docs -q --report sarif",
         "dedup check docs -q --report html",
         "dedup check docs -q --baseline stale.json --report html",

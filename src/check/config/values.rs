@@ -1,9 +1,10 @@
 //! Values of a TOML file with their positions, so that errors name file, line, key and value.
 
+use super::super::error::InvalidConfig;
+use super::super::finding::first;
 use super::super::globs;
-use crate::Error;
 use crate::readable::nearest;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
@@ -12,30 +13,110 @@ use toml::de::{DeTable, DeValue};
 /// Maximum number of characters of a value in a message.
 const MAX_SHOWN: usize = 100;
 
-/// A file.
+/// Maximum number of errors that are reported of a file.
+const MAX_ERRORS: usize = 20;
+
+/// Maximum number of errors of the parser that are looked at.
+const MAX_PARSED: usize = 100;
+
+/// An error in a file: the byte offset, and what is wrong there.
+#[derive(Clone, Debug)]
+pub struct Wrong {
+    place: usize,
+    what: String,
+    /// Whether the line is not TOML. Values in such a line are not what was meant.
+    is_syntax: bool,
+}
+
+/// A file. Errors are collected, so that all of them can be reported at once.
 pub struct Toml<'a> {
-    pub path: &'a Path,
-    pub text: &'a str,
+    path: &'a Path,
+    text: &'a str,
+    /// What precedes the names of our tables in headers, such as `tool.dedup.`.
+    prefix: &'static str,
     /// Number and size of its globs read so far.
-    pub globs: Cell<globs::Count>,
+    globs: Cell<globs::Count>,
+    errors: RefCell<Vec<Wrong>>,
 }
 
 impl<'a> Toml<'a> {
-    /// Its tables.
-    ///
-    /// # Errors
-    /// It is not TOML: the error shows the line.
-    pub fn parse(&self) -> Result<Spanned<DeTable<'a>>, Error> {
-        DeTable::parse(self.text).map_err(|error| {
-            let place = error.span().map_or_else(|| self.too_deep(), |span| span.start);
-            let line = self.text.lines().nth(self.line(place) - 1).unwrap_or_default();
-            let value = line.split_once('=').map_or("", |(_, value)| value.trim_start());
-            let word = value.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-            // The parser's own message may be about a number.
-            let is_text = word.starts_with(char::is_alphabetic) && !["true", "false", "inf", "nan"].contains(&word);
-            let why = if is_text { "not a value (strings must be quoted)" } else { error.message().trim_end() };
-            self.wrong(place, &format!("`{}`: {why}", shown(line)))
-        })
+    /// A file with this text.
+    pub fn new(path: &'a Path, text: &'a str, prefix: &'static str) -> Self {
+        Toml { path, text, prefix, globs: Cell::default(), errors: RefCell::default() }
+    }
+
+    /// Its tables. Of a file that is not TOML, what can be parsed; its errors are recorded.
+    pub fn parse(&self) -> Whole<'a> {
+        let (table, errors) = DeTable::parse_recoverable(self.text);
+        // An error without a position is found by parsing again: once is enough. Of a line, the first error is enough.
+        let (mut has_unplaced, mut last) = (false, None);
+        for error in errors.into_iter().take(MAX_PARSED) {
+            let place = match error.span() {
+                Some(span) => span.start,
+                None if has_unplaced => continue,
+                None => self.too_deep(),
+            };
+            has_unplaced |= error.span().is_none();
+            let start = self.text[..place.min(self.text.len())].rfind('\n').map_or(0, |end| end + 1);
+            if last != Some(start) {
+                self.record(self.not_toml(place, start, error.message()));
+            }
+            last = Some(start);
+        }
+        table
+    }
+
+    /// An error of the parser, with the line that it is about, which starts there.
+    fn not_toml(&self, place: usize, start: usize, message: &str) -> Wrong {
+        let line = self.text[start..].lines().next().unwrap_or_default();
+        let value = line.split_once('=').map_or("", |(_, value)| value.trim_start());
+        let word = value.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        // The parser's own message may be about a number.
+        let is_text = word.starts_with(char::is_alphabetic) && !["true", "false", "inf", "nan"].contains(&word);
+        let why = if is_text { "not a value (strings must be quoted)" } else { message.trim_end() };
+        Wrong { place, what: format!("`{}`: {why}", shown(line)), is_syntax: true }
+    }
+
+    /// Records an error.
+    fn record(&self, wrong: Wrong) {
+        self.errors.borrow_mut().push(wrong);
+    }
+
+    /// The value, unless it is wrong: then the error is recorded.
+    fn kept<T>(&self, read: Result<T, Wrong>) -> Option<T> {
+        read.map_err(|wrong| self.record(wrong)).ok()
+    }
+
+    /// A header as written in this file.
+    fn header(&self, header: &str) -> String {
+        header.replacen("check", &format!("{}check", self.prefix), 1)
+    }
+
+    /// Whether an error was recorded.
+    pub fn has_errors(&self) -> bool {
+        !self.errors.borrow().is_empty()
+    }
+
+    /// All errors that were recorded, by position; `None` if there are none. Of a line that is not TOML, only the first is reported.
+    pub fn into_errors(self) -> Option<InvalidConfig> {
+        let mut errors = self.errors.take();
+        errors.sort_by_key(|wrong| (wrong.place, !wrong.is_syntax));
+        let (mut line, mut at, mut broken) = (1, 0, 0);
+        let (mut messages, mut all) = (Vec::new(), 0);
+        for Wrong { place, what, is_syntax } in errors {
+            let place = place.min(self.text.len());
+            line += memchr::memchr_iter(b'\n', &self.text.as_bytes()[at..place]).count();
+            at = place;
+            if broken == line {
+                continue;
+            }
+            broken = if is_syntax { line } else { broken };
+            all += 1;
+            if all <= MAX_ERRORS {
+                messages.push(format!("{}:{line}: {what}", self.path.to_string_lossy()));
+            }
+        }
+        (all > 0).then(|| InvalidConfig { more: all - messages.len(), errors: messages })
     }
 
     /// The first line where keys are nested too deep. The parser reports this error without a position.
@@ -52,15 +133,6 @@ impl<'a> Toml<'a> {
         starts[starts.partition_point(|start| !is_too_deep(start)).min(starts.len() - 1)]
     }
 
-    /// The line of a byte offset, counted from 1.
-    fn line(&self, place: usize) -> usize {
-        1 + self.text.as_bytes()[..place.min(self.text.len())].iter().filter(|&&byte| byte == b'\n').count()
-    }
-
-    fn wrong(&self, place: usize, what: &str) -> Error {
-        Error::Usage(format!("{}:{}: {what}", self.path.to_string_lossy(), self.line(place)))
-    }
-
     fn part(&self, place: Range<usize>) -> String {
         shown(self.text.get(place).unwrap_or_default())
     }
@@ -68,15 +140,24 @@ impl<'a> Toml<'a> {
 
 /// A text on one line, truncated if it is long.
 fn shown(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // The text may be the whole file.
+    let line = text
+        .split_whitespace()
+        .take(MAX_SHOWN + 1)
+        .map(|word| first(word, MAX_SHOWN + 1))
+        .collect::<Vec<_>>()
+        .join(" ");
     let more = if line.chars().nth(MAX_SHOWN).is_some() { "…" } else { "" };
-    line.chars().take(MAX_SHOWN).collect::<String>() + more
+    first(&line, MAX_SHOWN).to_string() + more
 }
+
+/// A whole file.
+pub type Whole<'a> = Spanned<DeTable<'a>>;
 
 /// A table whose values are read by key.
 pub struct Table<'a> {
     toml: &'a Toml<'a>,
-    /// The header as written in the file.
+    /// The header as written in a `dedup.toml`.
     header: &'static str,
     place: usize,
     entries: &'a DeTable<'a>,
@@ -86,54 +167,60 @@ pub struct Table<'a> {
 
 impl<'a> Table<'a> {
     /// The whole file.
-    pub fn whole(toml: &'a Toml<'a>, table: &'a Spanned<DeTable<'a>>) -> Self {
+    pub fn whole(toml: &'a Toml<'a>, table: &'a Whole<'a>) -> Self {
         Table { toml, header: "", place: 0, entries: table.get_ref(), known: Vec::new() }
     }
 
-    /// The value of a key, if the table has it.
-    ///
-    /// # Errors
-    /// Those of `read`.
-    pub fn get<T>(
-        &mut self,
-        key: &'static str,
-        read: impl FnOnce(Value<'a>) -> Result<T, Error>,
-    ) -> Result<Option<T>, Error> {
-        self.known.push(key);
-        let value = self.entries.get(key);
-        value.map(|value| read(Value { toml: self.toml, key, is_item: false, value })).transpose()
+    /// The file that it is in.
+    pub fn toml(&self) -> &'a Toml<'a> {
+        self.toml
     }
 
-    /// The value of a required key.
-    ///
-    /// # Errors
-    /// Those of `read`; or the key is missing: the error says what is expected.
+    /// The value of a key, if the table has it and it can be read.
+    pub fn get<T>(&mut self, key: &'static str, read: impl FnOnce(Value<'a>) -> Result<T, Wrong>) -> Option<T> {
+        self.known.push(key);
+        let value = self.entries.get(key)?;
+        self.toml.kept(read(Value { toml: self.toml, key, is_item: false, value }))
+    }
+
+    /// The value of a required key. If it is missing, the error names what is `expected`.
     pub fn need<T>(
         &mut self,
         key: &'static str,
         expected: &str,
-        read: impl FnOnce(Value<'a>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        self.get(key, read)?.ok_or_else(|| self.wrong(&format!("has no `{key}`: expected {expected}")))
+        read: impl FnOnce(Value<'a>) -> Result<T, Wrong>,
+    ) -> Option<T> {
+        if self.entries.get(key).is_none() {
+            self.toml.record(self.wrong(&format!("has no `{key}`: expected {expected}")));
+        }
+        self.get(key, read)
+    }
+
+    /// Records an error about the table.
+    pub fn record(&self, wrong: Wrong) {
+        self.toml.record(wrong);
+    }
+
+    /// Whether the table has a key.
+    pub fn has(&self, key: &str) -> bool {
+        self.entries.get(key).is_some()
     }
 
     /// An error about the table.
-    pub fn wrong(&self, what: &str) -> Error {
-        self.toml.wrong(self.place, &format!("`{}` {what}", self.header))
+    pub fn wrong(&self, what: &str) -> Wrong {
+        Wrong { place: self.place, what: format!("`{}` {what}", self.toml.header(self.header)), is_syntax: false }
     }
 
-    /// Checks that all keys were read.
-    ///
-    /// # Errors
-    /// A key is unknown: the error names it, and the most similar known key.
-    pub fn done(self) -> Result<(), Error> {
-        let others = self.entries.keys().filter(|key| !self.known.contains(&key.get_ref().as_ref()));
-        let Some(first) = others.min_by_key(|key| key.span().start) else { return Ok(()) };
-        let hint = match nearest(first.get_ref(), self.known.iter().copied()).first() {
-            Some(known) => format!("did you mean `{known}`?"),
-            None => format!("expected one of {}", self.known.join(", ")),
-        };
-        Err(self.toml.wrong(first.span().start, &format!("unknown key `{}`; {hint}", shown(first.get_ref()))))
+    /// Records an error for each key that was not read. It names the most similar known key.
+    pub fn done(self) {
+        for key in self.entries.keys().filter(|key| !self.known.contains(&key.get_ref().as_ref())) {
+            let hint = match nearest(key.get_ref(), self.known.iter().copied()).first() {
+                Some(known) => format!("did you mean `{known}`?"),
+                None => format!("expected one of {}", self.known.join(", ")),
+            };
+            let what = format!("unknown key `{}`; {hint}", shown(key.get_ref()));
+            self.toml.record(Wrong { place: key.span().start, what, is_syntax: false });
+        }
     }
 }
 
@@ -148,7 +235,7 @@ pub struct Value<'a> {
 
 impl<'a> Value<'a> {
     /// An error about the value.
-    pub fn wrong(&self, what: impl AsRef<str>) -> Error {
+    pub fn wrong(&self, what: impl AsRef<str>) -> Wrong {
         let (place, key, what) = (self.value.span(), self.key, what.as_ref());
         let value = self.toml.part(place.clone());
         let what_it_is = match (self.is_item, self.value.get_ref()) {
@@ -159,19 +246,23 @@ impl<'a> Value<'a> {
             (true, _) => format!("`{value}` in `{key}`"),
             (false, _) => format!("`{key} = {value}`"),
         };
-        self.toml.wrong(place.start, &format!("{what_it_is}: {what}"))
+        Wrong { place: place.start, what: format!("{what_it_is}: {what}"), is_syntax: false }
     }
 
     /// A glob, which counts towards the limit for a file.
     ///
     /// # Errors
-    /// It is not a glob, or exceeds the limit.
-    pub fn glob(&self) -> Result<&'a str, Error> {
+    /// It is not a glob, or the first that exceeds the limit. The others are not checked.
+    pub fn glob(&self) -> Result<&'a str, Wrong> {
         let glob = self.text().ok_or_else(|| self.wrong("expected a glob as a quoted string"))?;
-        let mut count = self.toml.globs.get();
-        let is_glob = count.add(glob).and_then(|()| globs::check(glob));
+        let before = self.toml.globs.get();
+        let mut count = before;
+        let added = count.add(glob);
         self.toml.globs.set(count);
-        is_glob.map(|()| glob).map_err(|why| self.wrong(why))
+        if added.is_err() && !before.fits() {
+            return Ok(glob);
+        }
+        added.and_then(|()| globs::check(glob)).map(|()| glob).map_err(|why| self.wrong(why))
     }
 
     /// A whole number that is not negative.
@@ -186,27 +277,48 @@ impl<'a> Value<'a> {
         self.value.get_ref().as_float().map_or_else(whole, |number| number.as_str().parse().ok())
     }
 
+    /// True or false.
+    pub fn flag(&self) -> Option<bool> {
+        self.value.get_ref().as_bool()
+    }
+
     /// A string.
     pub fn text(&self) -> Option<&'a str> {
         self.value.get_ref().as_str()
     }
 
-    /// All items of a list.
+    /// All items of a list that can be read; the errors of the others are recorded.
     ///
     /// # Errors
-    /// Those of `read`; or it is not a list.
-    pub fn list<T>(&self, expected: &str, read: impl FnMut(Value<'a>) -> Result<T, Error>) -> Result<Vec<T>, Error> {
+    /// It is not a list.
+    pub fn list<T>(
+        &self,
+        expected: &str,
+        mut read: impl FnMut(Value<'a>) -> Result<T, Wrong>,
+    ) -> Result<Vec<T>, Wrong> {
         let list = self.value.get_ref().as_array().ok_or_else(|| self.wrong(format!("expected {expected}")))?;
-        list.iter().map(|value| Value { is_item: true, value, ..*self }).map(read).collect()
+        let items = list.iter().map(|value| Value { is_item: true, value, ..*self });
+        Ok(items.filter_map(|item| self.toml.kept(read(item))).collect())
+    }
+
+    /// The same for a list that must have an item.
+    ///
+    /// # Errors
+    /// It is not a list, or it is empty.
+    pub fn some<T>(&self, expected: &str, read: impl FnMut(Value<'a>) -> Result<T, Wrong>) -> Result<Vec<T>, Wrong> {
+        match self.value.get_ref().as_array() {
+            Some(list) if list.is_empty() => Err(self.wrong(format!("expected {expected}, not an empty list"))),
+            _ => self.list(expected, read),
+        }
     }
 
     /// The table under a header.
     ///
     /// # Errors
     /// It is not a table.
-    pub fn table(&self, header: &'static str) -> Result<Table<'a>, Error> {
-        let entries =
-            self.value.get_ref().as_table().ok_or_else(|| self.wrong(format!("expected a table, {header}")))?;
+    pub fn table(&self, header: &'static str) -> Result<Table<'a>, Wrong> {
+        let expected = || self.wrong(format!("expected a table, {}", self.toml.header(header)));
+        let entries = self.value.get_ref().as_table().ok_or_else(expected)?;
         Ok(Table { toml: self.toml, header, place: self.value.span().start, entries, known: Vec::new() })
     }
 }

@@ -39,8 +39,7 @@ pub fn size(words: &[u64]) -> usize {
 /// Minimum lengths and similarities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FindOptions {
-    /// Minimum length of a passage, in words of the longer place; a Han or Kana character counts as half a word. Words that do not
-    /// match count twice: an edited copy also has edits at its ends, but is found only from the first to the last matching words.
+    /// Minimum length of a passage, in words of the longer place; a Han or Kana character counts as half a word.
     pub min_words: usize,
     /// Minimum similarity of passages.
     pub passage_similarity: Threshold,
@@ -50,6 +49,19 @@ pub struct FindOptions {
     pub paragraph_similarity: Threshold,
     /// Minimum similarity of whole files, and minimum share of a file that is contained in another.
     pub file_similarity: Threshold,
+    /// Whether to find what is too short or too common by default: passages of [`STRICT_WORDS`] or more within one block, and paragraphs
+    /// with the same sentences in another order.
+    pub strict: bool,
+}
+
+/// Minimum length of a passage within one block if [`FindOptions::strict`] is set, in words.
+pub const STRICT_WORDS: usize = 25;
+
+impl FindOptions {
+    /// The minimum length of a passage within one block.
+    pub(super) fn shortest(&self) -> usize {
+        if self.strict { self.min_words.min(STRICT_WORDS) } else { self.min_words }
+    }
 }
 
 /// Passages of 40 words at 0.7, paragraphs of 15 words at 0.8, files at 0.8.
@@ -62,6 +74,7 @@ impl Default for FindOptions {
             paragraph_words: 15,
             paragraph_similarity: threshold(80),
             file_similarity: threshold(80),
+            strict: false,
         }
     }
 }
@@ -99,7 +112,7 @@ pub struct Finding {
     /// How many words match.
     pub matched: usize,
     /// The matching words: common runs by word index in the two documents. Words outside of runs were edited. Ordered by the first
-    /// document and, except for files, also by the second.
+    /// document and, except for files and paragraphs with sentences in another order, also by the second.
     pub runs: Vec<Run>,
 }
 

@@ -21,12 +21,15 @@
 //! chained, the gaps between them are aligned exactly, and the chain is cut into stretches that score above the threshold. A stretch
 //! that would reach less than four words into the next block ends with its block. Paragraphs with a common run are compared exactly.
 //!
+//! With [`FindOptions::strict`] also passages of [`STRICT_WORDS`] or more within one block, and paragraphs with the same sentences in
+//! another order.
+//!
 //! # What is not reported
 //!
-//! * Redundant findings. Reported findings connect their matching words, and a finding is reported if half of its matching words,
-//!   or [`FindOptions::min_words`] of them, are not connected yet. So n copies of a passage give n − 1 findings, or a few more if they
-//!   were edited, rather than n². At least half of the words of every copy are in a finding, so the findings in a document are
-//!   enough to judge it.
+//! * Redundant findings. Reported findings connect their matching words, and of a further passage or paragraph only the parts are
+//!   reported that are not connected yet, if they are long enough. So n copies of a passage give n − 1 findings rather than n², which
+//!   [`grouped`] makes one, and no two findings are about the same words of the same two places. A file is reported if half of its
+//!   matching words, or [`FindOptions::min_words`] of them, are not connected yet.
 //! * Low content: the matching words must include half the minimum of distinct words with a letter. Tables of numbers and
 //!   repetitions of one word are not found.
 //! * Parallel wording: within one document, paragraphs shorter than a passage may have only half as many edits.
@@ -43,11 +46,13 @@
 
 mod finding;
 mod grams;
+mod groups;
 mod paragraphs;
 mod select;
 mod trim;
 
-pub use finding::{Document, FindOptions, Finding, Judgement, Kind, Place, size, word};
+pub use finding::{Document, FindOptions, Finding, Judgement, Kind, Place, STRICT_WORDS, size, word};
+pub use groups::{Group, grouped};
 
 use crate::hash::sequence_hash;
 use crate::passages::Run;
@@ -57,6 +62,7 @@ use grams::{Grams, Text};
 use paragraphs::{Compared, Paragraphs};
 use rayon::prelude::*;
 use select::Candidate;
+use std::ops::Range;
 
 /// The findings, and the effects of limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -113,7 +119,13 @@ pub fn find_judged(
     let (frequent, cut_short) = (grams.frequent(), found.iter().filter(|(_, cut_short)| *cut_short).count());
     drop(grams);
     let candidates = found.into_iter().flat_map(|(candidates, _)| candidates).collect();
-    let selected = select::select(candidates, search.text.words.len(), options);
+    let is_enough = |part: &Candidate, judgement: &Judgement| {
+        let least = if part.kind == Kind::Paragraph { options.paragraph_words } else { options.min_words };
+        part.is_long_and_similar(&search.text, options)
+            && has_content(&search.text.words, &part.runs, least)
+            && search.judged(part.clone()).is_some_and(|(judged, _)| judged.number == judgement.number)
+    };
+    let selected = select::select(candidates, search.text.words.len(), options, is_enough);
     findings.extend(selected.iter().map(|candidate| candidate.finding(&search.text, &firsts)));
     findings.sort_by_cached_key(|finding| {
         let [a, b] = [&finding.a, &finding.b].map(|place| (place.document, place.words.start, place.words.end));
@@ -240,15 +252,12 @@ impl<'a, Judge: Fn(&Finding) -> Option<Judgement>> Search<'a, Judge> {
         let ranges = [a, b].map(|document| text.range(document));
         let starts = [&ranges[0], &ranges[1]].map(|range| range.start);
         // More than half of a passage at the minimum similarity is usually in common runs, but sometimes far less.
-        let least = options.min_words.div_ceil(3);
+        let least = options.shortest().div_ceil(3);
         let mut found = Vec::new();
         let Ok(passages) = aligner.passages(&ranges, runs, least);
         for mut runs in passages {
             trim::trim(&mut runs, blocks, starts);
-            let enough = has_content(&text.words, &runs, options.min_words);
-            found.extend(
-                Candidate::passage(runs).filter(|passage| enough && passage.is_long_and_similar(text, options)),
-            );
+            found.extend(self.passages(runs, blocks, starts));
         }
         let paragraphs = [&self.paragraphs[a], &self.paragraphs[b]];
         for (places, runs) in paragraphs::similar(text, runs, a == b, paragraphs, options, compared, &mut aligner.lcs) {
@@ -264,6 +273,21 @@ impl<'a, Judge: Fn(&Finding) -> Option<Judgement>> Search<'a, Judge> {
         }
     }
 
+    /// The passage of these runs, if it is long and similar enough. With [`FindOptions::strict`], shorter parts of it within one block.
+    fn passages(&self, runs: Vec<Run>, blocks: [&[Range<usize>]; 2], starts: [usize; 2]) -> Vec<Candidate> {
+        let Search { text, options, .. } = self;
+        let enough = |runs: Vec<Run>, options: &FindOptions| {
+            let has_content = has_content(&text.words, &runs, options.min_words);
+            Candidate::passage(runs).filter(|passage| has_content && passage.is_long_and_similar(text, options))
+        };
+        let shortest = FindOptions { min_words: options.shortest(), ..*self.options };
+        let short: Vec<Vec<Run>> = if options.strict { trim::within_blocks(&runs, blocks, starts) } else { Vec::new() };
+        match enough(runs, options) {
+            Some(passage) => vec![passage],
+            None => short.into_iter().filter_map(|runs| enough(runs, &shortest)).collect(),
+        }
+    }
+
     /// Whether two short, different paragraphs share little more than frequent phrases.
     fn is_phrase(&self, grams: &Grams, paragraph: &Candidate) -> bool {
         let is_short = paragraph.places.iter().all(|place| self.text.size(place.clone()) < self.options.min_words);
@@ -272,3 +296,6 @@ impl<'a, Judge: Fn(&Finding) -> Option<Judgement>> Search<'a, Judge> {
         is_short && !is_equal && 2 * rare() < self.options.paragraph_words
     }
 }
+
+#[cfg(test)]
+mod tests;

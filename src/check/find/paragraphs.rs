@@ -1,6 +1,7 @@
 //! Near-equal paragraphs: blocks with a common run, compared as a whole.
 
 use super::grams::{GRAM, Text};
+use super::select::disjoint;
 use super::{Document, FindOptions};
 use crate::passages::Run;
 use crate::passages::lcs::Lcs;
@@ -82,7 +83,23 @@ fn needed(both: usize, are_items: bool, options: &FindOptions) -> usize {
     (both - edits).div_ceil(2)
 }
 
-/// The pairs of paragraphs of two documents that are similar enough, as equal runs, given the documents' common runs.
+/// The part of a common run that is in both places.
+fn clipped(run: &Run, places: &[Range<usize>; 2]) -> Option<Run> {
+    let cut = places[0].start.saturating_sub(run.a).max(places[1].start.saturating_sub(run.b));
+    let (a, b) = (run.a + cut, run.b + cut);
+    let tokens =
+        run.tokens.saturating_sub(cut).min(places[0].end.saturating_sub(a)).min(places[1].end.saturating_sub(b));
+    (tokens >= GRAM).then_some(Run { a, b, tokens })
+}
+
+/// The equal runs of two paragraphs, in any order, if they have enough words.
+fn reordered(runs: impl Iterator<Item = Run>, places: &[Range<usize>; 2], needed: usize) -> Option<Vec<Run>> {
+    let runs = disjoint(runs.filter_map(|run| clipped(&run, places)).collect());
+    (runs.iter().map(|run| run.tokens).sum::<usize>() >= needed).then_some(runs)
+}
+
+/// The pairs of paragraphs of two documents that are similar enough, as equal runs, given the documents' common runs. The runs ascend in
+/// both paragraphs, unless only [`FindOptions::strict`] finds them.
 pub(super) fn similar(
     text: &Text,
     runs: &[Run],
@@ -93,18 +110,18 @@ pub(super) fn similar(
     lcs: &mut Lcs,
 ) -> Vec<([Range<usize>; 2], Vec<Run>)> {
     let mut pairs = Vec::new();
-    for run in runs {
+    for (number, run) in runs.iter().enumerate() {
         for j in b.within(&(run.b..run.b + run.tokens)) {
             let shared = run.b.max(b.places[j].start)..(run.b + run.tokens).min(b.places[j].end);
             let other = shared.start - run.b + run.a..shared.end - run.b + run.a;
-            pairs.extend(a.within(&other).map(|i| (i, j)));
+            pairs.extend(a.within(&other).map(|i| (i, j, number)));
         }
     }
     pairs.sort_unstable();
-    pairs.dedup();
     pairs
-        .into_iter()
-        .filter_map(|(i, j)| {
+        .chunk_by(|x, y| (x.0, x.1) == (y.0, y.1))
+        .filter_map(|common| {
+            let (i, j, _) = common[0];
             let places = [a.places[i].clone(), b.places[j].clone()];
             let sizes = [a.sizes[i], b.sizes[j]];
             if places[0] == places[1] || sizes[0].max(sizes[1]) < options.paragraph_words {
@@ -114,11 +131,15 @@ pub(super) fn similar(
             let needed = needed(places[0].len() + places[1].len(), own && is_short, options);
             // A common subsequence has no more words than both share in any order.
             overlap_at_least(&a.sorted[i], &b.sorted[j], needed).filter(|_| compared.one_more(j))?;
-            let mut runs = Vec::new();
-            lcs.common(&text.words[places[0].clone()], &text.words[places[1].clone()], &mut runs);
-            let matched: usize = runs.iter().map(|run| run.tokens).sum();
-            runs.iter_mut().for_each(|run| (run.a, run.b) = (run.a + places[0].start, run.b + places[1].start));
-            (matched >= needed).then_some((places, runs))
+            let mut equal = Vec::new();
+            lcs.common(&text.words[places[0].clone()], &text.words[places[1].clone()], &mut equal);
+            let matched: usize = equal.iter().map(|run| run.tokens).sum();
+            equal.iter_mut().for_each(|run| (run.a, run.b) = (run.a + places[0].start, run.b + places[1].start));
+            if matched < needed {
+                let common = common.iter().filter(|_| options.strict).map(|&(.., number)| runs[number]);
+                equal = reordered(common, &places, needed)?;
+            }
+            Some((places, equal))
         })
         .collect()
 }

@@ -1,14 +1,15 @@
 //! Selects the candidates to report: whole files before their parts, and no redundant ones.
 
-use super::grams::Text;
+use super::grams::{GRAM, Text};
 use super::{FindOptions, Finding, Judgement, Kind, Place};
 use crate::passages::Run;
+use crate::passages::lcs::push;
 use crate::union_find::UnionFind;
 use std::cmp::Reverse;
 use std::ops::Range;
 
 /// A possible finding, by places among the words of all documents.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub kind: Kind,
     pub places: [Range<usize>; 2],
@@ -28,13 +29,25 @@ impl Candidate {
         Some(Candidate::new(Kind::Passage, places, runs))
     }
 
-    /// Whether it reaches the minimum length and similarity of a passage.
+    /// Whether the runs have the same order in both places.
+    fn is_ascending(&self) -> bool {
+        self.runs.is_sorted_by_key(|run| run.b)
+    }
+
+    /// The matching words, pair by pair.
+    fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.runs.iter().flat_map(|run| (run.a..run.a + run.tokens).zip(run.b..))
+    }
+
+    /// Whether it reaches the minimum length and similarity of its kind.
     pub fn is_long_and_similar(&self, text: &Text, options: &FindOptions) -> bool {
         let [a, b] = [0, 1].map(|i| self.places[i].len());
-        let longer = text.size(self.places[usize::from(b > a)].clone());
-        let matched: usize = self.runs.iter().map(|run| text.size(run.a..run.a + run.tokens)).sum();
-        (2 * longer).saturating_sub(matched) >= options.min_words
-            && options.passage_similarity.reached_by(2 * self.matched as u64, (a + b) as u64)
+        let (words, similarity) = match self.kind {
+            Kind::Paragraph => (options.paragraph_words, options.paragraph_similarity),
+            Kind::File | Kind::Passage => (options.min_words, options.passage_similarity),
+        };
+        text.size(self.places[usize::from(b > a)].clone()) >= words
+            && similarity.reached_by(2 * self.matched as u64, (a + b) as u64)
     }
 
     /// The finding, by index of the document and of the words in it.
@@ -51,12 +64,13 @@ impl Candidate {
     }
 }
 
-/// Drops redundant candidates, separately for each number. Files come first, then candidates with more matching words, then by rank,
-/// then by place.
+/// Drops what is redundant, separately for each number. Files come first, then candidates with more matching words, then by rank, then by
+/// place. Of a passage or paragraph only the parts stay that no earlier candidate connects, as far as `is_enough` of them.
 pub(super) fn select(
     mut candidates: Vec<(Judgement, Candidate)>,
     words: usize,
     options: &FindOptions,
+    is_enough: impl Fn(&Candidate, &Judgement) -> bool,
 ) -> Vec<Candidate> {
     candidates.sort_by_cached_key(|(judgement, candidate)| {
         let [a, b] = candidate.places.clone().map(|places| (places.start, places.end));
@@ -67,22 +81,96 @@ pub(super) fn select(
     for group in candidates.chunk_by(|x, y| x.0.number == y.0.number) {
         // Words connected by selected candidates.
         let mut connected = UnionFind::new(words);
-        let new = group.iter().filter(|(_, candidate)| connect(&mut connected, candidate, options));
-        selected.extend(new.map(|(_, candidate)| candidate.clone()));
+        let mut covered = Covered { owners: vec![0; words], candidates: 0 };
+        for (judgement, candidate) in group {
+            if candidate.kind == Kind::File || !candidate.is_ascending() {
+                selected.extend(connect(&mut connected, candidate, options).then(|| candidate.clone()));
+                continue;
+            }
+            for part in new_parts(&mut connected, candidate) {
+                if (part == *candidate || is_enough(&part, judgement)) && !covered.has(&part) {
+                    part.pairs().for_each(|(a, b)| _ = connected.union(a, b));
+                    covered.add(&part);
+                    selected.push(part);
+                }
+            }
+        }
     }
     selected
 }
 
-/// Connects the matching words, unless the candidate is redundant. It is not if half of its matching words, or as many as a passage
-/// needs, are not connected yet. Returns whether the words were connected.
+/// Which candidate covers each word: the first that was selected.
+struct Covered {
+    /// The number of the candidate, from 1; 0 for none.
+    owners: Vec<u32>,
+    candidates: u32,
+}
+
+impl Covered {
+    fn add(&mut self, candidate: &Candidate) {
+        self.candidates += 1;
+        for place in &candidate.places {
+            let free = self.owners[place.clone()].iter_mut().filter(|owner| **owner == 0);
+            free.for_each(|owner| *owner = self.candidates);
+        }
+    }
+
+    /// Whether one candidate covers half of the words of each place, such as a paragraph that moved within a longer passage.
+    fn has(&self, candidate: &Candidate) -> bool {
+        let [a, b] = candidate.places.each_ref().map(|place| self.owner(place.clone()));
+        a.is_some() && a == b
+    }
+
+    /// The candidate that covers half of these words.
+    fn owner(&self, place: Range<usize>) -> Option<u32> {
+        let owners = &self.owners[place];
+        // A half in a row has one of the quarters.
+        let some = (1..4).map(|quarter| owners[quarter * owners.len() / 4]).filter(|owner| *owner != 0);
+        let owns_half = |owner: &u32| 2 * owners.iter().filter(|other| *other == owner).count() >= owners.len();
+        some.into_iter().find(owns_half)
+    }
+}
+
+/// Connects the matching words of a file or of a reordered paragraph, unless it is redundant. It is not if half of its matching words, or
+/// as many as a passage needs, are not connected yet. Returns whether the words were connected.
 fn connect(connected: &mut UnionFind<usize>, candidate: &Candidate, options: &FindOptions) -> bool {
     let enough = candidate.matched.div_ceil(2).min(options.min_words).max(1);
-    let pairs = || candidate.runs.iter().flat_map(|run| (run.a..run.a + run.tokens).zip(run.b..));
-    let is_new = pairs().filter(|&(a, b)| !connected.same(a, b)).take(enough).count() == enough;
+    let is_new = candidate.pairs().filter(|&(a, b)| !connected.same(a, b)).take(enough).count() == enough;
     if is_new {
-        pairs().for_each(|(a, b)| _ = connected.union(a, b));
+        candidate.pairs().for_each(|(a, b)| _ = connected.union(a, b));
     }
     is_new
+}
+
+/// The parts of a candidate whose matching words are not connected yet, apart from fewer than [`GRAM`] words in a row that are.
+fn new_parts(connected: &mut UnionFind<usize>, candidate: &Candidate) -> Vec<Candidate> {
+    let (mut parts, mut runs, mut known) = (Vec::new(), Vec::new(), Vec::new());
+    let mut end_part = |runs: &mut Vec<Run>| {
+        parts.extend(Candidate::passage(std::mem::take(runs)).map(|part| Candidate { kind: candidate.kind, ..part }));
+    };
+    for (a, b) in candidate.pairs() {
+        let word = Run { a, b, tokens: 1 };
+        match connected.same(a, b) {
+            true => known.push(word),
+            false => {
+                match known.len() < GRAM {
+                    true if !runs.is_empty() => known.drain(..).for_each(|word| push(&mut runs, word)),
+                    true => known.clear(),
+                    false => {
+                        known.clear();
+                        end_part(&mut runs);
+                    }
+                }
+                push(&mut runs, word);
+            }
+        }
+    }
+    end_part(&mut runs);
+    match &parts[..] {
+        // Nothing is connected, or a few words at an end: the whole candidate, whose places can be longer than its matching words.
+        [part] if part.matched + GRAM > candidate.matched => vec![candidate.clone()],
+        _ => parts,
+    }
 }
 
 /// Minimum length of a contained document, as a multiple of [`FindOptions::min_words`]. A shorter one, such as a page of a few words and a
@@ -103,8 +191,13 @@ pub(super) fn file(text: &Text, found: &[Candidate], [a, b]: [usize; 2], options
     if a == b || !enough(found.iter().map(|candidate| candidate.matched).sum()) {
         return None;
     }
-    // Longest runs first; each word of either document counts once.
-    let mut order: Vec<Run> = found.iter().flat_map(|candidate| &candidate.runs).copied().collect();
+    let runs = disjoint(found.iter().flat_map(|candidate| &candidate.runs).copied().collect());
+    let file = Candidate::new(Kind::File, [one, other], runs);
+    enough(file.matched).then_some(file)
+}
+
+/// The parts of equal runs that share no word of either document, ascending in the first: longer runs are taken first.
+pub(super) fn disjoint(mut order: Vec<Run>) -> Vec<Run> {
     order.sort_unstable_by_key(|run| (Reverse(run.tokens), *run));
     // For a large document that contains many others, only the part that it shares with this one.
     let span = |start: fn(&Run) -> usize| {
@@ -119,7 +212,7 @@ pub(super) fn file(text: &Text, found: &[Candidate], [a, b]: [usize; 2], options
         let free = |i: usize| !taken[0][run.a + i - firsts[0]] && !taken[1][run.b + i - firsts[1]];
         let mut new: Vec<Run> = Vec::new();
         for i in (0..run.tokens).filter(|&i| free(i)) {
-            crate::passages::lcs::push(&mut new, Run { a: run.a + i, b: run.b + i, tokens: 1 });
+            push(&mut new, Run { a: run.a + i, b: run.b + i, tokens: 1 });
         }
         for run in &new {
             taken[0][run.a - firsts[0]..][..run.tokens].fill(true);
@@ -128,6 +221,5 @@ pub(super) fn file(text: &Text, found: &[Candidate], [a, b]: [usize; 2], options
         runs.extend(new);
     }
     runs.sort_unstable();
-    let file = Candidate::new(Kind::File, [one, other], runs);
-    enough(file.matched).then_some(file)
+    runs
 }

@@ -25,6 +25,28 @@ pub(super) fn trim(runs: &mut Vec<Run>, blocks: [&[Range<usize>]; 2], starts: [u
     }
 }
 
+/// Splits a passage into parts that are within one block in both documents. `blocks` are ranges of words in their documents, which start
+/// at `starts`.
+pub(super) fn within_blocks(runs: &[Run], blocks: [&[Range<usize>]; 2], starts: [usize; 2]) -> Vec<Vec<Run>> {
+    let block = |side: usize, place: usize| blocks[side].partition_point(|block| block.end + starts[side] <= place);
+    let end =
+        |side: usize, number: usize| blocks[side].get(number).map_or(usize::MAX, |block| block.end + starts[side]);
+    let (mut parts, mut last): (Vec<Vec<Run>>, _) = (Vec::new(), None);
+    for run in runs {
+        let mut rest = *run;
+        while rest.tokens > 0 {
+            let own = [block(0, rest.a), block(1, rest.b)];
+            let tokens = rest.tokens.min(end(0, own[0]) - rest.a).min(end(1, own[1]) - rest.b);
+            if last.replace(own) != Some(own) {
+                parts.push(Vec::new());
+            }
+            parts.last_mut().expect("one was added").push(Run { tokens, ..rest });
+            rest = Run { a: rest.a + tokens, b: rest.b + tokens, tokens: rest.tokens - tokens };
+        }
+    }
+    parts
+}
+
 /// The new start of a passage that starts in the last words of a block.
 fn begin(blocks: &[Range<usize>], first: usize) -> Option<usize> {
     let block = blocks.get(blocks.partition_point(|block| block.end <= first))?;
@@ -45,6 +67,22 @@ mod tests {
         let mut runs = runs.to_vec();
         trim(&mut runs, blocks, [100, 200]);
         runs
+    }
+
+    #[test]
+    fn parts_are_within_one_block() {
+        let run = |a: usize, b: usize, tokens| Run { a: 100 + a, b: 200 + b, tokens };
+        let parts = |runs: &[Run], blocks| within_blocks(runs, blocks, [100, 200]);
+        let runs = [run(2, 12, 3), run(6, 15, 20)];
+        assert_eq!(parts(&runs, [&[0..40, 40..50], &[0..90, 90..99]]), [runs.to_vec()]);
+        assert_eq!(parts(&runs, [&[0..6, 6..40], &[0..90, 90..99]]), [[runs[0]], [runs[1]]]);
+        let cut = [vec![runs[0], run(6, 15, 5)], vec![run(11, 20, 15)]];
+        assert_eq!(parts(&runs, [&[0..40, 40..50], &[0..20, 20..90]]), cut);
+        assert_eq!(
+            parts(&runs, [&[0..11, 11..40], &[0..20, 20..30]]),
+            [cut[0].clone(), vec![run(11, 20, 10)], vec![run(21, 30, 5)]]
+        );
+        assert_eq!(parts(&runs, [&[], &[]]), [runs.to_vec()]);
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! The differences between two places on one line, marked as in `git diff --word-diff`.
 
 use super::super::find::Kind;
-use super::super::finding::{Finding, Piece, Place, first};
+use super::super::finding::{Pair, Piece, Place, first};
 use super::marked::{Mark, Marked};
 use crate::readable::counted;
 use std::ops::Range;
 
-/// Number of shared words shown on either side of a difference between whole files.
+/// Number of shared words shown on either side of a difference, if not all are shown.
 const CONTEXT_WORDS: usize = 5;
 
 /// Maximum length in words of an edit between whole files that is shown completely; of a longer one, the first words are shown.
@@ -15,15 +15,23 @@ const FIRST_EDIT_WORDS: usize = 10;
 
 /// The differences in about `limit` characters: `[-words-]` are missing from the primary place, `{+words+}` only it has. Shared words are
 /// shown too; for whole files, a few around each difference.
-pub(super) fn word_diff(copy: &Finding, limit: usize) -> Marked {
+pub(super) fn word_diff(copy: &Pair, limit: usize) -> Marked {
+    diff(copy, limit, copy.kind == Kind::File)
+}
+
+/// The same with only a few shared words around each difference, whatever the kind.
+pub(super) fn edits(copy: &Pair, limit: usize) -> Marked {
+    diff(copy, limit, true)
+}
+
+fn diff(copy: &Pair, limit: usize, is_brief: bool) -> Marked {
     let (primary, pieces) = (copy.primary, copy.pieces(copy.primary));
     let is_edit = |piece: Option<&Piece>| matches!(piece, Some(Piece::Edited(_)));
-    let is_file = copy.kind == Kind::File;
-    if is_file && !pieces.iter().any(|piece| is_edit(Some(piece))) {
+    if is_brief && !pieces.iter().any(|piece| is_edit(Some(piece))) {
         let order = if copy.is_reordered() { " in another order" } else { "" };
         return Marked::default().text(&format!("The same words{order}."));
     }
-    let mut diff = Diff { text: Marked::default(), length: 0, limit, is_file };
+    let mut diff = Diff { text: Marked::default(), length: 0, limit, is_brief };
     if copy.is_reordered() {
         diff.text.push("Some of it is in another order. ");
     }
@@ -50,7 +58,7 @@ pub(super) fn word_diff(copy: &Finding, limit: usize) -> Marked {
 }
 
 /// How many words of an edit are shown. Words of a larger file outside of the contained one are not shown.
-fn shown(copy: &Finding, side: usize, words: usize) -> usize {
+fn shown(copy: &Pair, side: usize, words: usize) -> usize {
     match copy.kind == Kind::File && words > MAX_EDIT_WORDS {
         true if copy.whole() == Some(side) => 0,
         true => FIRST_EDIT_WORDS,
@@ -59,21 +67,22 @@ fn shown(copy: &Finding, side: usize, words: usize) -> usize {
 }
 
 /// The delimiters of words that only the other place has, and of words that only the primary place has.
-const MARKS: [(Mark, [&str; 2]); 2] = [(Mark::Removed, ["[-", "-]"]), (Mark::Added, ["{+", "+}"])];
+pub(super) const MARKS: [(Mark, [&str; 2]); 2] = [(Mark::Removed, ["[-", "-]"]), (Mark::Added, ["{+", "+}"])];
 
 struct Diff {
     text: Marked,
     /// Number of characters shown so far, and the limit.
     length: usize,
     limit: usize,
-    is_file: bool,
+    /// Whether only a few shared words are shown around each difference.
+    is_brief: bool,
 }
 
 impl Diff {
     /// Adds shared words. `beside` says whether an edit is before and after them.
     fn shared(&mut self, place: &Place, words: Range<usize>, beside: [bool; 2]) {
         let [head, tail] = beside.map(|beside| if beside { CONTEXT_WORDS } else { 0 });
-        if !self.is_file || words.len() <= head + tail {
+        if !self.is_brief || words.len() <= head + tail {
             self.put(place.text_of(words));
             return;
         }

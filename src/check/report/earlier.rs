@@ -1,5 +1,7 @@
 //! Recognises reports of earlier runs by their first lines, so that they are not read as pages.
 
+use super::super::grade::Grade;
+use super::human::MAX_OTHERS;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
@@ -10,11 +12,14 @@ const HTML: &str = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\
 /// The tag before its title that distinguishes it from other pages.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"dedup check\">\n";
 
+/// The first line of a report in Markdown. Programs that update a comment find it by this line.
+pub(super) const MARKDOWN: &str = "<!-- dedup check -->\n";
+
 /// The report for people without findings: an empty file could not be distinguished from an empty page.
 pub(super) const NO_COPIES: &str = "No copies.\n";
 
-/// Whether a file starts like a report of an earlier run. Only reports for people and browsers are recognised; the others rarely have
-/// the extension of a page.
+/// Whether a file starts like a report of an earlier run. Only reports for people and browsers, and comments, are recognised; the others
+/// rarely have the extension of a page.
 pub fn is_report(path: &Path) -> bool {
     start(path).is_some_and(|text| starts_report(&text))
 }
@@ -27,30 +32,32 @@ pub fn is_html_report(path: &Path) -> bool {
 /// The start of a file.
 fn start(path: &Path) -> Option<String> {
     let mut start = Vec::new();
-    // Enough for two paths of maximum length with escaped control characters.
+    // Enough for all places of a finding, if paths are not of maximum length.
     let is_read = fs::metadata(path).is_ok_and(|found| found.is_file())
         && File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut start)).is_ok();
     is_read.then(|| String::from_utf8_lossy(&start).into_owned())
 }
 
-/// Whether a text starts like a report for people or browsers.
+/// Whether a text starts like a report for people or browsers, or a comment.
 fn starts_report(text: &str) -> bool {
+    text == NO_COPIES || text.starts_with(MARKDOWN) || is_html(text) || is_human(text)
+}
+
+/// Whether a text starts with a finding as in the report for people.
+fn is_human(text: &str) -> bool {
     let mut lines = text.lines();
-    let copy = [lines.next(), lines.next(), lines.next()];
-    let is_human = match copy {
-        [Some(here), Some(there), Some(words)] => {
-            let is_copy = after_place(here).is_some_and(|copy| {
-                let copy = copy.strip_suffix(" (accepted)").unwrap_or(copy);
-                copy.ends_with(" % alike") || copy.contains(" is in ")
-            });
-            let other = after_place(there).and_then(|other| other.strip_prefix("the other place"));
-            is_copy
-                && other.is_some_and(|under| under.is_empty() || under.starts_with(", under “"))
-                && words.starts_with("    ")
-        }
-        _ => text == NO_COPIES,
-    };
-    is_human || is_html(text)
+    let summary = lines
+        .next()
+        .and_then(after_place)
+        .and_then(|rest| Grade::ALL.iter().find_map(|grade| rest.strip_prefix(grade.name())?.strip_prefix(": ")));
+    let is_copy = summary.is_some_and(|summary| summary.contains(" % alike") || summary.contains(" % of "));
+    let is_also = |line: &str| line.strip_prefix("also at ").is_some_and(starts_with_place);
+    if !is_copy || !lines.next().is_some_and(is_also) {
+        return false;
+    }
+    // The other places, and how many more there are.
+    let mut lines = lines.take(MAX_OTHERS + 1).skip_while(|line| is_also(line) || line.starts_with("and "));
+    lines.next().is_some_and(|line| line.starts_with("    "))
 }
 
 /// Whether a text starts like a report for browsers.
@@ -61,27 +68,39 @@ fn is_html(text: &str) -> bool {
 
 /// The rest of a line after path, line and column.
 fn after_place(line: &str) -> Option<&str> {
+    line.match_indices(": ").find_map(|(end, _)| is_place(&line[..end]).then(|| &line[end + 2..]))
+}
+
+/// Whether a line starts with path, line and column, and has nothing or a remark after them.
+fn starts_with_place(line: &str) -> bool {
+    is_place(line) || line.match_indices(", ").any(|(end, _)| is_place(&line[..end]))
+}
+
+/// Whether a text is a path with line and column.
+fn is_place(text: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    line.match_indices(": ").find_map(|(end, _)| {
-        let mut place = line[..end].rsplitn(3, ':');
-        let is_place =
-            place.next().is_some_and(is_number) && place.next().is_some_and(is_number) && place.next().is_some();
-        is_place.then(|| &line[end + 2..])
-    })
+    let mut place = text.rsplitn(3, ':');
+    place.next().is_some_and(is_number) && place.next().is_some_and(is_number) && place.next().is_some()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const COPY: &str = "a.md:6:1: paragraph of 57 words, 94 % alike\nb.md:6:1: the other place\n    The same words.\n";
+    const COPY: &str = "a.md:6:1: error: paragraph of 57 words, 94 % alike\nalso at b.md:6:1\n    The same words.\n";
 
     #[test]
     fn reports_are_recognised() {
         for text in [
             COPY,
-            "a: b.md:6:1: 90 % of a: b.md is in c.md\nc.md:1:1: the other place, under “C”\n    x\n\nmore",
-            "a.md:6:1: paragraph of 57 words, 94 % alike (accepted)\nb.md:6:1: the other place\n    x",
+            "a: b.md:6:1: warning: 90 % of a: b.md is in c.md\nalso at c.md:1:1, under “C”\n    x\n\nmore",
+            "a.md:6:1: note: paragraph of 57 words, 94 % alike (release notes) (accepted)\nalso at b.md:6:1, new too\n    x",
+            &format!(
+                "{}{}and 2 more places\n    x",
+                COPY.split("also").next().unwrap(),
+                "also at b.md:6:1\n".repeat(5)
+            ),
+            "<!-- dedup check -->\n### dedup check: no copies\n",
             NO_COPIES,
             include_str!("page.html"),
         ] {
@@ -95,19 +114,21 @@ mod tests {
         let words = COPY.replace("    The", "The");
         let late = format!("{HTML}<title>How reports look</title>{GENERATOR}");
         let about = format!("# Reports\n\n{GENERATOR}\n");
+        let comment = format!("# Comments\n\n{MARKDOWN}");
         for text in [
             "",
             "\n",
-            "Moving\nSee: the other place\n\n    words",
-            "a.md:6:1: all alike\nb.md:6:1: the other place\n    words",
-            "a.md:6:1: 94 % alike\nb.md:6: the other place\n    words",
-            "a.md:6:1: 94 % alike\nb.md:6:1: the other place to be\n    words",
-            "a.md:6:1: 94 % alike\nb.md:6:1: the other place",
+            "Moving\nSee: also at\n\n    words",
+            "a.md:6:1: error: all\nalso at b.md:6:1\n    words",
+            "a.md:6:1: 94 % alike\nalso at b.md:6:1\n    words",
+            "a.md:6:1: error: 94 % alike\nalso at b.md:6\n    words",
+            "a.md:6:1: error: 94 % alike\nalso at b.md:6:1",
             "No copies.\n\nThis page is about copies.\n",
             &quoted,
             &words,
             &late,
             &about,
+            &comment,
         ] {
             assert!(!starts_report(text), "{text}");
         }

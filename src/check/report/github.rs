@@ -1,30 +1,52 @@
 //! Annotations of GitHub Actions: workflow commands that its runner reads from standard output.
 
+use super::super::finding::Finding;
+use super::super::grade::Grade;
 use super::super::outcome::Outcome;
+use super::diff::edits;
+use super::places::{also_at, reasons};
 use crate::readable::{escaped, escaped_lines};
-use std::fmt::Write;
 
-/// Omits accepted findings. Texts shown or logged by the runner are escaped. Paths are relative to the root of the repository.
+/// Maximum number of characters shown of the differences.
+const MAX_SHOWN: usize = 500;
+
+/// Maximum number of other places in a message.
+const MAX_OTHERS: usize = 5;
+
+/// Omits accepted findings. GitHub shows ten annotations of each level, so the most serious come first. Texts shown or logged by the
+/// runner are escaped. Paths are relative to the root of the repository.
 pub(super) fn render(outcome: &Outcome) -> String {
-    let mut out = String::new();
-    for copy in outcome.reported() {
-        let (here, there) = copy.primary_first();
-        let (start, end) = (here.stretch.start, here.stretch.end);
-        let summary = copy.summary_with(|place| outcome.path(place));
-        let message = format!("{summary}; the other place is {}:{}", outcome.path(there), there.stretch.start.line);
-        _ = writeln!(
-            out,
-            "::warning file={},line={},endLine={},col={},endColumn={},title=Copied {}::{}",
-            property(&escaped_lines(&outcome.path(here))),
-            start.line,
-            end.line,
-            start.column,
-            end.column,
-            copy.name(),
-            data(&escaped(&message)),
-        );
+    outcome.listed_by_grade().into_iter().map(|finding| command(outcome, finding)).collect()
+}
+
+fn command(outcome: &Outcome, finding: &Finding) -> String {
+    let here = finding.primary();
+    let (start, end) = (here.stretch.start, here.stretch.end);
+    let summary = finding.summary_with(|place| outcome.path(place));
+    let others = also_at(finding, MAX_OTHERS, |place| outcome.path(place).into_owned());
+    let first = format!("{summary}{}; {others}", reasons(finding));
+    let proposal =
+        finding.proposal.as_ref().map_or(String::new(), |proposal| format!("\nproposal: {}", escaped(&proposal.how)));
+    let message = format!("{}\n{}{proposal}", escaped(&first), edits(finding.shown(), MAX_SHOWN).into_string());
+    format!(
+        "::{} file={},line={},endLine={},col={},endColumn={},title=Copied {}::{}\n",
+        level(finding.grade),
+        property(&escaped_lines(&outcome.path(here))),
+        start.line,
+        end.line,
+        start.column,
+        end.column,
+        finding.name(),
+        data(&message),
+    )
+}
+
+fn level(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Error => "error",
+        Grade::Warning => "warning",
+        Grade::Note => "notice",
     }
-    out
 }
 
 /// Escapes data so that the runner restores it.

@@ -1,205 +1,303 @@
-//! A self-contained page for a browser: texts side by side, filters, and a map of copies between files.
+//! A self-contained page for a browser: a list of findings with filters, their texts side by side, and a map of copies between files.
+//!
+//! The page has all data as JSON, each text once; its script builds what is shown from that. Texts of pages are only ever used as text.
 
 use super::super::baseline::Entry;
-use super::super::finding::{Finding, Piece, first};
+use super::super::finding::{Finding, Place};
+use super::super::grade::Grade;
 use super::super::outcome::Outcome;
-use super::diff::omitted;
+use super::map::{Map, map};
+use super::places::Links;
+use super::sides::{Kept, Part, parts};
 use crate::readable::escaped;
-use minijinja::value::Serde;
-use minijinja::{Environment, escape_formatter};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap};
 
-/// Maximum number of files on the map. Pairs with more copied words come first.
-const MAX_MAP_FILES: usize = 24;
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
 
-/// Maximum number of characters shown of a text.
-const MAX_SHOWN: usize = 20_000;
+/// Maximum size of the data in bytes, if texts can be shortened that far.
+const MAX_BYTES: usize = 4_750_000;
 
-/// Number of words of the same paragraph shown before and after a passage.
-const CONTEXT_WORDS: usize = 8;
+/// What is kept of texts, from all to little. The first that fits is used.
+const KEPT: [Kept; 11] = [
+    Kept { chars: 20_000, pairs: 8 },
+    Kept { chars: 6_000, pairs: 8 },
+    Kept { chars: 2_000, pairs: 4 },
+    Kept { chars: 1_000, pairs: 1 },
+    Kept { chars: 500, pairs: 1 },
+    Kept { chars: 350, pairs: 1 },
+    Kept { chars: 250, pairs: 1 },
+    Kept { chars: 210, pairs: 1 },
+    Kept { chars: 180, pairs: 1 },
+    Kept { chars: 150, pairs: 1 },
+    Kept { chars: 120, pairs: 1 },
+];
 
-/// Maximum number of bytes shown before or after a passage. Longer text does not consist of words.
-const MAX_CONTEXT_BYTES: usize = 400;
-
-/// Maximum number of words shown of a larger file between the words of a contained one.
-const MAX_OWN_WORDS: usize = 20;
-
+/// All data of the page. Numbers of strings and pages are their positions in the lists.
 #[derive(Serialize)]
-struct Page<'a> {
-    version: &'static str,
-    summary: String,
-    new: usize,
-    known: usize,
-    stale: &'a [Entry],
-    copies: Vec<Shown<'a>>,
-    map: Vec<Row<'a>>,
-    left_off: usize,
+struct Data {
+    /// Whether texts are shortened: the number of characters that are kept.
+    kept: Option<usize>,
+    /// The least grade that is shown at first, as its position from the most serious.
+    grade: usize,
+    /// Each page: its path, and the template of links to it.
+    pages: Vec<(String, Option<String>)>,
+    strings: Vec<String>,
+    findings: Vec<Row>,
+    map: Map,
+    /// Stale entries of the baseline: their paths and texts.
+    stale: Vec<(String, String)>,
 }
 
-#[derive(Serialize)]
-struct Shown<'a> {
-    number: usize,
-    kind: &'static str,
-    summary: String,
+/// A finding. It is written as a list.
+struct Row {
+    kind: usize,
+    grade: usize,
+    accepted: u8,
+    words: usize,
+    /// The string of the summary, and those of the reasons.
+    summary: usize,
+    reasons: Vec<usize>,
+    primary: usize,
+    /// Each place: page, line, column, last line, the string of its heading or −1, and whether it is new.
+    places: Vec<(usize, usize, usize, usize, i64, u8)>,
+    /// The pair to show first, then others.
+    pairs: Vec<Texts>,
+}
+
+/// The texts of two places. It is written as a list.
+struct Texts {
+    /// The positions of the places: that on the left, like the old version in a diff, and that on the right.
+    places: [usize; 2],
     percent: u32,
-    known: bool,
-    reordered: bool,
-    sides: [Side<'a>; 2],
+    reordered: u8,
+    /// The parts of each text, each as one number.
+    sides: [Vec<usize>; 2],
 }
 
-/// One of the places with its text, in its own order.
-#[derive(Serialize)]
-struct Side<'a> {
-    path: &'a str,
-    start: String,
-    end: String,
-    heading: Option<&'a str>,
-    parts: Vec<Part<'a>>,
-    /// The HTML element for words that only this place has.
-    own: &'static str,
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Row { kind, grade, accepted, words, summary, reasons, primary, places, pairs } = self;
+        (kind, grade, accepted, words, summary, reasons, primary, places, pairs).serialize(serializer)
+    }
 }
 
-/// A part of a text, and the white space after it.
-#[derive(Serialize)]
-struct Part<'a> {
-    mark: Mark,
-    text: Cow<'a, str>,
-    space: &'a str,
+impl Serialize for Texts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Texts { places: [left, right], percent, reordered, sides: [one, other] } = self;
+        (left, right, percent, reordered, one, other).serialize(serializer)
+    }
 }
 
-/// The role of a part of a text.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Mark {
-    /// Words that both places have.
-    Shared,
-    /// Words that only this place has.
-    Own,
-    /// Context around the place, or a note.
-    Beside,
-}
-
-#[derive(Serialize)]
-struct Row<'a> {
-    path: &'a str,
-    /// For each file of the map, the number of copies between the two.
-    cells: Vec<usize>,
-}
-
+/// Includes accepted findings and all grades: the page has filters for them.
 pub(super) fn render(outcome: &Outcome) -> String {
-    let mut environment = Environment::new();
-    environment.set_formatter(|out, state, value| match value.as_str() {
-        Some(text) => escape_formatter(out, state, &minijinja::Value::from(visible(text))),
-        None => escape_formatter(out, state, value),
-    });
-    environment.add_template("page.html", include_str!("page.html")).expect("the template is well formed");
-    let template = environment.get_template("page.html").expect("it was added");
-    // New findings come first.
-    let (known, new): (Vec<&Finding>, Vec<&Finding>) = outcome.findings.iter().partition(|copy| copy.accepted);
-    let copies: Vec<Shown> = (1..).zip(new.iter().chain(&known)).map(|(number, copy)| shown(number, copy)).collect();
-    let (map, left_off) = map(if new.is_empty() { &known } else { &new });
-    let page = template.render(Serde(Page {
-        version: env!("CARGO_PKG_VERSION"),
-        summary: outcome.summary(),
-        new: new.len(),
-        known: known.len(),
-        stale: &outcome.stale,
-        copies,
-        map,
-        left_off,
-    }));
-    page.expect("all values of the template are set")
+    let last = KEPT.len() - 1;
+    let fitting = KEPT[..last].iter().find_map(|&kept| Builder::new(outcome, kept).build(outcome, MAX_BYTES));
+    let data = fitting.or_else(|| Builder::new(outcome, KEPT[last]).build(outcome, usize::MAX));
+    let data = serde_json::to_string(&data).expect("strings and numbers make JSON");
+    let by_grade = outcome.by_grade();
+    let title = if by_grade.is_empty() { "none".to_string() } else { by_grade };
+    let values = [
+        ("{{title}}", title),
+        ("{{style}}", STYLE.to_string()),
+        ("{{summary}}", outcome.summary()),
+        ("{{version}}", env!("CARGO_PKG_VERSION").to_string()),
+        // Nothing in it may end the element.
+        ("{{data}}", data.replace('<', "\\u003c")),
+        ("{{script}}", SCRIPT.to_string()),
+    ];
+    filled(PAGE, &values)
 }
 
-/// A text with control characters made visible; line ends stay.
-fn visible(text: &str) -> String {
+/// A template with values in place of names, which must occur in this order.
+fn filled(template: &str, values: &[(&str, String)]) -> String {
+    let (mut page, mut rest) = (String::new(), template);
+    for (name, value) in values {
+        let (before, after) = rest.split_once(name).expect("the template has all names");
+        page.push_str(before);
+        page.push_str(value);
+        rest = after;
+    }
+    page + rest
+}
+
+/// A text with control characters made visible; line ends and tabs stay.
+fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(crate::readable::controls_display) {
+        return text.into();
+    }
     let line = |line: &str| line.split('\t').map(escaped).collect::<Vec<_>>().join("\t");
-    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n").into()
 }
 
-fn shown<'a>(number: usize, copy: &'a Finding) -> Shown<'a> {
-    let (kind, summary, percent, known) = (copy.name(), copy.summary(), copy.percent(), copy.accepted);
-    // The other place is on the left, like the old version in a diff.
-    let sides = [(1 - copy.primary, "del"), (copy.primary, "ins")].map(|(number, own)| side(copy, number, own));
-    Shown { number, kind, summary, percent, known, reordered: copy.is_reordered(), sides }
+/// Builds the data, with each string once.
+struct Builder<'a> {
+    kept: Kept,
+    links: Links<'a>,
+    /// The numbers of the pages by path.
+    pages: BTreeMap<&'a str, usize>,
+    strings: Vec<String>,
+    numbers: HashMap<String, usize>,
+    /// The approximate size in bytes so far.
+    bytes: usize,
 }
 
-fn side<'a>(copy: &'a Finding, number: usize, own: &'static str) -> Side<'a> {
-    let place = &copy.places[number];
-    Side {
-        path: &place.page.path,
-        start: place.stretch.start.to_string(),
-        end: place.stretch.end.to_string(),
-        heading: place.heading.as_deref(),
-        parts: parts(copy, number),
-        own,
+impl<'a> Builder<'a> {
+    fn new(outcome: &'a Outcome, kept: Kept) -> Self {
+        let places = outcome.findings.iter().flat_map(|finding| &finding.places);
+        let mut pages: BTreeMap<&str, usize> = places.map(|place| (place.path(), 0)).collect();
+        pages.values_mut().enumerate().for_each(|(number, page)| *page = number);
+        let (strings, numbers) = (Vec::new(), HashMap::new());
+        Builder { kept, links: Links::new(outcome), pages, strings, numbers, bytes: 0 }
     }
-}
 
-/// The text of a place with a few words of context. Of a larger file, only the contained part is shown.
-fn parts<'a>(copy: &'a Finding, side: usize) -> Vec<Part<'a>> {
-    let place = &copy.places[side];
-    let beside = |text: Cow<'a, str>, space| Part { mark: Mark::Beside, text, space };
-    let [(before, more_before), (after, more_after)] = place.page.around(&place.words, CONTEXT_WORDS);
-    let (before, after) = (place.page.text_to_next(before), place.page.text(after));
-    let fits = |text: &str| (1..=MAX_CONTEXT_BYTES).contains(&text.len());
-    let mut parts = Vec::new();
-    if fits(before) {
-        let dots = if more_before { "… " } else { "" };
-        parts.push(beside(format!("{dots}{before}").into(), ""));
+    /// All data; `None` as soon as it is larger than the limit.
+    fn build(mut self, outcome: &'a Outcome, max_bytes: usize) -> Option<Data> {
+        let mut links = vec![None; self.pages.len()];
+        for place in outcome.findings.iter().flat_map(|finding| &finding.places) {
+            let link = &mut links[self.pages[place.path()]];
+            *link = link.take().or_else(|| self.links.page(&place.page));
+        }
+        let pages = self.pages.keys().zip(links).map(|(path, link)| (escaped(path), link)).collect::<Vec<_>>();
+        self.bytes +=
+            pages.iter().map(|(path, link)| path.len() + link.as_ref().map_or(4, String::len) + 6).sum::<usize>();
+        let mut findings = Vec::new();
+        for finding in &outcome.findings {
+            findings.push(self.row(finding));
+            if self.bytes > max_bytes {
+                return None;
+            }
+        }
+        let entry = |Entry { paths, text, .. }: &Entry| (escaped(&paths.join(" and ")), visible(text).into_owned());
+        Some(Data {
+            kept: (self.kept.chars < KEPT[0].chars).then_some(self.kept.chars),
+            grade: position(outcome.least_reported()),
+            map: map(&outcome.findings, &self.pages),
+            pages,
+            strings: self.strings,
+            findings,
+            stale: outcome.stale.iter().map(entry).collect(),
+        })
     }
-    let mut left = MAX_SHOWN;
-    for piece in copy.pieces(side) {
-        let (words, mark) = match piece {
-            Piece::Shared(words) => (words[side].clone(), Mark::Shared),
-            Piece::Edited(words) => (words[side].clone(), Mark::Own),
+
+    fn row(&mut self, finding: &'a Finding) -> Row {
+        let summary = self.string(&escaped(&finding.summary()));
+        let reasons = finding.reasons.iter().map(|reason| self.string(&reason.to_string())).collect();
+        let places = finding.places.iter().map(|place| self.place(place)).collect();
+        let shown = finding.shown();
+        let rest = finding.pairs.iter().filter(|pair| pair.indices != shown.indices);
+        let pairs = std::iter::once(shown).chain(rest).take(self.kept.pairs).map(|pair| {
+            let sides = [1 - pair.primary, pair.primary];
+            self.bytes += 15;
+            Texts {
+                places: sides.map(|side| pair.indices[side]),
+                percent: pair.percent(),
+                reordered: pair.is_reordered().into(),
+                sides: sides.map(|side| self.codes(parts(pair, side, self.kept.chars))),
+            }
+        });
+        let pairs = pairs.collect();
+        self.bytes += 30;
+        Row {
+            kind: finding.kind as usize,
+            grade: position(finding.grade),
+            accepted: finding.accepted.into(),
+            words: finding.words(),
+            summary,
+            reasons,
+            primary: finding.primary,
+            places,
+            pairs,
+        }
+    }
+
+    fn place(&mut self, place: &'a Place) -> (usize, usize, usize, usize, i64, u8) {
+        let heading = place.heading.as_ref().map_or(-1, |heading| self.string(&escaped(heading)) as i64);
+        let (start, end) = (place.stretch.start, place.stretch.end);
+        self.bytes += 24;
+        (self.pages[place.path()], start.line, start.column, end.line, heading, place.is_new.into())
+    }
+
+    /// Parts as numbers: nine times the string, three times the mark, and the space after it.
+    fn codes(&mut self, parts: Vec<Part>) -> Vec<usize> {
+        let code = |part: Part| {
+            let (space, rest) = match part.space {
+                "" => (0, ""),
+                " " => (1, ""),
+                "\n\n" => (2, ""),
+                other => (0, other),
+            };
+            let text = if rest.is_empty() { part.text } else { format!("{}{rest}", part.text).into() };
+            self.bytes += 6;
+            9 * self.string(&visible(&text)) + 3 * part.mark as usize + space
         };
-        if words.is_empty() {
-            continue;
-        }
-        if mark == Mark::Own && words.len() > MAX_OWN_WORDS && copy.whole() == Some(side) {
-            parts.push(beside(format!("[{}]", omitted(words.len())).into(), place.text_of(words).1));
-            continue;
-        }
-        let (text, space) = place.text_of(words);
-        let shown = first(text, left);
-        left -= shown.chars().count();
-        parts.push(Part { mark, text: shown.into(), space });
-        if shown.len() < text.len() || left == 0 {
-            parts.push(beside("…".into(), ""));
-            return parts;
-        }
+        parts.into_iter().map(code).collect()
     }
-    if fits(after) {
-        let dots = if more_after { " …" } else { "" };
-        parts.push(beside(format!("{after}{dots}").into(), ""));
+
+    /// The number of a string.
+    fn string(&mut self, text: &str) -> usize {
+        if let Some(&number) = self.numbers.get(text) {
+            return number;
+        }
+        // Some characters are escaped in JSON.
+        self.bytes += text.len()
+            + 3
+            + text
+                .bytes()
+                .map(|byte| match byte {
+                    b'<' => 5,
+                    b'"' | b'\\' | b'\n' => 1,
+                    _ => 0,
+                })
+                .sum::<usize>();
+        let number = self.strings.len();
+        self.strings.push(text.into());
+        self.numbers.insert(text.into(), number);
+        number
     }
-    parts
 }
 
-/// The files of the pairs with the most copied words, and how many files were omitted.
-fn map<'a>(copies: &[&'a Finding]) -> (Vec<Row<'a>>, usize) {
-    // For each pair of files: the number of copies, and of their words.
-    let mut pairs = BTreeMap::<[&str; 2], (usize, usize)>::new();
-    for copy in copies {
-        let mut paths = copy.places.each_ref().map(|place| place.page.path.as_str());
-        paths.sort_unstable();
-        let (count, words) = pairs.entry(paths).or_default();
-        (*count, *words) = (*count + 1, *words + copy.words());
+/// The position of a grade, from the most serious.
+fn position(grade: Grade) -> usize {
+    Grade::ALL.iter().position(|other| *other == grade).expect("all grades are listed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sha2::{Digest, Sha256};
+
+    fn base64(bytes: &[u8]) -> String {
+        const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let group = |chunk: &[u8]| {
+            let number = (0..3).fold(0, |number, at| number << 8 | u32::from(*chunk.get(at).unwrap_or(&0)));
+            let digit = |at: usize| match at <= chunk.len() {
+                true => char::from(DIGITS[(number >> (18 - 6 * at) & 63) as usize]),
+                false => '=',
+            };
+            (0..4).map(digit).collect::<String>()
+        };
+        bytes.chunks(3).map(group).collect()
     }
-    let mut by_words: Vec<&[&str; 2]> = pairs.keys().collect();
-    by_words.sort_by_key(|pair| std::cmp::Reverse(pairs[*pair].1));
-    let mut files = BTreeSet::new();
-    for pair in by_words {
-        let new = BTreeSet::from(*pair).difference(&files).count();
-        if files.len() + new <= MAX_MAP_FILES {
-            files.extend(*pair);
+
+    #[test]
+    fn only_our_own_script_and_style_may_run() {
+        assert_eq!([&b"a"[..], b"ab", b"abc"].map(base64), ["YQ==", "YWI=", "YWJj"]);
+        for (what, text) in [("script", SCRIPT), ("style", STYLE)] {
+            let source = format!("{what}-src 'sha256-{}'", base64(&Sha256::digest(text)));
+            assert!(PAGE.contains(&source), "the policy in page.html must have {source}");
+        }
+        for forbidden in ["innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "Function("] {
+            assert!(!SCRIPT.contains(forbidden), "{forbidden}");
         }
     }
-    let all: BTreeSet<&str> = pairs.keys().flatten().copied().collect();
-    let cell = |a: &str, b: &str| pairs.get(&[a.min(b), a.max(b)]).map_or(0, |&(count, _)| count);
-    let rows = files.iter().map(|&path| Row { path, cells: files.iter().map(|&other| cell(path, other)).collect() });
-    (rows.collect(), all.len() - files.len())
+
+    #[test]
+    fn values_may_contain_names() {
+        let values = [("{{a}}", "{{b}}".to_string()), ("{{b}}", "x".to_string())];
+        assert_eq!(filled("<{{a}}|{{b}}>", &values), "<{{b}}|x>");
+    }
 }

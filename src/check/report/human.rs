@@ -1,29 +1,57 @@
-//! The report for people: both places, and the text with differences marked as in `git diff --word-diff`.
+//! The report for people: all places, and the text with differences marked as in `git diff --word-diff`.
 
 use super::super::finding::{Finding, Place};
+use super::super::grade::Grade;
 use super::super::outcome::Outcome;
 use super::diff::word_diff;
 use super::marked::{Mark, Marked};
+use super::places::{and_more, others, reasons};
 
 /// Maximum number of characters shown of a text.
 const MAX_SHOWN: usize = 600;
 
-/// Omits accepted findings.
+/// Maximum number of other places that are listed.
+pub(super) const MAX_OTHERS: usize = 5;
+
+/// Omits accepted findings. The text is indented, and no other line is.
 pub(super) fn render(outcome: &Outcome) -> Marked {
     let mut out = Marked::default();
-    for (number, finding) in outcome.reported().enumerate() {
+    for (number, finding) in outcome.listed().into_iter().enumerate() {
         out = one(finding, if number > 0 { out.end_line() } else { out });
     }
     out
 }
 
 fn one(finding: &Finding, out: Marked) -> Marked {
-    let (here, there) = finding.primary_first();
     let line = |place: &Place| format!("{}:{}", place.path(), place.stretch.start);
     let accepted = if finding.accepted { " (accepted)" } else { "" };
-    let out = out.marked(Mark::Primary, &line(here)).text(&format!(": {}{accepted}", finding.summary())).end_line();
-    let out = out.marked(Mark::Other, &line(there)).text(&format!(": the other place{}", under(there))).end_line();
-    out.text("    ").then(word_diff(finding, MAX_SHOWN)).end_line()
+    let (places, more) = others(finding, MAX_OTHERS);
+    let mut out = out
+        .marked(Mark::Primary, &line(finding.primary()))
+        .text(": ")
+        .marked(mark(finding.grade), finding.grade.name())
+        .text(&format!(": {}{}{accepted}", finding.summary(), reasons(finding)))
+        .end_line();
+    for place in places {
+        let new = if place.is_new { ", new too" } else { "" };
+        out = out.text("also at ").marked(Mark::Other, &line(place)).text(&format!("{}{new}", under(place))).end_line();
+    }
+    if more > 0 {
+        out = out.text(&and_more("", more)).end_line();
+    }
+    let out = out.text("    ").then(word_diff(finding.shown(), MAX_SHOWN)).end_line();
+    match &finding.proposal {
+        Some(proposal) => out.text(&format!("    proposal: {}", proposal.how)).end_line(),
+        None => out,
+    }
+}
+
+fn mark(grade: Grade) -> Mark {
+    match grade {
+        Grade::Error => Mark::Error,
+        Grade::Warning => Mark::Warning,
+        Grade::Note => Mark::Note,
+    }
 }
 
 fn under(place: &Place) -> String {

@@ -1,6 +1,7 @@
 //! A record for each finding, including accepted ones.
 
-use super::super::finding::{Finding, Place, first};
+use super::super::finding::{Finding, Pair, Place, Proposal, first};
+use super::super::grade::{Grade, Reason};
 use super::super::outcome::Outcome;
 use crate::prose;
 use serde::Serialize;
@@ -12,16 +13,28 @@ const MAX_SHOWN: usize = 1000;
 struct Record<'a> {
     r#type: &'static str,
     kind: &'static str,
-    a: At<'a>,
-    b: At<'a>,
-    similarity: f64,
-    /// The share of each place contained in the other.
-    contained: [f64; 2],
+    grade: Grade,
+    /// Why it is not an error.
+    reasons: &'a [Reason],
+    /// The words of the longest place.
+    words: usize,
+    places: Vec<At<'a>>,
+    /// The index of the place to look at: the first that is new, else the last.
+    primary: usize,
     fingerprint: &'a str,
     /// Whether the baseline accepts it.
     known: bool,
+    /// What to do about it.
+    proposal: Option<Keeping<'a>>,
     /// The first 1000 characters of the shared text.
     text: String,
+}
+
+#[derive(Serialize)]
+struct Keeping<'a> {
+    /// The index of the place whose page should keep the text.
+    keep: usize,
+    how: &'a str,
 }
 
 #[derive(Serialize)]
@@ -31,6 +44,13 @@ struct At<'a> {
     end: Position,
     words: usize,
     heading: Option<&'a str>,
+    /// Whether the text is new here.
+    new: bool,
+    /// The index of the place that it is compared with; none for the first place.
+    of: Option<usize>,
+    /// The similarity to that place, and the share of this place that is contained in it.
+    similarity: Option<f64>,
+    contained: Option<f64>,
 }
 
 /// Counted from 1. The column counts characters; an end column is after the last character.
@@ -52,21 +72,24 @@ fn record<'a>(copy: &'a Finding) -> Record<'a> {
     Record {
         r#type: "copy",
         kind: copy.name(),
-        a: at(&copy.places[0]),
-        b: at(&copy.places[1]),
-        similarity: copy.similarity,
-        contained: copy.contained,
+        grade: copy.grade,
+        reasons: &copy.reasons,
+        words: copy.words(),
+        places: copy.places.iter().enumerate().map(|(index, place)| at(place, copy.of(index))).collect(),
+        primary: copy.primary,
         fingerprint: &copy.fingerprint,
         known: copy.accepted,
+        proposal: copy.proposal.as_ref().map(|Proposal { keep, how }| Keeping { keep: *keep, how }),
         text: shared(copy),
     }
 }
 
-/// The shared text as in the first place, run by run.
+/// The shared text of the first pair as in its first place, run by run.
 fn shared(copy: &Finding) -> String {
     let (mut text, mut left) = (String::new(), MAX_SHOWN);
-    let [place, _] = &copy.places;
-    for run in &copy.runs {
+    let pair = &copy.pairs[0];
+    let place = &pair.places[0];
+    for run in &pair.runs {
         for part in [if text.is_empty() { "" } else { " … " }, place.page.text(run.a..run.a + run.tokens)] {
             let part = first(part, left);
             left -= part.chars().count();
@@ -79,7 +102,7 @@ fn shared(copy: &Finding) -> String {
     text
 }
 
-fn at<'a>(place: &'a Place) -> At<'a> {
+fn at<'a>(place: &'a Place, of: Option<&Pair>) -> At<'a> {
     let position = |position: prose::Position| Position { line: position.line, column: position.column };
     At {
         path: &place.page.path,
@@ -87,5 +110,9 @@ fn at<'a>(place: &'a Place) -> At<'a> {
         end: position(place.stretch.end),
         words: place.words.len(),
         heading: place.heading.as_deref(),
+        new: place.is_new,
+        of: of.map(|pair| pair.indices[0]),
+        similarity: of.map(|pair| pair.similarity),
+        contained: of.map(|pair| pair.contained[1]),
     }
 }

@@ -1,8 +1,9 @@
-//! JUnit XML, as commonly understood: a failed test for each new copy, or one passed test.
+//! JUnit XML, as commonly understood: a failed test for each copy that makes the check fail, and a passed one for each other copy.
 
 use super::super::finding::Finding;
 use super::super::outcome::Outcome;
 use super::diff::word_diff;
+use super::places::{also_at, reasons};
 use crate::readable::{counted, escaped};
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
@@ -10,6 +11,9 @@ use std::io;
 
 /// Maximum number of characters shown of a text.
 const MAX_SHOWN: usize = 2000;
+
+/// Maximum number of other places in a name.
+const MAX_OTHERS: usize = 3;
 
 pub(super) fn render(outcome: &Outcome) -> String {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
@@ -19,40 +23,49 @@ pub(super) fn render(outcome: &Outcome) -> String {
 }
 
 fn document(writer: &mut Writer<Vec<u8>>, outcome: &Outcome) -> io::Result<()> {
-    let failures = outcome.reported().count().to_string();
-    let tests = outcome.reported().count().max(1).to_string();
+    let findings = outcome.listed();
+    let least = outcome.failing_grade();
+    let fails = |finding: &Finding| least.is_some_and(|least| finding.grade >= least);
+    let failures = findings.iter().filter(|finding| fails(finding)).count().to_string();
+    let tests = findings.len().max(1).to_string();
     let counts = || [("tests", tests.as_str()), ("failures", failures.as_str()), ("errors", "0")];
     writer.create_element("testsuites").with_attributes(counts()).write_inner_content(|writer| {
         let suite = writer.create_element("testsuite").with_attribute(("name", "dedup check"));
         suite.with_attributes(counts()).write_inner_content(|writer| {
-            if outcome.reported().next().is_none() {
+            if findings.is_empty() {
                 let name = format!("no copies among {}", counted(outcome.pages as u64, "page"));
                 writer
                     .create_element("testcase")
                     .with_attributes([("classname", "dedup"), ("name", name.as_str())])
                     .write_empty()?;
             }
-            outcome.reported().try_for_each(|copy| case(writer, copy))
+            findings.iter().try_for_each(|finding| case(writer, finding, fails(finding)))
         })?;
         Ok(())
     })?;
     Ok(())
 }
 
-fn case(writer: &mut Writer<Vec<u8>>, copy: &Finding) -> io::Result<()> {
-    let (here, there) = copy.primary_first();
-    let place = format!("{}:{}", there.page.path, there.stretch.start);
-    let name = legal(&escaped(&format!("{} at {} is also at {place}", copy.name(), here.stretch.start)));
+fn case(writer: &mut Writer<Vec<u8>>, finding: &Finding, fails: bool) -> io::Result<()> {
+    let here = finding.primary();
+    let others = also_at(finding, MAX_OTHERS, |place| place.path().into());
+    let name = legal(&escaped(&format!("{} at {} is {others}", finding.name(), here.stretch.start)));
     let (file, line) = (legal(&here.page.path), here.stretch.start.line.to_string());
     // Tools open the file by its unescaped path; all other texts are for people.
     let class = legal(&escaped(&here.page.path));
     let attributes = [("classname", class.as_str()), ("name", &name), ("file", &file), ("line", &line)];
     writer.create_element("testcase").with_attributes(attributes).write_inner_content(|writer| {
-        let message = legal(&escaped(&format!("{}; the other place is {place}", copy.summary())));
-        let text = legal(&word_diff(copy, MAX_SHOWN).into_string());
-        let failure =
-            writer.create_element("failure").with_attributes([("message", message.as_str()), ("type", copy.name())]);
-        failure.write_text_content(BytesText::new(&text))?;
+        let (grade, summary) = (finding.grade.name(), finding.summary());
+        let message = legal(&escaped(&format!("{grade}: {summary}{}; {others}", reasons(finding))));
+        let text = legal(&word_diff(finding.shown(), MAX_SHOWN).into_string());
+        if fails {
+            let failure = writer.create_element("failure");
+            let failure = failure.with_attributes([("message", message.as_str()), ("type", finding.name())]);
+            failure.write_text_content(BytesText::new(&text))?;
+        } else {
+            let text = format!("{message}\n{text}");
+            writer.create_element("system-out").write_text_content(BytesText::new(&text))?;
+        }
         Ok(())
     })?;
     Ok(())

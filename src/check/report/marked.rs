@@ -10,8 +10,14 @@ pub enum Mark {
     Plain,
     /// The primary place.
     Primary,
-    /// The other place.
+    /// Another place.
     Other,
+    /// The grade of an error.
+    Error,
+    /// The grade of a warning.
+    Warning,
+    /// The grade of a note.
+    Note,
     /// Words that only the other place has.
     Removed,
     /// Words that only the primary place has.

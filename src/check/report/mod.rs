@@ -16,8 +16,12 @@ mod html;
 mod human;
 mod jsonl;
 mod junit;
+mod map;
+mod markdown;
 mod marked;
+mod places;
 mod sarif;
+mod sides;
 
 use super::outcome::Outcome;
 use earlier::NO_COPIES;
@@ -33,7 +37,7 @@ pub use marked::{Mark, Marked};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// For people: both places, and the text with differences marked.
+    /// For people: all places, and the text with differences marked.
     Human,
     /// One JSON object a line for each finding.
     Jsonl,
@@ -45,14 +49,24 @@ pub enum Format {
     Gitlab,
     /// JUnit XML, for tools that show test results.
     Junit,
+    /// A comment on a pull request, in Markdown.
+    Markdown,
     /// One page with the texts side by side, for a browser.
     Html,
 }
 
 impl Format {
     /// All of them, the default first.
-    pub const ALL: [Format; 7] =
-        [Format::Human, Format::Jsonl, Format::Sarif, Format::Github, Format::Gitlab, Format::Junit, Format::Html];
+    pub const ALL: [Format; 8] = [
+        Format::Human,
+        Format::Jsonl,
+        Format::Sarif,
+        Format::Github,
+        Format::Gitlab,
+        Format::Junit,
+        Format::Markdown,
+        Format::Html,
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -63,6 +77,7 @@ impl Format {
             Format::Github => "github",
             Format::Gitlab => "gitlab",
             Format::Junit => "junit",
+            Format::Markdown => "markdown",
             Format::Html => "html",
         }
     }
@@ -81,6 +96,7 @@ impl Format {
             Format::Github => github::render(outcome),
             Format::Gitlab => gitlab::render(outcome),
             Format::Junit => junit::render(outcome),
+            Format::Markdown => markdown::render(outcome),
             Format::Html => html::render(outcome),
         };
         // Control characters of a page could affect the terminal or program that shows the report.

@@ -2,7 +2,10 @@
 
 use super::super::find::Kind;
 use super::super::finding::{Finding, Place};
+use super::super::grade::{Grade, Reason};
+use super::super::link::uri;
 use super::super::outcome::Outcome;
+use super::places::{and_more, others, reasons};
 use crate::readable::escaped;
 use serde_json::{Value, json};
 use std::fs;
@@ -27,6 +30,10 @@ const RULES: [(&str, Kind, &str, &str); 3] = [
     ),
 ];
 
+/// Maximum number of other places of a finding, and of links to them in its message.
+const MAX_OTHERS: usize = 20;
+const MAX_LINKS: usize = 3;
+
 const HELP: &str = "Keep the text in one place and link to it, or accept the copy: in the baseline, in dedup.toml, or between \
     dedup:ignore-start and dedup:ignore-end.";
 
@@ -40,7 +47,7 @@ pub(super) fn render(outcome: &Outcome) -> String {
                 "name": name,
                 "shortDescription": { "text": text },
                 "help": { "text": HELP },
-                "defaultConfiguration": { "level": "warning" },
+                "defaultConfiguration": { "level": "error" },
             })
         })
         .collect();
@@ -59,31 +66,52 @@ pub(super) fn render(outcome: &Outcome) -> String {
             } },
             "columnKind": "unicodeCodePoints",
             "originalUriBaseIds": { "%SRCROOT%": { "description": { "text": base } } },
-            "results": outcome.reported().map(|copy| result(outcome, copy)).collect::<Vec<_>>(),
+            "results": outcome.listed().into_iter().map(|finding| result(outcome, finding)).collect::<Vec<_>>(),
         }],
     });
     serde_json::to_string_pretty(&log).expect("a value is JSON") + "\n"
 }
 
-fn result(outcome: &Outcome, copy: &Finding) -> Value {
-    let (here, there) = copy.primary_first();
-    let rule = RULES.iter().position(|(_, kind, ..)| *kind == copy.kind).expect("each kind has a rule");
-    let summary = copy.summary_with(|place| outcome.path(place));
-    let link = format!("[{}:{}](1)", literal(&outcome.path(there)), there.stretch.start.line);
-    let mut related = location(outcome, there);
-    related["id"] = json!(1);
-    related["message"] = json!({ "text": "The other place." });
+fn result(outcome: &Outcome, finding: &Finding) -> Value {
+    let rule = RULES.iter().position(|(_, kind, ..)| *kind == finding.kind).expect("each kind has a rule");
+    let summary = finding.summary_with(|place| outcome.path(place));
+    let (places, more) = others(finding, MAX_OTHERS);
+    let link = |(id, place): (usize, &&Place)| {
+        format!("[{}:{}]({id})", literal(&outcome.path(place)), place.stretch.start.line)
+    };
+    let links: Vec<String> = (1..).zip(&places).take(MAX_LINKS).map(link).collect();
+    let more = and_more(" ", more + places.len() - links.len());
+    let related = |(id, place): (usize, &&Place)| {
+        let mut related = location(outcome, place);
+        related["id"] = json!(id);
+        related["message"] =
+            json!({ "text": if place.is_new { "The text is also here, and new." } else { "The text is also here." } });
+        related
+    };
+    let text = format!("Copied: {}{}. Also at {}{more}.", literal(&summary), reasons(finding), links.join(", "));
     json!({
         "ruleId": RULES[rule].0,
         "ruleIndex": rule,
-        "level": "warning",
-        "message": { "text": format!("Copied: {}. The other place is {link}.", literal(&summary)) },
-        "locations": [location(outcome, here)],
-        "relatedLocations": [related],
-        "partialFingerprints": { "wordsOfBothPlaces/v1": copy.fingerprint },
-        "baselineState": if copy.accepted { "unchanged" } else { "new" },
-        "properties": { "similarity": copy.similarity },
+        "level": level(finding.grade),
+        "message": { "text": text },
+        "locations": [location(outcome, finding.primary())],
+        "relatedLocations": (1..).zip(&places).map(related).collect::<Vec<_>>(),
+        "partialFingerprints": { "wordsOfBothPlaces/v1": finding.fingerprint },
+        "baselineState": if finding.accepted { "unchanged" } else { "new" },
+        "properties": {
+            "similarity": finding.shown().similarity,
+            "places": finding.places.len(),
+            "reasons": finding.reasons.iter().map(|reason| Reason::name(*reason)).collect::<Vec<_>>(),
+        },
     })
+}
+
+fn level(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Error => "error",
+        Grade::Warning => "warning",
+        Grade::Note => "note",
+    }
 }
 
 fn location(outcome: &Outcome, place: &Place) -> Value {
@@ -126,12 +154,4 @@ fn artifact_of_bytes(outcome: &Outcome, real: &Path, is_absolute: bool) -> Value
             json!({ "uri": format!("file:///{}", uri(bytes.strip_prefix(b"/").unwrap_or(bytes))) })
         }
     }
-}
-
-/// A path as part of a URI (RFC 3986): all characters except unreserved ones and `/` as `%XX`.
-fn uri(path: &[u8]) -> String {
-    let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
-    path.iter()
-        .map(|&byte| if unreserved(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
 }

@@ -2,12 +2,13 @@
 
 use super::super::arguments::{choice, some_run_args, whole_number};
 use super::super::status::usage_error;
+use anstream::ColorChoice;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
 use neardups::check::config::{Config, MAX_FINDINGS, MAX_WORDS, Settings, parse_share};
 use neardups::check::find::FindOptions;
 use neardups::check::report::{Format, Target};
-use neardups::check::{Counted, FailOn, Request, Walk};
+use neardups::check::{Counted, FailOn, Grade, Link, Request, Walk};
 use neardups::prose::Markup;
 use neardups::similarity::Threshold;
 use std::path::PathBuf;
@@ -30,6 +31,8 @@ pub struct Arguments {
     pub no_config: bool,
     /// `--print-config`.
     pub print: bool,
+    /// `--color`.
+    pub color: ColorChoice,
     /// `--threads`.
     pub threads: usize,
     /// `--quiet`.
@@ -52,9 +55,12 @@ impl Arguments {
                 paragraph_words: number("paragraph-words"),
                 paragraph_similarity: share("paragraph-similarity"),
                 file_similarity: share("file-similarity"),
+                strict: given.get_flag("strict").then_some(true),
                 count: words("count").map(counted),
                 baseline: path("baseline"),
                 report: given.get_many("report").map(|targets| targets.cloned().collect()),
+                link: given.get_one("link").cloned(),
+                grade: given.get_one::<String>("grade").and_then(|word| Grade::by_name(word)),
                 fail_on: given.get_one::<String>("fail-on").and_then(|word| FailOn::by_name(word)),
                 max_findings: number("max-findings"),
                 ..Settings::default()
@@ -66,6 +72,7 @@ impl Arguments {
             config: path("config"),
             no_config: given.get_flag("no-config"),
             print: given.get_flag("print-config"),
+            color: color(given.get_one::<String>("color").map_or("auto", String::as_str)),
             threads: number("threads").unwrap_or(0),
             quiet: given.get_flag("quiet"),
         }
@@ -75,7 +82,7 @@ impl Arguments {
     ///
     /// # Errors
     /// It cannot be read, or is invalid.
-    pub fn config(&self) -> Result<Config, Error> {
+    pub fn config(&self) -> Result<Config, neardups::check::Error> {
         if self.no_config { Ok(Config::default()) } else { Config::find(self.config.as_deref()) }
     }
 
@@ -112,6 +119,21 @@ pub fn explained(error: neardups::check::Error) -> Error {
     }
 }
 
+/// The meaning of a value of `--color`.
+fn color(name: &str) -> ColorChoice {
+    match name {
+        "always" => ColorChoice::Always,
+        "never" => ColorChoice::Never,
+        _ => ColorChoice::Auto,
+    }
+}
+
+/// The values of `--color`.
+fn colors() -> impl Iterator<Item = (&'static str, &'static str)> {
+    [("auto", "on a terminal, unless NO_COLOR is set"), ("always", "also to a pipe or a file"), ("never", "no colours")]
+        .into_iter()
+}
+
 /// The values of `--count`.
 fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
     Counted::ALL.into_iter().map(|counted| {
@@ -131,23 +153,38 @@ fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
 fn fail_on() -> impl Iterator<Item = (&'static str, &'static str)> {
     FailOn::ALL.into_iter().map(|fail_on| {
         let help = match fail_on {
-            FailOn::New => "copies that are not accepted: status 1",
-            FailOn::Any => "also accepted ones",
+            FailOn::Error => "errors that are not accepted: status 1",
+            FailOn::Warning => "warnings too",
+            FailOn::Note => "notes too",
+            FailOn::Any => "accepted copies too",
             FailOn::None => "never: status 0, whatever is found",
         };
         (fail_on.name(), help)
     })
 }
 
+/// The values of `--grade`.
+fn grades() -> impl Iterator<Item = (&'static str, &'static str)> {
+    Grade::ALL.into_iter().map(|grade| {
+        let help = match grade {
+            Grade::Error => "copied prose",
+            Grade::Warning => "text that is probably meant to occur twice",
+            Grade::Note => "text that is expected to occur twice, such as release notes and skeletons of pages",
+        };
+        (grade.name(), help)
+    })
+}
+
 /// The help of a value of `--report`.
 fn help(format: Format) -> &'static str {
     match format {
-        Format::Human => "for people: both places, and the text with differences marked",
+        Format::Human => "for people: all places, and the text with differences marked",
         Format::Jsonl => "one JSON object a line for each copy",
         Format::Sarif => "SARIF 2.1.0, for code scanning",
-        Format::Github => "annotations of GitHub Actions",
+        Format::Github => "annotations of GitHub Actions; also adds a comment to GITHUB_STEP_SUMMARY",
         Format::Gitlab => "the code quality report of GitLab",
         Format::Junit => "JUnit XML, for tools that show test results",
+        Format::Markdown => "a comment on a pull request, in Markdown",
         Format::Html => "one page with the texts side by side, for a browser",
     }
 }
@@ -171,7 +208,7 @@ pub fn command() -> Command {
     };
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     let names = || Format::ALL.map(Format::name).join(", ");
-    let formats: String = Format::ALL.map(|format| format!("\n  {:8} {}", format.name(), help(format))).concat();
+    let formats: String = Format::ALL.map(|format| format!("\n  {:9} {}", format.name(), help(format))).concat();
     Command::new("check")
         .about("Finds copied pages and passages in documentation: a check for CI")
         .long_about(
@@ -209,6 +246,7 @@ pub fn command() -> Command {
         .arg(words("paragraph-words", defaults.paragraph_words, "Minimum length of a whole paragraph, heading, item or cell, in words"))
         .arg(share("paragraph-similarity", defaults.paragraph_similarity, "Minimum similarity of paragraphs"))
         .arg(share("file-similarity", defaults.file_similarity, "Minimum similarity of whole files, or share of one that is in the other"))
+        .arg(flag("strict", "Also find passages of 25 words within one paragraph, and paragraphs with the same sentences in another order"))
         .arg(
             choice("count", "WHAT", counted(), "Content to count although it does not by default; may be repeated")
                 .action(ArgAction::Append),
@@ -222,17 +260,18 @@ pub fn command() -> Command {
         )
         .arg(flag("no-ignore-files", "Also check files that .gitignore and .ignore exclude"))
         .arg(flag("hidden", "Also check hidden files in folders"))
-        .arg(file("baseline", "File of accepted copies, identified by their words; a third copy of an accepted pair is new"))
+        .arg(file("baseline", "File of accepted copies, known by their words and files; one more place of an accepted copy is new"))
         .arg(flag("update-baseline", "Write the baseline, so that it accepts all current copies"))
         .arg(
             Arg::new("since")
                 .long("since")
                 .value_name("REF")
-                .help("Report only copies that touch a line changed since a git commit, such as origin/main")
+                .help("Report only copies that are new since a git commit, such as origin/main")
                 .long_help(
-                    "Report only copies that touch a line changed since a git commit, such as origin/main: the working tree is compared with \
-                     its merge base with that commit. Untracked files and untracked repositories inside are new; renamed and ignored files \
-                     are not. A submodule is compared with the commit that it had at the merge base.",
+                    "Report only copies that are new since a git commit, such as origin/main: those that the same check of the merge base with \
+                     that commit would not report, and that have new words in one of their places. White space, markup, renamed pages and \
+                     text that moved make nothing new. Untracked files are new. A submodule is compared with the commit that it had at the \
+                     merge base.",
                 ),
         )
         .arg(
@@ -246,7 +285,22 @@ pub fn command() -> Command {
                     "Format of the report, to standard output or to a file. May be repeated [default: human]:{formats}"
                 )),
         )
-        .arg(choice("fail-on", "WHAT", fail_on(), "Which copies make the check fail [default: new]"))
+        .arg(
+            Arg::new("link")
+                .long("link")
+                .value_name("TEMPLATE")
+                .overrides_with("link")
+                .value_parser(str::parse::<Link>)
+                .help("Links to places in the reports html and markdown: a URL with {path}, {line}, {end}, {column}, {root}")
+                .long_help(
+                    "Links to places in the reports html and markdown: a URL with {path} and, if needed, {line}, {end} (the last line), \
+                     {column} and {root}, such as https://github.com/OWNER/REPO/blob/main/{path}#L{line}-L{end} or \
+                     vscode://file/{root}/{path}:{line}. {path} is relative to {root}: the root of the repository, or the current folder.",
+                ),
+        )
+        .arg(choice("color", "WHEN", colors(), "When to colour the human report and messages [default: auto]"))
+        .arg(choice("grade", "GRADE", grades(), "The least grade that is reported [default: warning]"))
+        .arg(choice("fail-on", "WHAT", fail_on(), "Which copies make the check fail [default: error]"))
         .arg(
             Arg::new("max-findings")
                 .long("max-findings")
@@ -254,7 +308,7 @@ pub fn command() -> Command {
                 .value_parser(whole_number(0..=MAX_FINDINGS))
                 .help("Fail only with more copies than this [default: 0]"),
         )
-        .arg(file("config", "The configuration [default: the nearest dedup.toml, from the current folder upward within the repository]"))
+        .arg(file("config", "The configuration [default: the nearest dedup.toml, or pyproject.toml with [tool.dedup], from the current folder upward within the repository]"))
         .arg(flag("no-config", "Read no configuration").conflicts_with("config"))
         .arg(flag("print-config", "Print the resolved options and configuration as dedup.toml, and check nothing"))
         .args(some_run_args(&["threads", "quiet"]))

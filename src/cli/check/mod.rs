@@ -4,6 +4,7 @@
 //! arguments.rs   flags → typed arguments → request
 //! confine.rs     restricts the files that a configuration may name
 //! targets.rs     opens the files of reports; refuses to overwrite inputs
+//! wrap.rs        wraps and colours the report for people
 //! print.rs       messages; the resolved settings as dedup.toml
 //! ```
 
@@ -11,9 +12,10 @@ pub mod arguments;
 mod confine;
 mod print;
 mod targets;
+mod wrap;
 
-use super::status::Status;
-use super::terminal::{Terminal, counted};
+use super::status::{Status, usage_error};
+use super::terminal::{self, Terminal, counted};
 use arguments::{Arguments, explained};
 use neardups::Error;
 use neardups::check::baseline::Update;
@@ -25,7 +27,8 @@ use targets::Targets;
 /// Runs a check, writes its reports, and prints a summary.
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let started = Instant::now();
-    let config = arguments.config()?;
+    arguments.color.write_global();
+    let config = arguments.config().map_err(one_of_config)?;
     let terminal = Terminal::new(arguments.quiet, None);
     let settings = config.complete(arguments.settings.clone());
     if arguments.print {
@@ -47,6 +50,17 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     }
     print::summary(&outcome, request.baseline.as_deref(), started.elapsed(), &terminal);
     status(&outcome)
+}
+
+/// Prints all errors of a configuration but the last, which is returned.
+fn one_of_config(error: neardups::check::Error) -> Error {
+    let neardups::check::Error::Config(mut invalid) = error else { return explained(error) };
+    if invalid.more > 0 {
+        invalid.errors.push(format!("{} in the configuration", counted(invalid.more as u64, "more error")));
+    }
+    let last = invalid.errors.pop().unwrap_or_default();
+    invalid.errors.into_iter().for_each(|message| terminal::error_of_check(&usage_error(message)));
+    usage_error(last)
 }
 
 /// Reads and compares the pages, with messages about problems.

@@ -62,6 +62,10 @@ pub fn update(update: &Update, baseline: &Path, terminal: &Terminal) {
     terminal.line(&format!("{} accepted in {baseline}{new}{kept}{dropped}", counted(accepted as u64, "copy")));
 }
 
+/// Number of pages with many copies that are listed, and the number of findings above which they are.
+const WORST_PAGES: usize = 5;
+const MANY_FINDINGS: usize = 10;
+
 /// Warns of stale baseline entries, and prints the counts.
 pub fn summary(outcome: &Outcome, baseline: Option<&Path>, time: Duration, terminal: &Terminal) {
     stale(&outcome.stale, baseline, terminal);
@@ -72,8 +76,20 @@ pub fn summary(outcome: &Outcome, baseline: Option<&Path>, time: Duration, termi
         };
         terminal.line(&format!("{pages} so repetitive that only a part was compared"));
     }
+    if outcome.reported().nth(MANY_FINDINGS).is_some() {
+        terminal.line("pages with the most copied words:");
+        outcome.worst_pages(WORST_PAGES).iter().for_each(|page| terminal.line(&format!("  {}", page.line())));
+    }
+    let by_kind = outcome.by_kind();
+    if !by_kind.is_empty() {
+        terminal.line(&by_kind);
+    }
     let (read, seconds) = (bytes(outcome.bytes as f64), time.as_secs_f64());
     terminal.line(&format!("{}; {read} in {seconds:.2} s", outcome.summary()));
+    let unreported = outcome.unreported();
+    if !unreported.is_empty() {
+        terminal.line(&format!("not shown: {unreported}; --grade note shows all"));
+    }
     if outcome.fails() && baseline.is_none() {
         terminal.line(ACCEPTING);
     }
@@ -81,9 +97,10 @@ pub fn summary(outcome: &Outcome, baseline: Option<&Path>, time: Duration, termi
 
 fn stale(stale: &[Entry], baseline: Option<&Path>, terminal: &Terminal) {
     let baseline = baseline.unwrap_or(Path::new("")).display();
-    let message = |Entry { paths: [a, b], text, .. }: &Entry| {
+    let message = |Entry { paths, text, .. }: &Entry| {
+        let paths = paths.join(" and ");
         format!(
-            "{baseline}: stale: accepted, but not found in this run (removed, edited, or excluded by a rule or an option): {a} and {b}: {text}"
+            "{baseline}: stale: accepted, but not found in this run (removed, edited, or excluded by a rule or an option): {paths}: {text}"
         )
     };
     let messages: Vec<String> = stale.iter().map(message).collect();

@@ -1,25 +1,31 @@
 //! The files of reports and of the baseline. They must not replace inputs.
 
-use super::super::files::OutFile;
+use super::super::files::{self, OutFile};
 use super::super::outputs::Outputs;
 use super::super::status::usage_error;
 use super::super::terminal::escaped;
 use super::confine::{confine, refuse_links_out_of};
+use super::wrap;
 use crate::check::paths::{current_repository, place, repository_of, shown};
 use crate::cli::standard_output::refuse_closed_output;
-use anstyle::{AnsiColor, Style};
 use neardups::Error;
 use neardups::check::config::{Config, Settings};
-use neardups::check::report::{Format, Mark, Target, is_html_report, marked};
+use neardups::check::report::{Format, Target, is_html_report, marked};
 use neardups::check::{Outcome, Request, Tree};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+/// The variable of GitHub's runner that names the file of a step's summary.
+const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 /// Reports with their files, and the file of the baseline if it is updated.
 pub struct Targets {
     reports: Vec<(Target, Option<OutFile>)>,
     pub baseline: Option<OutFile>,
+    /// The summary of a step of GitHub Actions, which is appended to if there is a report for GitHub.
+    step_summary: Option<PathBuf>,
     outputs: Outputs,
 }
 
@@ -62,8 +68,17 @@ impl Targets {
             });
             file.transpose().map(|file| (target, file))
         };
-        let reports = targets.into_iter().map(&mut open).collect::<Result<_, Error>>()?;
-        let targets = Targets { reports, baseline, outputs };
+        let reports = targets.into_iter().map(&mut open).collect::<Result<Vec<_>, Error>>()?;
+        // The runner names it, not the configuration: it may be anywhere, but no link in a repository may lead to it.
+        let is_github = |(target, _): &(Target, _)| target.format == Format::Github;
+        let step_summary =
+            std::env::var_os(STEP_SUMMARY).filter(|path| !path.is_empty() && reports.iter().any(is_github));
+        let step_summary = step_summary.map(PathBuf::from);
+        if let Some(path) = &step_summary {
+            refuse_outside(path, STEP_SUMMARY, true)?;
+            outputs.reads(path, STEP_SUMMARY)?;
+        }
+        let targets = Targets { reports, baseline, step_summary, outputs };
         match targets.reports.iter().any(|(_, file)| file.is_none()) {
             true => refuse_closed_output().map(|()| targets),
             false => Ok(targets),
@@ -83,6 +98,9 @@ impl Targets {
             named.iter().chain(&tree.unread).map(|(place, path)| (place, path)).chain(read).collect();
         if let Some((_, page)) = checked.iter().find(|(place, _)| self.outputs.standard_output_adds_to(place)) {
             return Err(usage_error(format!("standard output would be appended to a checked page, {}", escaped(page))));
+        }
+        if let Some(page) = self.step_summary.as_deref().and_then(|path| checked.get(&place(path))) {
+            return Err(usage_error(format!("{STEP_SUMMARY} would be appended to a checked page, {}", escaped(page))));
         }
         for (target, file) in
             self.reports.iter().filter_map(|(target, _)| Some((target, place(target.file.as_deref()?))))
@@ -105,10 +123,13 @@ impl Targets {
     pub fn write(self, outcome: &Outcome) -> Result<(), Error> {
         // If the reader closes standard output early, the files are still written.
         let mut closed = None;
+        if let Some(path) = &self.step_summary {
+            append(path, &Format::Markdown.render(outcome)).map_err(|error| files::cannot_write(path, error))?;
+        }
         for (target, file) in self.reports {
             let written = match file {
                 Some(file) => file.write(&target.render(outcome)),
-                None if target.format == Format::Human => write_coloured(outcome).map_err(cannot_write),
+                None if target.format == Format::Human => wrap::write(&marked(outcome)).map_err(cannot_write),
                 None => io::stdout().lock().write_all(target.render(outcome).as_bytes()).map_err(cannot_write),
             };
             match written {
@@ -120,26 +141,9 @@ impl Targets {
     }
 }
 
-/// Writes the report for people to standard output, in colours if that is a terminal.
-fn write_coloured(outcome: &Outcome) -> io::Result<()> {
-    let mut out = String::new();
-    for (mark, text) in marked(outcome).parts() {
-        match style(mark) {
-            Some(style) => out += &format!("{style}{text}{style:#}"),
-            None => out += text,
-        }
-    }
-    anstream::stdout().lock().write_all(out.as_bytes())
-}
-
-fn style(mark: Mark) -> Option<Style> {
-    match mark {
-        Mark::Plain => None,
-        Mark::Primary => Some(Style::new().bold()),
-        Mark::Other => Some(Style::new().dimmed()),
-        Mark::Removed => Some(AnsiColor::Red.on_default()),
-        Mark::Added => Some(AnsiColor::Green.on_default()),
-    }
+/// Appends to a file.
+fn append(path: &Path, text: &str) -> io::Result<()> {
+    File::options().append(true).create(true).open(path)?.write_all(text.as_bytes())
 }
 
 /// Folders that may contain untrusted contributions.

@@ -1,0 +1,112 @@
+//! What only a strict search finds.
+
+use super::{Document, FindOptions, Finding, Kind, find, word};
+use proptest::prelude::*;
+use std::ops::Range;
+
+/// Words that occur nowhere else, by a number.
+fn words(numbers: Range<usize>) -> Vec<u64> {
+    numbers.map(|number| word(&format!("word{number}"))).collect()
+}
+
+/// The findings among documents of one block each.
+fn found(documents: &[Vec<u64>], strict: bool) -> Vec<Finding> {
+    let blocks: Vec<Range<usize>> = documents.iter().map(|words| 0..words.len()).collect();
+    let documents: Vec<Document> = documents
+        .iter()
+        .zip(&blocks)
+        .map(|(words, block)| Document { words, blocks: std::slice::from_ref(block), scope: 0 })
+        .collect();
+    find(&documents, &FindOptions { strict, ..FindOptions::default() }).findings
+}
+
+/// A text with 200 other words before and after it.
+fn embedded(text: &[u64], from: usize) -> Vec<u64> {
+    [words(from..from + 200), text.to_vec(), words(from + 200..from + 400)].concat()
+}
+
+#[test]
+fn short_passages_within_a_block() {
+    for (length, expected) in [(24, 0), (25, 1), (30, 1), (39, 1)] {
+        let documents = [10_000, 20_000].map(|from| embedded(&words(0..length), from));
+        assert!(found(&documents, false).is_empty());
+        let found = found(&documents, true);
+        assert_eq!(found.len(), expected, "{length}");
+        assert!(
+            found.iter().all(|found| (found.kind, found.matched, found.a.words.start) == (Kind::Passage, length, 200))
+        );
+    }
+}
+
+#[test]
+fn short_passages_across_blocks_are_not_found() {
+    let documents = [10_000, 20_000].map(|from| embedded(&words(0..30), from));
+    let blocks = [0..215, 215..430];
+    let documents: Vec<Document> =
+        documents.iter().map(|words| Document { words, blocks: &blocks, scope: 0 }).collect();
+    assert!(find(&documents, &FindOptions { strict: true, ..FindOptions::default() }).findings.is_empty());
+}
+
+#[test]
+fn sentences_in_another_order() {
+    let sentence = |number: usize| words(12 * number..12 * number + 12);
+    let ordered: Vec<u64> = (0..5).flat_map(sentence).collect();
+    let other: Vec<u64> = [3, 1, 4, 0, 2].into_iter().flat_map(sentence).collect();
+    let documents = [(10_000, ordered), (20_000, other)].map(|(from, text)| [words(from..from + 200), text].concat());
+    let blocks = [0..200, 200..260];
+    let found = |strict| {
+        let documents = documents.each_ref().map(|words| Document { words, blocks: &blocks, scope: 0 });
+        find(&documents, &FindOptions { strict, ..FindOptions::default() }).findings
+    };
+    assert!(found(false).is_empty());
+    let [found] = &found(true)[..] else { panic!("one finding") };
+    assert_eq!((found.kind, found.matched, found.runs.len()), (Kind::Paragraph, 60, 5));
+    assert!(found.runs.is_sorted_by_key(|run| run.a) && !found.runs.is_sorted_by_key(|run| run.b));
+}
+
+proptest! {
+    /// Whatever the order of its sentences, a paragraph is found.
+    #[test]
+    fn sentences_in_any_order(lengths in prop::collection::vec(5usize..16, 3..9), order in any::<[u8; 8]>()) {
+        let sentences: Vec<Vec<u64>> =
+            lengths.iter().enumerate().map(|(number, &length)| words(20 * number..20 * number + length)).collect();
+        let mut shuffled: Vec<usize> = (0..sentences.len()).collect();
+        shuffled.sort_by_key(|&number| order[number]);
+        let other: Vec<u64> = shuffled.iter().flat_map(|&number| sentences[number].clone()).collect();
+        let documents = [(10_000, sentences.concat()), (20_000, other)];
+        let documents = documents.map(|(from, text)| [words(from..from + 200), text].concat());
+        let length: usize = lengths.iter().sum();
+        let blocks = [0..200, 200..200 + length];
+        let documents = documents.each_ref().map(|words| Document { words, blocks: &blocks, scope: 0 });
+        let found = find(&documents, &FindOptions { strict: true, ..FindOptions::default() }).findings;
+        prop_assert!(found.iter().any(|found| 10 * found.matched >= 8 * length), "{:?}", found);
+    }
+
+    /// A strict search finds something where an ordinary one does, and its runs are equal words that do not overlap.
+    #[test]
+    fn a_strict_search_covers_an_ordinary_one(
+        documents in prop::collection::vec(prop::collection::vec(0usize..60, 0..150), 2..4),
+    ) {
+        let documents: Vec<Vec<u64>> = documents
+            .iter()
+            .map(|parts| parts.iter().flat_map(|&part| words(part / 10 * 100 + part % 10..part / 10 * 100 + part % 10 + 6)).collect())
+            .collect();
+        let (ordinary, strict) = (found(&documents, false), found(&documents, true));
+        prop_assert!(ordinary.is_empty() || !strict.is_empty());
+        for found in &strict {
+            prop_assert_eq!(found.runs.iter().map(|run| run.tokens).sum::<usize>(), found.matched);
+            for side in [0, 1] {
+                let place = [&found.a, &found.b][side];
+                let mut runs: Vec<Range<usize>> =
+                    found.runs.iter().map(|run| [run.a, run.b][side]..[run.a, run.b][side] + run.tokens).collect();
+                runs.sort_unstable_by_key(|run| run.start);
+                prop_assert!(runs.windows(2).all(|runs| runs[0].end <= runs[1].start));
+                prop_assert!(runs.iter().all(|run| place.words.start <= run.start && run.end <= place.words.end));
+            }
+            for run in &found.runs {
+                let [a, b] = [(&found.a, run.a), (&found.b, run.b)].map(|(place, start)| &documents[place.document][start..start + run.tokens]);
+                prop_assert_eq!(a, b);
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Limits by where the places are: release notes, an API reference, translations and versions of one page, and files with a rule.
+
+use super::super::finding::Finding;
+use super::super::grade::{Grade, Limit, Reason};
+use super::files::{About, Files, is_version_heading};
+use std::collections::BTreeSet;
+
+/// Copies in an API reference with fewer words are short.
+const REFERENCE_WORDS: usize = 100;
+
+/// The limits of a finding.
+pub(super) fn limits(finding: &Finding, files: &Files) -> Vec<Limit> {
+    let about = files.about(finding);
+    let rule = about.iter().filter_map(|about| about.rules.grade).min();
+    let limits = [
+        release_notes(finding, &about),
+        reference(finding, &about),
+        of_one_page(&about).map(|reason| (Grade::Note, reason)),
+        about.iter().all(|about| about.is_licence).then_some((Grade::Note, Reason::Licence)),
+        about.iter().all(|about| about.is_generated).then_some((Grade::Note, Reason::Generated)),
+        rule.map(|grade| (grade, Reason::Rule)),
+    ];
+    limits.into_iter().flatten().collect()
+}
+
+/// Whether all places are in different pages, which are translations or versions of one, or of sites of different versions.
+fn of_one_page(about: &[&About]) -> Option<Reason> {
+    fn number_of<'a, T: Ord>(about: &[&'a About], part: impl Fn(&'a About) -> T) -> usize {
+        about.iter().map(|about| part(about)).collect::<BTreeSet<T>>().len()
+    }
+    if number_of(about, |about| &about.path) < about.len() {
+        return None;
+    }
+    let are_translations = about.iter().all(|about| about.is_translation) && number_of(about, About::file) == 1;
+    let is_one = number_of(about, |about| &about.rest) == 1;
+    let have_versions = number_of(about, |about| &about.version) > 1
+        && (about.iter().all(|about| !about.version.is_empty())
+            || about.iter().any(|about| about.version.contains(|c: char| c.is_ascii_digit())));
+    // A page may have moved between two versions.
+    let have_folders = about.iter().all(|about| !about.folder_version.is_empty())
+        && number_of(about, |about| &about.folder_version) == about.len();
+    match is_one && number_of(about, |about| &about.language) > 1 || are_translations {
+        true => Some(Reason::Translation),
+        false => (is_one && have_versions || have_folders).then_some(Reason::Version),
+    }
+}
+
+/// All places in release notes: a note. Some of them: a warning.
+fn release_notes(finding: &Finding, about: &[&About]) -> Option<Limit> {
+    let places = finding.places.iter().zip(about);
+    let mut are =
+        places.map(|(place, about)| about.is_release_notes || place.heading.as_deref().is_some_and(is_version_heading));
+    let first = are.next()?;
+    match (first, are.all(|is| is == first)) {
+        (true, true) => Some((Grade::Note, Reason::ReleaseNotes)),
+        (false, true) => None,
+        (_, false) => Some((Grade::Warning, Reason::ReleaseNotes)),
+    }
+}
+
+/// Short copies within an API reference: a warning in two places, a note in more.
+fn reference(finding: &Finding, about: &[&About]) -> Option<Limit> {
+    let grade = if finding.places.len() > 2 { Grade::Note } else { Grade::Warning };
+    let are_all = about.iter().all(|about| about.is_reference);
+    (are_all && finding.words() < REFERENCE_WORDS).then_some((grade, Reason::Reference))
+}

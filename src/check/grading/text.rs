@@ -1,0 +1,124 @@
+//! Limits by what the matching words are: headings and short sentences of a template, rows and items worded alike, or little text.
+
+use super::super::find::{FindOptions, Kind, size};
+use super::super::finding::{Finding, Pair, Place};
+use super::super::grade::{Grade, Limit, Reason};
+use super::super::pages::Part;
+use crate::prose;
+use std::ops::Range;
+
+/// A block with fewer words is not a running sentence.
+const SENTENCE_WORDS: usize = 12;
+
+/// A cell or a paragraph with fewer matching words is short.
+const SHORT_WORDS: usize = 25;
+
+/// Maximum number of edited words between two matching words of one stretch.
+const MAX_GAP: usize = 5;
+
+/// The limits of a finding: those of its most serious pair.
+pub(super) fn limits(finding: &Finding, options: &FindOptions) -> Vec<Limit> {
+    let of_pairs = finding.pairs.iter().map(|pair| of_pair(pair, options));
+    let lowest = |limits: &Vec<Limit>| limits.iter().map(|(grade, _)| *grade).min().unwrap_or(Grade::Error);
+    let most_serious = of_pairs.reduce(|best, other| if lowest(&other) > lowest(&best) { other } else { best });
+    most_serious.unwrap_or_default()
+}
+
+fn of_pair(pair: &Pair, options: &FindOptions) -> Vec<Limit> {
+    let [one, other] = [0, 1].map(|side| Content::of(pair, side));
+    let content = if one.running >= other.running { &one } else { &other };
+    let is_within_page = pair.places[0].page.path == pair.places[1].page.path;
+    let mut limits = Vec::new();
+    // Where a short passage is asked for, a shorter stretch is enough.
+    let stretch = options.paragraph_words.min(options.min_words.div_ceil(2));
+    if pair.kind != Kind::Paragraph && one.longest.max(other.longest) < stretch {
+        let is_list = content.short_items * 2 >= content.matched;
+        limits.push((Grade::Note, if is_list { Reason::Navigation } else { Reason::Skeleton }));
+    } else if content.cells * 2 >= content.matched {
+        if content.short_cells * 2 > content.cells {
+            limits.push((if is_within_page { Grade::Note } else { Grade::Warning }, Reason::Options));
+        }
+    } else if content.running * 2 < content.matched && content.running < options.min_words {
+        limits.push((Grade::Warning, Reason::Skeleton));
+    }
+    if is_within_page && pair.percent() < 100 {
+        limits.push((Grade::Warning, Reason::Parallel));
+    }
+    let are_options = [&one, &other].iter().all(|content| content.options * 2 >= content.matched);
+    if is_within_page && are_options && pair.percent() < 100 {
+        limits.push((Grade::Note, Reason::Options));
+    }
+    if !options.strict && pair.kind != Kind::Passage && pair.places.iter().all(is_short) {
+        limits.push((Grade::Warning, Reason::Short));
+    }
+    limits
+}
+
+fn is_short(place: &Place) -> bool {
+    // Each word counts at least half. This avoids counting a large page again for each page that it contains.
+    place.words.len() < 2 * SHORT_WORDS && size(&place.page.words()[place.words.clone()]) < SHORT_WORDS
+}
+
+/// How many matching words of one place of a pair are in which blocks.
+#[derive(Debug, Default)]
+struct Content {
+    matched: usize,
+    /// In paragraphs and items of running sentences.
+    running: usize,
+    /// In items, in short stretches.
+    options: usize,
+    /// In items too short for a sentence.
+    short_items: usize,
+    cells: usize,
+    /// In the longest stretch within one block.
+    longest: usize,
+    /// In short cells.
+    short_cells: usize,
+}
+
+impl Content {
+    fn of(pair: &Pair, side: usize) -> Self {
+        let mut content = Content::default();
+        for (part, matched) in stretches(pair, side) {
+            content.matched += matched;
+            content.longest = content.longest.max(matched);
+            match part.kind {
+                prose::Kind::Cell => {
+                    content.cells += matched;
+                    content.short_cells += if matched < SHORT_WORDS { matched } else { 0 };
+                }
+                prose::Kind::Item | prose::Kind::Paragraph => {
+                    let is_item = part.kind == prose::Kind::Item;
+                    content.options += if is_item && matched < SHORT_WORDS { matched } else { 0 };
+                    match part.size >= SENTENCE_WORDS {
+                        true => content.running += matched,
+                        false => content.short_items += if is_item { matched } else { 0 },
+                    }
+                }
+                _ => {}
+            }
+        }
+        content
+    }
+}
+
+/// The stretches of matching words in one place of a pair, each within one block, with the number of its matching words.
+fn stretches(pair: &Pair, side: usize) -> Vec<(Part, usize)> {
+    let start = |run: &crate::passages::Run| [run.a, run.b][side];
+    let mut runs: Vec<Range<usize>> = pair.runs.iter().map(|run| start(run)..start(run) + run.tokens).collect();
+    runs.sort_unstable_by_key(|run| run.start);
+    let mut stretches: Vec<(Part, usize)> = Vec::new();
+    for part in runs.into_iter().flat_map(|run| pair.places[side].page.parts(run)) {
+        match stretches.last_mut() {
+            Some((last, matched)) if last.block == part.block && part.words.start <= last.words.end + MAX_GAP => {
+                *matched += part.words.len();
+                last.words.end = part.words.end;
+            }
+            _ => {
+                let matched = part.words.len();
+                stretches.push((part, matched));
+            }
+        }
+    }
+    stretches
+}

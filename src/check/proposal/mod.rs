@@ -1,0 +1,135 @@
+//! What to do about a finding: which page should keep the text, and how the others include it.
+
+mod generator;
+
+use super::find::Kind;
+use super::finding::{Finding, Place, Proposal};
+use super::grade::Grade;
+use super::grading::is_release_notes;
+use crate::prose::Markup;
+use generator::{Found, Generator, Generators};
+
+/// Files that are at least this similar, in percent, are one page twice.
+const WHOLE_PERCENT: u32 = 95;
+
+/// Maximum length of a name for a shared text, in characters.
+const MAX_NAME: usize = 40;
+
+/// Sets what to do about findings that are not notes.
+pub(super) fn propose(findings: &mut [Finding]) {
+    let mut generators = Generators::default();
+    for finding in findings.iter_mut().filter(|finding| finding.grade > Grade::Note) {
+        finding.proposal = Some(proposal(finding, &mut generators));
+    }
+}
+
+fn proposal(finding: &Finding, generators: &mut Generators) -> Proposal {
+    let keep = kept(finding);
+    let (kept, other) = (&finding.places[keep], other(finding, keep));
+    let is_whole = finding.kind == Kind::File && finding.pairs.iter().all(|pair| pair.percent() >= WHOLE_PERCENT);
+    let path = kept.path();
+    let how = if is_whole {
+        let copies = if finding.places.len() > 2 { "the copies" } else { other.path() };
+        format!("keep {path}, remove {copies}, and redirect to it")
+    } else if path == other.path() {
+        format!("keep line {} and refer to it from line {}", kept.stretch.start.line, other.stretch.start.line)
+    } else {
+        let found = generators.of(&other.page.place).filter(|_| has_same_markup(kept, other));
+        let line = found.map(|found| include(&found, kept, other));
+        line.map_or_else(
+            || format!("keep the text in {path} and link to it from {}", other.path()),
+            |line| format!("keep the text in {path} and write {line} in {}", other.path()),
+        )
+    };
+    Proposal { keep, how }
+}
+
+fn has_same_markup(one: &Place, other: &Place) -> bool {
+    Markup::of_path(one.path()) == Markup::of_path(other.path())
+}
+
+/// The place whose page should keep the text: if possible one that is not new and not in release notes; of those the one in the fewest
+/// folders, then the first. Of a file that contains another, the larger.
+fn kept(finding: &Finding) -> usize {
+    if let (Kind::File, Some(whole)) = (finding.kind, finding.shown().whole()) {
+        return finding.shown().indices[whole];
+    }
+    let depth = |place: &Place| place.path().matches('/').count();
+    let key = |&index: &usize| {
+        let place = &finding.places[index];
+        (place.is_new, is_release_notes(place.path()), depth(place), index)
+    };
+    (0..finding.places.len()).min_by_key(key).unwrap_or_default()
+}
+
+/// The place to change: the primary one, unless it keeps the text.
+fn other(finding: &Finding, keep: usize) -> &Place {
+    let last = finding.places.len() - 1;
+    let other = if finding.primary != keep { finding.primary } else { last - usize::from(keep == last) };
+    &finding.places[other]
+}
+
+/// The line that includes the text of one place in another.
+fn include(found: &Found, kept: &Place, other: &Place) -> String {
+    let name = name(kept);
+    let path = found.path(&kept.page.place);
+    let near = Found::between(&other.page.place, &kept.page.place);
+    let shared = near.rsplit_once('/').map_or(format!("./_{name}.mdx"), |(folder, _)| format!("{folder}/_{name}.mdx"));
+    match found.generator {
+        Generator::MkDocs => format!("--8<-- \"{path}:{name}\""),
+        Generator::Sphinx => {
+            let path = if path.starts_with("../") { near } else { format!("/{path}") };
+            let directive = if is_rst(other) { ".. include::" } else { "```{include}" };
+            format!("{directive} {path} with :start-after: {name}")
+        }
+        Generator::Antora => format!("include::{}[tag={name}]", antora(&path)),
+        Generator::AsciiDoc => format!("include::{near}[tag={name}]"),
+        Generator::Docusaurus | Generator::Astro => format!("import Shared from '{shared}' and <Shared />"),
+        Generator::Hugo => format!("{{{{% include \"{path}\" %}}}}"),
+        Generator::VitePress => format!("<!--@include: {near}#{name}-->"),
+        Generator::MdBook => format!("{{{{#include {near}:{name}}}}}"),
+        Generator::Quarto => format!("{{{{< include {} >}}}}", shared.replace(".mdx", ".qmd")),
+    }
+}
+
+fn is_rst(place: &Place) -> bool {
+    place.path().ends_with(".rst")
+}
+
+/// The resource of Antora for a path such as `modules/ROOT/pages/page.adoc`.
+fn antora(path: &str) -> String {
+    let inside = path.split_once("modules/").map(|(_, inside)| inside);
+    match inside.and_then(|inside| inside.split_once('/')) {
+        Some((module, rest)) => match rest.split_once('/') {
+            Some(("pages", page)) => format!("{module}:page${page}"),
+            Some(("partials", page)) => format!("{module}:partial${page}"),
+            _ => path.to_string(),
+        },
+        None => path.to_string(),
+    }
+}
+
+/// A name for the text of a place, from its heading or the name of its file: letters, digits and `-`.
+fn name(place: &Place) -> String {
+    let path = place.path();
+    let file = path.rsplit_once('/').map_or(path, |(_, file)| file);
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    let slugs = [slug(place.heading.as_deref().unwrap_or_default()), slug(stem)];
+    slugs.into_iter().find(|slug| !slug.is_empty()).unwrap_or_else(|| "shared".into())
+}
+
+/// The first words of a text in lower case, joined by `-`.
+fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
+        if slug.len() + word.len() >= MAX_NAME {
+            break;
+        }
+        let dash = if slug.is_empty() { "" } else { "-" };
+        slug.extend([dash, &word.to_ascii_lowercase()]);
+    }
+    slug
+}
+
+#[cfg(test)]
+mod tests;

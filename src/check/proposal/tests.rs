@@ -1,0 +1,93 @@
+//! Proposals for findings in small trees of pages.
+
+use super::super::finding::Proposal;
+use super::super::request::Request;
+use super::super::run::run;
+use std::fs;
+
+const COPIED: &str = "The nightly job copies every table to the second server before it removes anything from the first one, and it \
+    writes down how many rows it has seen, so that the operator can compare both numbers in the morning.";
+
+/// The proposal for the only finding among these files, with paths relative to their folder.
+fn proposed(files: &[(&str, String)]) -> Option<(usize, String)> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files.iter().cloned().chain([(".git/HEAD", String::new())]) {
+        let file = folder.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    let outcome = run(&Request { folder: folder.path().into(), ..Request::new([folder.path()]) }).unwrap();
+    let [finding] = &outcome.findings[..] else { panic!("{} findings", outcome.findings.len()) };
+    let relative = |how: &str| how.replace(&format!("{}/", folder.path().display()), "");
+    finding.proposal.as_ref().map(|Proposal { keep, how }| (*keep, relative(how)))
+}
+
+/// Pages with a text under a heading, among other words, and an empty file.
+fn pages(paths: &[&'static str], file: &'static str) -> Vec<(&'static str, String)> {
+    let page = |(path, own): (&&'static str, &str)| {
+        let own: String = (0..40).map(|number| format!("{own}{number} ")).collect();
+        let heading = match path.rsplit_once('.').unwrap().1 {
+            "rst" => "Nightly job\n===========",
+            "adoc" => "== Nightly job",
+            _ => "## Nightly job",
+        };
+        (*path, format!("{own}.\n\n{heading}\n\n{COPIED}\n"))
+    };
+    paths.iter().zip(["alpha", "beta"]).map(page).chain([(file, String::new())]).collect()
+}
+
+#[test]
+fn the_line_of_each_generator() {
+    for (paths, file, expected) in [
+        (["docs/a.md", "docs/b/c.md"], "mkdocs.yml", "--8<-- \"docs/a.md:nightly-job\""),
+        (["docs/a.rst", "docs/b/c.rst"], "docs/conf.py", ".. include:: /a.rst with :start-after: nightly-job"),
+        (["docs/a.md", "docs/b/c.md"], "docs/conf.py", "```{include} /a.md with :start-after: nightly-job"),
+        (
+            ["modules/ROOT/pages/a.adoc", "modules/ROOT/pages/b/c.adoc"],
+            "antora.yml",
+            "include::ROOT:page$a.adoc[tag=nightly-job]",
+        ),
+        (["a.adoc", "b/c.adoc"], "unrelated", "include::../a.adoc[tag=nightly-job]"),
+        (
+            ["docs/a.mdx", "docs/b/c.mdx"],
+            "docusaurus.config.js",
+            "import Shared from '../_nightly-job.mdx' and <Shared />",
+        ),
+        (["content/a.md", "content/b/c.md"], "hugo.toml", "{{% include \"content/a.md\" %}}"),
+        (["a.md", "b/c.md"], ".vitepress/config.js", "<!--@include: ../a.md#nightly-job-->"),
+        (["src/a.md", "src/b/c.md"], "book.toml", "{{#include ../a.md:nightly-job}}"),
+        (["a.qmd", "b/c.qmd"], "_quarto.yml", "{{< include ../_nightly-job.qmd >}}"),
+    ] {
+        let how = format!("keep the text in {} and write {expected} in {}", paths[0], paths[1]);
+        assert_eq!(proposed(&pages(&paths, file)), Some((0, how)), "{file}");
+    }
+}
+
+#[test]
+fn a_link_without_a_generator_or_between_markups() {
+    let link = |paths: &[&str; 2]| Some((0, format!("keep the text in {} and link to it from {}", paths[0], paths[1])));
+    for (paths, file) in [(["a.md", "b/c.md"], "unrelated"), (["a.md", "b/c.rst"], "conf.py")] {
+        assert_eq!(proposed(&pages(&paths, file)), link(&paths));
+    }
+}
+
+#[test]
+fn the_page_that_keeps_the_text() {
+    let kept = |paths: [&'static str; 2]| proposed(&pages(&paths, "unrelated")).map(|(keep, _)| keep);
+    assert_eq!(kept(["a/b/c.md", "d.md"]), Some(1));
+    assert_eq!(kept(["CHANGELOG.md", "docs/d.md"]), Some(1));
+    assert_eq!(kept(["a.md", "b.md"]), Some(0));
+}
+
+#[test]
+fn a_whole_file_is_removed_and_a_copy_in_one_page_refers_to_the_other() {
+    let files = [("a.md", format!("# Title\n\n{COPIED}\n")), ("b.md", format!("# Title\n\n{COPIED}\n"))];
+    assert_eq!(proposed(&files), Some((0, "keep a.md, remove b.md, and redirect to it".into())));
+    let files = [("a.md", format!("# One\n\n{COPIED}\n\n# Other\n\n{COPIED}\n"))];
+    assert_eq!(proposed(&files), Some((0, "keep line 3 and refer to it from line 7".into())));
+}
+
+#[test]
+fn notes_have_no_proposal() {
+    assert_eq!(proposed(&pages(&["CHANGELOG.md", "news/b.md"], "unrelated")), None);
+}

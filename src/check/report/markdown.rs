@@ -1,0 +1,178 @@
+//! A comment on a pull request, in Markdown for code hosting services.
+//!
+//! Texts of pages are in blocks of code or in `<code>`, so that they are neither markup nor mentions.
+
+use super::super::finding::{Finding, Place};
+use super::super::link::uri;
+use super::super::outcome::Outcome;
+use super::diff::{MARKS, edits};
+use super::earlier::MARKDOWN;
+use super::marked::{Mark, Marked};
+use super::places::{Links, and_more, others, reasons};
+use crate::readable::{counted, escaped};
+use std::fmt::Write;
+
+/// Maximum number of characters: GitHub takes 65,536.
+const MAX_CHARS: usize = 65_000;
+
+/// Characters that are reserved for what is written after the findings.
+const RESERVED: usize = 1_000;
+
+/// Maximum number of other places that are listed.
+const MAX_OTHERS: usize = 10;
+
+/// Maximum number of characters shown of the differences of a finding.
+const MAX_SHOWN: usize = 600;
+
+/// Maximum number of characters in a line of a text.
+const MAX_LINE: usize = 90;
+
+/// Number of pages with many copies that are listed, and the number of findings from which on they are.
+const WORST_PAGES: usize = 5;
+const MANY_FINDINGS: usize = 10;
+
+/// Omits accepted findings. Paths are relative to the root of the repository.
+pub(super) fn render(outcome: &Outcome) -> String {
+    let findings = outcome.listed_by_grade();
+    let mut out = head(outcome, findings.len());
+    let mut length = out.chars().count();
+    let links = Links::new(outcome);
+    let (mut grade, mut shown) = (None, 0);
+    for finding in &findings {
+        let mut block = String::new();
+        if grade != Some(finding.grade) {
+            let number = findings.iter().filter(|other| other.grade == finding.grade).count();
+            _ = writeln!(block, "\n#### {}", counted(number as u64, finding.grade.name()));
+        }
+        block += &details(outcome, finding, &links);
+        length += block.chars().count();
+        if length > MAX_CHARS - RESERVED {
+            break;
+        }
+        grade = Some(finding.grade);
+        out += &block;
+        shown += 1;
+    }
+    if shown < findings.len() {
+        let left = counted((findings.len() - shown) as u64, "more copy");
+        _ = writeln!(out, "\n{left} left off: a comment holds 65,000 characters. The `html` report has all of them.");
+    }
+    out
+}
+
+/// The heading, with totals.
+fn head(outcome: &Outcome, number: usize) -> String {
+    let total = if number == 0 { "no copies".to_string() } else { counted(number as u64, "copy") };
+    let mut out = format!("{MARKDOWN}### dedup check: {total}\n\n{}.\n", outcome.summary());
+    for line in [outcome.by_kind(), hidden(&outcome.unreported())].iter().filter(|line| !line.is_empty()) {
+        _ = writeln!(out, "\n{line}.");
+    }
+    if number > MANY_FINDINGS {
+        out += "\nPages with the most copied words:\n\n<ul>\n";
+        for page in outcome.worst_pages(WORST_PAGES) {
+            let (words, findings) = (counted(page.words as u64, "word"), counted(page.findings as u64, "copy"));
+            _ = writeln!(out, "<li>{}: {words} in {findings}</li>", code(&page.path));
+        }
+        out += "</ul>\n";
+    }
+    out
+}
+
+fn hidden(unreported: &str) -> String {
+    if unreported.is_empty() { String::new() } else { format!("Not shown: {unreported}") }
+}
+
+/// A finding that opens when it is selected.
+fn details(outcome: &Outcome, finding: &Finding, links: &Links) -> String {
+    let here = finding.primary();
+    let accepted = if finding.accepted { " (accepted)" } else { "" };
+    let summary = html(&escaped(&format!("{}{}", finding.summary_with(|place| outcome.path(place)), reasons(finding))));
+    let name = code(&format!("{}:{}", outcome.path(here), here.stretch.start.line));
+    let (places, more) = others(finding, MAX_OTHERS);
+    let mut out = format!("\n<details>\n<summary>{name}: {summary}{accepted}</summary>\n<ul>\n");
+    for place in std::iter::once(here).chain(places) {
+        _ = writeln!(out, "<li>{}</li>", item(outcome, place, links));
+    }
+    if more > 0 {
+        _ = writeln!(out, "<li>{}</li>", and_more("", more));
+    }
+    out + "</ul>\n\n" + &block(&edits(finding.shown(), MAX_SHOWN)) + "\n</details>\n"
+}
+
+/// A place with a link.
+fn item(outcome: &Outcome, place: &Place, links: &Links) -> String {
+    let (start, end, path) = (place.stretch.start, place.stretch.end, outcome.path(place));
+    let link = links.place(place).unwrap_or_else(|| format!("{}#L{}-L{}", uri(path.as_bytes()), start.line, end.line));
+    let name = code(&format!("{path}:{}", start.line));
+    let heading = place.heading.as_ref().map_or(String::new(), |heading| format!(", under {}", code(heading)));
+    let new = if place.is_new { ", new" } else { "" };
+    format!("<a href=\"{}\">{name}</a>{heading}{new}", html(&link))
+}
+
+fn code(text: &str) -> String {
+    format!("<code>{}</code>", html(&escaped(text)))
+}
+
+/// Escapes a text for HTML.
+fn html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// The differences as a block of code in the language `diff`, wrapped: removed and added words are lines of their own.
+fn block(text: &Marked) -> String {
+    let mut lines = String::new();
+    for (mark, part) in text.parts() {
+        let delimiters = MARKS.iter().find(|(own, _)| *own == mark).map(|(_, delimiters)| delimiters);
+        let inner = |[open, close]: &[&str; 2]| part.strip_prefix(open).and_then(|part| part.strip_suffix(close));
+        let part = delimiters.and_then(inner).unwrap_or(part);
+        let sign = match mark {
+            Mark::Removed => "- ",
+            Mark::Added => "+ ",
+            _ => "  ",
+        };
+        wrapped(part).iter().for_each(|line| _ = writeln!(lines, "{sign}{line}"));
+    }
+    let fence = "`".repeat(longest_run(&lines).max(2) + 1);
+    format!("{fence}diff\n{lines}{fence}\n")
+}
+
+/// The words of a text in lines. A longer word is not broken.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut length = 0;
+    for word in text.split_whitespace() {
+        let own = word.chars().count();
+        match lines.last_mut() {
+            Some(line) if length + 1 + own <= MAX_LINE => {
+                _ = write!(line, " {word}");
+                length += 1 + own;
+            }
+            _ => {
+                lines.push(word.into());
+                length = own;
+            }
+        }
+    }
+    lines
+}
+
+/// The length of the longest run of backticks.
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_lines_of_their_own() {
+        let text = Marked::default()
+            .text("one ")
+            .marked(Mark::Removed, "[-two-]")
+            .marked(Mark::Added, "{+2 ```+}")
+            .text(&format!(" {}", "three ".repeat(16)));
+        let three = ["three"; 15].join(" ");
+        assert_eq!(block(&text), format!("````diff\n  one\n- two\n+ 2 ```\n  {three}\n  three\n````\n"));
+    }
+}
