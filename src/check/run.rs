@@ -124,16 +124,15 @@ impl Pages<'_> {
             refuse_unknown(&tree, changes)?;
             Ok((found, Some(Past::read(&tree, &request.paths, &selection, changes)?)))
         })?;
-        if let Some(past) = &past {
-            let then = pool.install(|| self::found(past.pages(), &rules, &request.find));
-            past.keep_new(&mut found.findings, &then.findings, min_words);
-        }
-        let mut findings = found.findings;
+        let mut findings = std::mem::take(&mut found.findings);
         let (mut stale, update) = match &baseline {
             Some(baseline) => baseline.apply(&mut findings, &tree, &request.paths, min_words, request.update_baseline),
             None => (Vec::new(), None),
         };
-        if changes.is_some() {
+        // After the baseline, which accepts what is not new as well if it is updated.
+        if let Some(past) = &past {
+            let then = pool.install(|| self::found(past.pages(), &rules, &request.find));
+            past.keep_new(&mut findings, &then.findings, min_words);
             // Entries elsewhere were not checked.
             stale.clear();
         }
