@@ -2,10 +2,9 @@
 //! by its files, so that an edit of one of its places, or one place fewer, makes no new finding; one place more does.
 
 use super::find::Kind;
-use super::finding::{Finding, Place};
+use super::finding::{Finding, Pair, Place};
 use crate::hash::shingle_hashes;
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The words of a run that is hashed. As long as the runs that the finder pairs places by.
@@ -14,6 +13,9 @@ const GRAM: usize = 4;
 /// Of the runs of a text, this many are kept, and one in [`PER_KEPT`] of the others.
 const ALWAYS_KEPT: usize = 64;
 const PER_KEPT: usize = 16;
+
+/// Maximum number of known texts that a finding is compared with, the rarest runs first. More share only set phrases with it.
+const MAX_VISITED: usize = 2_000;
 
 /// A text is known if at least this share of its sampled runs is, in percent.
 const KNOWN_PERCENT: usize = 50;
@@ -40,10 +42,14 @@ pub(super) fn sorted(mut grams: Grams) -> Grams {
 
 /// The runs of four words that the places of a finding share. If edits leave none, those of its first place.
 pub(super) fn shared_grams(finding: &Finding) -> Grams {
+    // The first place of many pairs is often the same.
+    let of_pair = |pair: &Pair| pair.runs.iter().map(|run| (pair.indices[0], run.a, run.tokens)).collect::<Vec<_>>();
+    let mut runs: Vec<(usize, usize, usize)> = finding.pairs.iter().flat_map(of_pair).collect();
+    runs.sort_unstable();
+    runs.dedup();
     let mut grams = Grams::new();
-    for pair in &finding.pairs {
-        let words = pair.places[0].page.words();
-        pair.runs.iter().for_each(|run| grams_of(&words[run.a..run.a + run.tokens], &mut grams));
+    for (place, start, tokens) in runs {
+        grams_of(&finding.places[place].page.words()[start..start + tokens], &mut grams);
     }
     if grams.is_empty() {
         let first = &finding.places[0];
@@ -98,38 +104,28 @@ impl Known {
         }
     }
 
-    /// Which places of a finding are in files where this text is known in fewer places.
-    fn excess(&self, finding: &Finding) -> Vec<bool> {
-        let mut left: BTreeMap<&Path, usize> = BTreeMap::new();
-        self.files.iter().for_each(|file| *left.entry(file).or_default() += 1);
-        let is_excess = |place: &Place| match left.get_mut(place.page.place.as_path()) {
-            Some(number @ 1..) => {
-                *number -= 1;
-                false
-            }
-            _ => true,
-        };
-        finding.places.iter().map(is_excess).collect()
+    /// How many of the runs of a text are in the sample, and how many would be if all were known.
+    fn hits(&self, grams: &[u32]) -> (usize, usize) {
+        let sampled = self.sample.sampled(grams);
+        let is_known = |gram: &&u32| self.sample.hashes.binary_search(gram).is_ok();
+        (sampled.iter().filter(is_known).count(), sampled.len())
     }
-}
 
-/// When a text may be in another file than it is known in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moves {
-    /// If a file that it is known in does not exist any longer.
-    OfFiles,
-    /// If it is in no more places than it is known in.
-    OfText,
+    /// Whether a text with these runs, ascending, still has this one.
+    pub fn is_in(&self, grams: &[u32]) -> bool {
+        let hits = self.sample.hashes.iter().filter(|gram| grams.binary_search(gram).is_ok()).count();
+        100 * hits >= KNOWN_PERCENT * self.sample.hashes.len()
+    }
 }
 
 /// What is known of a finding.
 pub(super) struct Knowledge {
     /// The known texts that have its words, by index.
     pub texts: Vec<usize>,
-    /// Whether one of them has all of its places.
+    /// Whether it has neither a place nor a passage more than these texts.
     pub is_accepted: bool,
-    /// Which places the known text with most of its words has not, if there is such a text.
-    pub excess: Option<Vec<bool>>,
+    /// The places that these texts lack; `None` if there are no such texts.
+    pub new: Option<Vec<bool>>,
 }
 
 /// Known texts, to look up findings in.
@@ -137,68 +133,93 @@ pub(super) struct AllKnown {
     known: Vec<Known>,
     /// The texts that each hash is in.
     by_gram: BTreeMap<u32, Vec<usize>>,
-    moves: Moves,
     /// A finding with this many unknown words beside known ones is new.
     min_words: usize,
 }
 
 impl AllKnown {
     /// `min_words` is the minimum length of a passage: text that grew by as much is a new copy.
-    pub fn new(known: Vec<Known>, moves: Moves, min_words: usize) -> Self {
+    pub fn new(known: Vec<Known>, min_words: usize) -> Self {
         let mut by_gram: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (number, text) in known.iter().enumerate() {
             text.sample.hashes.iter().for_each(|&gram| by_gram.entry(gram).or_default().push(number));
         }
-        AllKnown { known, by_gram, moves, min_words }
+        AllKnown { known, by_gram, min_words }
     }
 
-    /// What is known of a finding.
+    /// What is known of a finding. A place may be in another file than known if the text is not in one of the known files any longer:
+    /// `has` says whether it still is in a file.
     ///
-    /// `exists` says whether a file exists.
-    pub fn look_up(&self, finding: &Finding, exists: impl Fn(&Path) -> bool) -> Knowledge {
+    /// Cost: linear in the words of the finding, with up to [`MAX_VISITED`] known texts to compare it with.
+    pub fn look_up(&self, finding: &Finding, has: impl Fn(&Known, &Path) -> bool) -> Knowledge {
         let grams = shared_grams(finding);
-        let mut hits: BTreeMap<usize, usize> = BTreeMap::new();
-        for number in grams.iter().filter_map(|gram| self.by_gram.get(gram)).flatten() {
-            *hits.entry(*number).or_default() += 1;
-        }
+        let is_half = |(hits, sampled): (usize, usize)| 100 * hits >= KNOWN_PERCENT * sampled;
         // The finding may be a part of several known texts, or they of it.
-        hits.retain(|&number, hits| 100 * *hits >= KNOWN_PERCENT * self.known[number].sample.sampled(&grams).len());
-        let accepts = |(&number, &hits): (&usize, &usize)| {
-            let known = &self.known[number];
-            self.has_grown_little(known, &grams, hits) && self.has_places(known, finding, &exists)
+        let is_known = |number: &usize| is_half(self.known[*number].hits(&grams));
+        let texts: Vec<usize> = self.sharing(&grams).into_iter().filter(is_known).collect();
+        let of = |numbers: &[usize]| numbers.iter().map(|&number| &self.known[number]).collect::<Vec<_>>();
+        let kept: Vec<usize> =
+            texts.iter().copied().filter(|&text| self.has_grown_little(&self.known[text], finding, &grams)).collect();
+        let new = match &kept[..] {
+            [] => (!texts.is_empty()).then(|| new_places(&of(&texts), finding, &has)),
+            kept => Some(new_places(&of(kept), finding, &has)),
         };
-        let most = hits.iter().max_by_key(|&(number, hits)| (hits, Reverse(number)));
-        Knowledge {
-            is_accepted: hits.iter().any(accepts),
-            excess: most.map(|(&number, _)| self.new_places(&self.known[number], finding, &exists)),
-            texts: hits.into_keys().collect(),
-        }
+        let is_accepted = !kept.is_empty() && new.as_ref().is_some_and(|new| !new.contains(&true));
+        Knowledge { texts, is_accepted, new }
     }
 
-    /// Whether a finding has fewer unknown words than a passage, given that `hits` of its runs are known. Whole files may grow.
-    fn has_grown_little(&self, known: &Known, grams: &[u32], hits: usize) -> bool {
-        let sampled = known.sample.sampled(grams).len();
+    /// The known texts that share runs with a text. Those that share only runs of very many texts may be left out.
+    fn sharing(&self, grams: &[u32]) -> BTreeSet<usize> {
+        let mut lists: Vec<&[usize]> =
+            grams.iter().filter_map(|gram| self.by_gram.get(gram)).map(Vec::as_slice).collect();
+        lists.sort_by_key(|list| list.len());
+        let mut visited = 0;
+        let is_within = |list: &&&[usize]| {
+            visited += list.len();
+            visited <= MAX_VISITED
+        };
+        lists.iter().take_while(is_within).flat_map(|list| list.iter().copied()).collect()
+    }
+
+    /// Whether a finding has few unknown words beside those of a known text: fewer than a passage, or for whole files up to a quarter.
+    fn has_grown_little(&self, known: &Known, finding: &Finding, grams: &[u32]) -> bool {
+        let (hits, sampled) = known.hits(grams);
         // Of a sample, an estimate for the whole text.
-        known.is_file || (sampled - hits) * grams.len() / sampled.max(1) < self.min_words
+        let unknown = (sampled - hits) * grams.len() / sampled.max(1);
+        let are_files = known.is_file && finding.kind == Kind::File;
+        unknown < self.min_words || are_files && 4 * unknown <= grams.len()
     }
+}
 
-    /// Whether a finding has no place more than the known text.
-    fn has_places(&self, known: &Known, finding: &Finding, exists: impl Fn(&Path) -> bool) -> bool {
-        match self.moves {
-            Moves::OfText => finding.places.len() <= known.files.len(),
-            Moves::OfFiles => !self.new_places(known, finding, exists).contains(&true),
-        }
+/// The places of a finding that known texts lack. Its first places in other files are where the text went from known files that do not have
+/// it any longer.
+fn new_places(texts: &[&Known], finding: &Finding, has: impl Fn(&Known, &Path) -> bool) -> Vec<bool> {
+    let mut known: BTreeMap<&Path, usize> = BTreeMap::new();
+    for text in texts {
+        let mut own: BTreeMap<&Path, usize> = BTreeMap::new();
+        text.files.iter().for_each(|file| *own.entry(file).or_default() += 1);
+        own.into_iter().for_each(|(file, number)| {
+            let places = known.entry(file).or_default();
+            *places = number.max(*places);
+        });
     }
-
-    /// Which places of a finding the known text has not. The first places in unknown files are in those that were renamed: as many as
-    /// there are known files that do not exist any longer.
-    fn new_places(&self, known: &Known, finding: &Finding, exists: impl Fn(&Path) -> bool) -> Vec<bool> {
-        let mut renamed = known.files.iter().filter(|file| !exists(file)).count();
-        let mut excess = known.excess(finding);
-        for place in excess.iter_mut().filter(|is_excess| **is_excess) {
-            *place = renamed == 0;
-            renamed = renamed.saturating_sub(1);
+    let mut left = known.clone();
+    let mut is_new = |place: &Place| match left.get_mut(place.page.place.as_path()) {
+        Some(number @ 1..) => {
+            *number -= 1;
+            false
         }
-        excess
+        _ => true,
+    };
+    let mut new: Vec<bool> = finding.places.iter().map(&mut is_new).collect();
+    if !new.contains(&true) {
+        return new;
     }
+    let is_gone = |file: &Path| !texts.iter().any(|text| text.files.iter().any(|own| own == file) && has(text, file));
+    let mut moved: usize = known.iter().filter(|(file, _)| is_gone(file)).map(|(_, places)| places).sum();
+    for place in new.iter_mut().filter(|is_new| **is_new) {
+        *place = moved == 0;
+        moved = moved.saturating_sub(1);
+    }
+    new
 }

@@ -1,8 +1,9 @@
 //! The baseline: findings that are accepted, known by their words and files.
 
-use super::accepted::{AllKnown, Known, Moves, Sample, shared_grams, sorted};
+use super::accepted::{AllKnown, Known, Sample, shared_grams, sorted};
 use super::error::{Error, InvalidBaseline};
-use super::finding::{Finding, Place};
+use super::find::Kind;
+use super::finding::{Finding, Place, name};
 use super::pages::Tree;
 use super::paths::{joined, place, relative, shown};
 use crate::replace::{Links, open_regular};
@@ -33,14 +34,32 @@ fn known_version<'a, D: Deserializer<'a>>(version: D) -> Result<u32, D::Error> {
     }
 }
 
+fn known_kind<'a, D: Deserializer<'a>>(kind: D) -> Result<String, D::Error> {
+    let kind = String::deserialize(kind)?;
+    match [Kind::File, Kind::Passage, Kind::Paragraph].map(name).contains(&kind.as_str()) {
+        true => Ok(kind),
+        false => Err(D::Error::custom(format!("unknown kind `{kind}`, expected `file`, `passage` or `paragraph`"))),
+    }
+}
+
+fn two_paths<'a, D: Deserializer<'a>>(paths: D) -> Result<Vec<String>, D::Error> {
+    let paths = Vec::<String>::deserialize(paths)?;
+    match paths.len() {
+        2.. => Ok(paths),
+        _ => Err(D::Error::custom("expected two paths or more")),
+    }
+}
+
 /// An accepted finding.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(deny_unknown_fields, expecting = "an object with kind, paths, words and text")]
 #[non_exhaustive]
 pub struct Entry {
     /// `file`, `passage` or `paragraph`.
+    #[serde(deserialize_with = "known_kind")]
     pub kind: String,
     /// The file of each place, relative to the folder of the baseline.
+    #[serde(deserialize_with = "two_paths")]
     pub paths: Vec<String>,
     /// A sample of its words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -207,19 +226,20 @@ impl Baseline {
     /// Marks the accepted findings, and the new places of the others. Returns the entries that have the words of a finding.
     fn accept(&self, findings: &mut [Finding], min_words: usize) -> BTreeSet<usize> {
         let known = self.entries().iter().map(|entry| entry.known(&self.folder)).collect();
-        let known = AllKnown::new(known, Moves::OfFiles, min_words);
+        let known = AllKnown::new(known, min_words);
+        let has_pairs = self.entries().iter().any(|entry| entry.fingerprint.is_some());
         let mut used = BTreeSet::new();
         for finding in findings {
-            let found = known.look_up(finding, exists);
+            let found = known.look_up(finding, |_, file| exists(file));
             used.extend(found.texts);
             finding.accepted = found.is_accepted;
-            if !finding.accepted {
+            if has_pairs && !finding.accepted {
                 let pairs = self.pairs_of(finding);
                 finding.accepted = pairs.len() + 1 >= finding.places.len();
                 used.extend(pairs);
             }
-            if let Some(excess) = found.excess.filter(|_| !finding.accepted) {
-                finding.mark_new(&excess);
+            if let Some(new) = found.new.filter(|_| !finding.accepted) {
+                finding.mark_new(&new);
             }
         }
         used

@@ -7,7 +7,7 @@ use crate::passages::Run;
 use crate::prose::Lines;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Maximum number of characters of a heading in a report.
@@ -25,7 +25,7 @@ pub struct Finding {
     pub reasons: Vec<Reason>,
     /// Its places, by page and position; two or more.
     pub places: Vec<Place>,
-    /// Pairs of similar places that connect all of them: one fewer than places.
+    /// Pairs of similar places that connect all of them: one fewer than places. Ordered by the second place.
     pub pairs: Vec<Pair>,
     /// The index of the place that a reviewer should look at: the first that is new, else the last.
     pub primary: usize,
@@ -79,8 +79,6 @@ pub struct Place {
     pub stretch: Stretch,
     /// Its words, by index in the page.
     pub words: Range<usize>,
-    /// The lines with words that the other place has too; for a passage or a paragraph, all lines.
-    pub lines: Vec<RangeInclusive<usize>>,
     /// The heading that it is under, truncated if it is long.
     pub heading: Option<String>,
     /// Whether the text is new here: since the commit of [`since`](super::Request::since), or since the baseline was written.
@@ -98,27 +96,12 @@ pub(super) enum Piece {
 }
 
 impl Place {
-    fn new(
-        pages: &[Arc<Page>],
-        place: &find::Place,
-        kind: Kind,
-        runs: &[Range<usize>],
-        lines: &BTreeMap<usize, Lines>,
-    ) -> Self {
-        let (page, lines) = (&pages[place.document], &lines[&place.document]);
-        let stretch = page.stretch(place.words.clone(), lines);
-        let of_run = |run: &Range<usize>| {
-            let stretch = page.stretch(run.clone(), lines);
-            stretch.start.line..=stretch.end.line
-        };
+    fn new(pages: &[Arc<Page>], place: &find::Place, lines: &BTreeMap<usize, Lines>) -> Self {
+        let page = &pages[place.document];
         Place {
             page: Arc::clone(page),
-            stretch,
+            stretch: page.stretch(place.words.clone(), &lines[&place.document]),
             words: place.words.clone(),
-            lines: match kind {
-                Kind::File => runs.iter().map(of_run).collect(),
-                Kind::Passage | Kind::Paragraph => vec![stretch.start.line..=stretch.end.line],
-            },
             heading: page.heading(place.words.start).map(|heading| match first(heading, MAX_HEADING) {
                 whole if whole == heading => whole.to_string(),
                 cut => format!("{cut}…"),
@@ -170,15 +153,7 @@ impl Finding {
     }
 
     fn new(pages: &[Arc<Page>], group: Group, lines: &BTreeMap<usize, Lines>) -> Self {
-        let mut runs: Vec<Vec<Range<usize>>> = vec![Vec::new(); group.places.len()];
-        for (indices, found) in &group.pairs {
-            for side in [0, 1] {
-                runs[indices[side]].extend(found.runs.iter().map(|run| words_of(run, side)));
-            }
-        }
-        runs.iter_mut().for_each(|runs| runs.sort_unstable_by_key(|run| (run.start, run.end)));
-        let place = |(place, runs): (&find::Place, &Vec<_>)| Place::new(pages, place, group.kind, runs, lines);
-        let places: Vec<Place> = group.places.iter().zip(&runs).map(place).collect();
+        let places: Vec<Place> = group.places.iter().map(|place| Place::new(pages, place, lines)).collect();
         Finding {
             kind: group.kind,
             grade: Grade::Error,
@@ -235,7 +210,8 @@ impl Finding {
 
     /// The pair of a place with an earlier one, if there is one.
     pub fn of(&self, index: usize) -> Option<&Pair> {
-        self.pairs.iter().find(|pair| pair.indices[1] == index)
+        let first = self.pairs.partition_point(|pair| pair.indices[1] < index);
+        self.pairs.get(first).filter(|pair| pair.indices[1] == index)
     }
 
     /// Its kind as one word.

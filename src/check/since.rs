@@ -1,6 +1,7 @@
 //! What changed since a commit, according to git: the files, and their text at that commit.
 
 use super::error::SinceError;
+use super::paths::shown;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -52,17 +53,19 @@ impl Changes {
     pub fn since(reference: &str) -> Result<Self, SinceError> {
         let wrong = |message: String| SinceError::Reference { reference: reference.into(), message };
         let top = Repository::here().map_err(SinceError::Git)?;
+        let is_shallow =
+            || top.git(["rev-parse", "--is-shallow-repository"]).is_ok_and(|printed| printed.starts_with(b"true"));
+        let fetch = "this clone is shallow: fetch more of it (for actions/checkout, fetch-depth: 0)";
         let commit = top.commit(reference).map_err(|_| {
-            let shallow =
-                top.git(["rev-parse", "--is-shallow-repository"]).is_ok_and(|printed| printed.starts_with(b"true"));
-            let hint = match shallow {
-                true => "; this clone is shallow: fetch more of it (for actions/checkout, fetch-depth: 0)",
-                false => "",
-            };
+            let hint = if is_shallow() { format!("; {fetch}") } else { String::new() };
             wrong(format!("there is no such commit{hint}"))
         })?;
-        // Without a common ancestor, as in a shallow clone, against the commit itself.
-        let base = top.git(["merge-base", &commit, "HEAD"]).map(line).unwrap_or(commit);
+        let base = match top.git(["merge-base", &commit, "HEAD"]).map(line) {
+            Ok(base) => base,
+            Err(_) if is_shallow() => return Err(wrong(format!("no common ancestor with HEAD is known; {fetch}"))),
+            // Histories without a common ancestor.
+            Err(_) => commit,
+        };
         let mut changes = Changes {
             top: top.folder.clone(),
             repositories: Vec::new(),
@@ -94,6 +97,11 @@ impl Changes {
         changed(repository, base, self.repositories.len(), &mut self.files)?;
         self.repositories.push(repository.clone());
         submodules(repository, base, &mut self.files)
+    }
+
+    /// The root of the repository.
+    pub fn top(&self) -> &Path {
+        &self.top
     }
 
     /// Why the changes of a file could not be determined, if so. The path is absolute and without links.
@@ -213,16 +221,20 @@ impl Repository {
     }
 }
 
-/// The next object of `git cat-file --batch`: a line `<object> <kind> <size>`, the bytes, and a line end. `None` if it is missing, no file, or
-/// larger than the limit.
+/// The next object of `git cat-file --batch`: a line `<object> <kind> <size>`, the bytes, and a line end. `None` if it is no file, or larger
+/// than the limit.
+///
+/// # Errors
+/// The object is missing, or the output ends.
 fn old_file(output: &mut impl BufRead, place: &Path, limit: u64) -> io::Result<Option<OldFile>> {
     let mut head = String::new();
     output.read_line(&mut head)?;
     let mut words = head.split_whitespace().skip(1);
     let (kind, size) = (words.next(), words.next().and_then(|size| size.parse::<u64>().ok()));
     let Some(size) = size else {
-        // `<object> missing`.
-        return if head.is_empty() { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(None) };
+        // `<object> missing`, as in a clone without all objects.
+        let missing = || io::Error::other(format!("the earlier text of {} is missing: fetch it", shown(place)));
+        return Err(if head.is_empty() { io::ErrorKind::UnexpectedEof.into() } else { missing() });
     };
     let mut object = output.take(size + 1);
     let is_wanted = kind == Some("blob") && size <= limit;
@@ -343,7 +355,8 @@ mod tests {
             &b"aa blob 3\nx\ny\nbb missing\ncc blob 5\n12345\ndd tree 1\nx\nee blob 0\n\nff blob 9\nxx"[..];
         let mut next = || old_file(&mut output, Path::new("p"), 4).map(|file| file.map(|file| file.bytes));
         assert_eq!(next().unwrap(), Some(b"x\ny".to_vec()));
-        assert_eq!([next().unwrap(), next().unwrap(), next().unwrap()], [None, None, None]);
+        assert!(next().unwrap_err().to_string().contains("missing"));
+        assert_eq!([next().unwrap(), next().unwrap()], [None, None]);
         assert_eq!(next().unwrap(), Some(vec![]));
         // Too large, and the output ends; then no output at all.
         assert_eq!(next().unwrap(), None);

@@ -25,7 +25,7 @@ struct Cell<'a> {
     source: &'a RawValue,
 }
 
-/// Reads the cells of a notebook; what is none is plain text.
+/// Reads the cells of a notebook. Anything else is read as plain text.
 pub(super) fn read(builder: &mut Builder) {
     let (source, start) = (builder.source(), builder.page().start);
     let Ok(notebook) = serde_json::from_str::<Notebook>(&source[start..]) else { return plain::read(builder) };

@@ -52,7 +52,11 @@ fn json(builder: &mut Builder, part: Range<usize>) {
         at = (content.end + 1).min(part.end);
         let after = source[at..part.end].trim_start();
         if after.starts_with(':') {
-            key = TEXT.contains(&&source[content]).then_some(part.end - after.len() + 1);
+            let (name, value) = (&source[content], part.end - after.len() + 1);
+            key = TEXT.contains(&name).then_some(value);
+            if EXAMPLES.contains(&name) {
+                at = list_end(source, value..part.end);
+            }
         } else if key.take().is_some_and(|value: usize| source[value..quote].trim().is_empty()) {
             let mut page = Excerpt::default();
             strings::escaped(&mut page, source, content);
@@ -61,11 +65,30 @@ fn json(builder: &mut Builder, part: Range<usize>) {
     }
 }
 
+/// Where the list or object ends that is next in a part of JSON; of another value, where it starts.
+fn list_end(source: &str, part: Range<usize>) -> usize {
+    let (bytes, mut at, mut depth) = (source.as_bytes(), part.start, 0_usize);
+    while at < part.end {
+        match bytes[at] {
+            b'"' if depth > 0 => at = strings::content(source, at + 1..part.end).end,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            byte if depth == 0 && !byte.is_ascii_whitespace() => return part.start,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 && !bytes[at - 1].is_ascii_whitespace() {
+            return at;
+        }
+    }
+    part.end
+}
+
 /// The key of a line of YAML, and its value.
 fn key(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.split_once(':')?;
     let is_key = value.is_empty() || value.starts_with(' ');
-    is_key.then(|| (name.trim_matches(['"', '\'']), value.trim_start()))
+    is_key.then(|| (name.trim_end().trim_matches(['"', '\'']), value.trim_start()))
 }
 
 fn yaml(builder: &mut Builder, lines: &[Line]) {

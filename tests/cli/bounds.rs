@@ -691,3 +691,19 @@ fn very_many_pairs_are_announced() {
     assert!(many.stdout.lines().count() == 1 && many.stderr.contains(announced), "{}", many.stderr);
     assert!(!copies(4400).stderr.contains("may be near-duplicates"));
 }
+
+/// One place of equal pages is in a pair with each of the others: what a place has is not multiplied by its pairs.
+#[test]
+fn equal_pages_take_memory_for_each_once() {
+    const PAGES: u64 = 6_000;
+    let shell = Shell::new();
+    fs::create_dir(shell.folder().join("docs")).expect("a folder is made");
+    let words: String = (0..60).map(|number| format!("word{number} ")).collect();
+    for number in 0..PAGES {
+        shell.write(&format!("docs/{number}.md"), &words);
+    }
+    let (run, most) = watched(shell.command("check docs -q -j2"), |_| {});
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    let promised = 48 * MIB + PAGES * (12 << 10);
+    assert!((1..promised).contains(&most), "{} MiB of {}", most / MIB, promised / MIB);
+}

@@ -292,6 +292,12 @@ fn a_summary_for_a_step() {
     // Not a file that is something else.
     let page = shell.sh("cp docs/ünï* docs/x.md; GITHUB_STEP_SUMMARY=docs/x.md dedup check docs -q --report github");
     assert!(page.status == 2 && page.stderr.contains("appended to a checked page, docs/x.md"), "{}", page.stderr);
+    let read = shell.sh("dedup check docs -q --baseline b.json --update-baseline; \
+         GITHUB_STEP_SUMMARY=b.json dedup check docs -q --baseline b.json --report github");
+    assert!(read.status == 2 && read.stderr.contains("cannot be both"), "{}", read.stderr);
+    // If it cannot be written, the report is.
+    let full = shell.sh("GITHUB_STEP_SUMMARY=/dev/full dedup check docs -q --report github");
+    assert!(full.status == 2 && full.stderr.contains("/dev/full") && full.stdout.contains("::error "), "{full:?}");
     let both = run("--report github=summary.md");
     assert!(both.status == 2 && both.stderr.contains("cannot be both"), "{}", both.stderr);
 }

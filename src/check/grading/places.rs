@@ -3,6 +3,7 @@
 use super::super::finding::Finding;
 use super::super::grade::{Grade, Limit, Reason};
 use super::files::{About, Files, is_version_heading};
+use crate::prose::Markup;
 use std::collections::BTreeSet;
 
 /// Copies in an API reference with fewer words are short.
@@ -12,7 +13,9 @@ const REFERENCE_WORDS: usize = 100;
 pub(super) fn limits(finding: &Finding, files: &Files) -> Vec<Limit> {
     let about = files.about(finding);
     let rule = about.iter().filter_map(|about| about.rules.grade).min();
+    let are_catalogues = finding.places.iter().all(|place| place.page.markup == Markup::Gettext);
     let limits = [
+        are_catalogues.then_some((Grade::Note, Reason::Translation)),
         release_notes(finding, &about),
         reference(finding, &about),
         of_one_page(&about).map(|reason| (Grade::Note, reason)),

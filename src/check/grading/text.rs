@@ -13,6 +13,9 @@ const SENTENCE_WORDS: usize = 12;
 /// A cell or a paragraph with fewer matching words is short.
 const SHORT_WORDS: usize = 25;
 
+/// Parts of one page with more words are not worded alike by chance.
+const PARALLEL_WORDS: usize = 100;
+
 /// Maximum number of edited words between two matching words of one stretch.
 const MAX_GAP: usize = 5;
 
@@ -41,7 +44,7 @@ fn of_pair(pair: &Pair, options: &FindOptions) -> Vec<Limit> {
     } else if content.running * 2 < content.matched && content.running < options.min_words {
         limits.push((Grade::Warning, Reason::Skeleton));
     }
-    if is_within_page && pair.percent() < 100 {
+    if is_within_page && pair.percent() < 100 && pair.words() < PARALLEL_WORDS {
         limits.push((Grade::Warning, Reason::Parallel));
     }
     let are_options = [&one, &other].iter().all(|content| content.options * 2 >= content.matched);

@@ -2,7 +2,11 @@
 
 use super::super::paths::relative;
 use crate::prose::Markup;
+use crate::replace::{Links, open_regular};
+use memchr::memmem;
 use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A program that makes pages for readers, and can include parts of other pages.
@@ -20,6 +24,9 @@ pub(super) enum Generator {
     MdBook,
     Quarto,
 }
+
+/// Maximum number of bytes of a configuration that are read.
+const MAX_CONFIGURATION: u64 = 1 << 20;
 
 /// Files and folders that show a generator, in the folder that its pages are below.
 const SIGNS: [(&str, Generator); 23] = [
@@ -116,9 +123,21 @@ impl Generators {
     }
 }
 
+/// Whether a configuration of MkDocs names the extension for snippets, which is off by default.
+fn has_snippets(configuration: &Path) -> bool {
+    let file = open_regular(configuration, OpenOptions::new().read(true), Links::Followed);
+    let mut text = Vec::new();
+    let is_read = file.and_then(|file| file.take(MAX_CONFIGURATION).read_to_end(&mut text)).is_ok();
+    is_read && memmem::find(&text, b"pymdownx.snippets").is_some()
+}
+
 /// The generator whose files are in a folder.
 fn generator(folder: &Path) -> Option<Found> {
-    let (sign, generator) = SIGNS.into_iter().find(|(sign, _)| folder.join(sign).exists())?;
+    let is_here = |(sign, generator): &(&str, Generator)| {
+        let sign = folder.join(sign);
+        sign.exists() && (*generator != Generator::MkDocs || has_snippets(&sign))
+    };
+    let (sign, generator) = SIGNS.into_iter().find(is_here)?;
     let below = sign.strip_suffix("/conf.py").unwrap_or_default();
     Some(Found { generator, folder: folder.join(below) })
 }
@@ -134,7 +153,7 @@ mod tests {
         let root = fs::canonicalize(tree.path()).unwrap();
         for file in [".git/HEAD", "mkdocs.yml", "docs/conf.py", "docs/a/b/page.md", "docs/a/antora.yml"] {
             fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
-            fs::write(root.join(file), "").unwrap();
+            fs::write(root.join(file), "markdown_extensions: [pymdownx.snippets]").unwrap();
         }
         let mut generators = Generators::default();
         let mut of = |path: &str| {

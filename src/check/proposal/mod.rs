@@ -80,7 +80,7 @@ fn include(found: &Found, kept: &Place, other: &Place) -> String {
         Generator::Sphinx => {
             let path = if path.starts_with("../") { near } else { format!("/{path}") };
             let directive = if is_rst(other) { ".. include::" } else { "```{include}" };
-            format!("{directive} {path} with :start-after: {name}")
+            format!("{directive} {path} (with marks around it for :start-after: and :end-before:)")
         }
         Generator::Antora => format!("include::{}[tag={name}]", antora(&path)),
         Generator::AsciiDoc => format!("include::{near}[tag={name}]"),

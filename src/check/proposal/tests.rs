@@ -22,7 +22,7 @@ fn proposed(files: &[(&str, String)]) -> Option<(usize, String)> {
     finding.proposal.as_ref().map(|Proposal { keep, how }| (*keep, relative(how)))
 }
 
-/// Pages with a text under a heading, among other words, and an empty file.
+/// Pages with a text under a heading, among other words, and a file that names the extension of MkDocs for snippets.
 fn pages(paths: &[&'static str], file: &'static str) -> Vec<(&'static str, String)> {
     let page = |(path, own): (&&'static str, &str)| {
         let own: String = (0..40).map(|number| format!("{own}{number} ")).collect();
@@ -33,15 +33,23 @@ fn pages(paths: &[&'static str], file: &'static str) -> Vec<(&'static str, Strin
         };
         (*path, format!("{own}.\n\n{heading}\n\n{COPIED}\n"))
     };
-    paths.iter().zip(["alpha", "beta"]).map(page).chain([(file, String::new())]).collect()
+    paths.iter().zip(["alpha", "beta"]).map(page).chain([(file, "- pymdownx.snippets\n".to_string())]).collect()
 }
 
 #[test]
 fn the_line_of_each_generator() {
     for (paths, file, expected) in [
         (["docs/a.md", "docs/b/c.md"], "mkdocs.yml", "--8<-- \"docs/a.md:nightly-job\""),
-        (["docs/a.rst", "docs/b/c.rst"], "docs/conf.py", ".. include:: /a.rst with :start-after: nightly-job"),
-        (["docs/a.md", "docs/b/c.md"], "docs/conf.py", "```{include} /a.md with :start-after: nightly-job"),
+        (
+            ["docs/a.rst", "docs/b/c.rst"],
+            "docs/conf.py",
+            ".. include:: /a.rst (with marks around it for :start-after: and :end-before:)",
+        ),
+        (
+            ["docs/a.md", "docs/b/c.md"],
+            "docs/conf.py",
+            "```{include} /a.md (with marks around it for :start-after: and :end-before:)",
+        ),
         (
             ["modules/ROOT/pages/a.adoc", "modules/ROOT/pages/b/c.adoc"],
             "antora.yml",
@@ -69,6 +77,10 @@ fn a_link_without_a_generator_or_between_markups() {
     for (paths, file) in [(["a.md", "b/c.md"], "unrelated"), (["a.md", "b/c.rst"], "conf.py")] {
         assert_eq!(proposed(&pages(&paths, file)), link(&paths));
     }
+    // MkDocs without the extension for snippets.
+    let mut files = pages(&["a.md", "b/c.md"], "mkdocs.yml");
+    files.last_mut().unwrap().1 = "site_name: A\n".into();
+    assert_eq!(proposed(&files), link(&["a.md", "b/c.md"]));
 }
 
 #[test]

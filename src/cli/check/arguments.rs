@@ -213,7 +213,7 @@ pub fn command() -> Command {
         .about("Finds copied pages and passages in documentation: a check for CI")
         .long_about(
             format!("Finds copied pages and passages in documentation, with small edits. Reads Markdown, MDX, reStructuredText, \
-             AsciiDoc, HTML and plain text as prose: markup, code blocks, link targets, front matter, licence notices and tables of contents \
+             AsciiDoc, HTML, plain text, notebooks, translations (po) and OpenAPI as prose: markup, code blocks, link targets, front matter, licence notices and tables of contents \
              do not count; with --count docstrings, documentation in source files does. Case, punctuation and line breaks make no \
              difference. In folders, files with these extensions are pages: \
              {}. A named file is read whatever its extension.\n\n\
@@ -224,10 +224,12 @@ pub fn command() -> Command {
              [[check.allow]]                  # copies with both places in these files are accepted\n\
              paths = [\"docs/install-*.md\"]   # globs as in .gitignore, relative to dedup.toml\n\
              reason = \"each page is read on its own\"\n\n\
-             [[check.rule]]                   # copies in these files must be longer, or more similar\n\
+             [[check.rule]]                   # copies in these files must be longer or more similar,\n\
              paths = [\"docs/changelog.md\"]\n\
              min-words = 100\n\
-             similarity = 0.9\n\n\
+             similarity = 0.9\n\
+             grade = \"warning\"                # and have at most this grade\n\
+             preset = \"changelogs\"            # or \"reference\" or \"translations\": what they are\n\n\
              Exit status: 0 no copies found, 1 copies found, 2 usage error or nothing could be checked, 3 some file could not be read.", endings())
         )
         .after_help(
@@ -270,7 +272,7 @@ pub fn command() -> Command {
                 .long_help(
                     "Report only copies that are new since a git commit, such as origin/main: those that the same check of the merge base with \
                      that commit would not report, and that have new words in one of their places. White space, markup, renamed pages and \
-                     text that moved make nothing new. Untracked files are new. A submodule is compared with the commit that it had at the \
+                     text that moved make nothing new. Untracked files are new; files that git ignores are not. A submodule is compared with the commit that it had at the \
                      merge base.",
                 ),
         )

@@ -12,8 +12,9 @@ use neardups::Error;
 use neardups::check::config::{Config, Settings};
 use neardups::check::report::{Format, Target, is_html_report, marked};
 use neardups::check::{Outcome, Request, Tree};
+use neardups::replace::{Links, open_regular};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -76,7 +77,7 @@ impl Targets {
         let step_summary = step_summary.map(PathBuf::from);
         if let Some(path) = &step_summary {
             refuse_outside(path, STEP_SUMMARY, true)?;
-            outputs.reads(path, STEP_SUMMARY)?;
+            outputs.appends(path, STEP_SUMMARY)?;
         }
         let targets = Targets { reports, baseline, step_summary, outputs };
         match targets.reports.iter().any(|(_, file)| file.is_none()) {
@@ -123,9 +124,6 @@ impl Targets {
     pub fn write(self, outcome: &Outcome) -> Result<(), Error> {
         // If the reader closes standard output early, the files are still written.
         let mut closed = None;
-        if let Some(path) = &self.step_summary {
-            append(path, &Format::Markdown.render(outcome)).map_err(|error| files::cannot_write(path, error))?;
-        }
         for (target, file) in self.reports {
             let written = match file {
                 Some(file) => file.write(&target.render(outcome)),
@@ -137,13 +135,17 @@ impl Targets {
                 written => written?,
             }
         }
+        // Last: if it cannot be written, the reports are.
+        if let Some(path) = &self.step_summary {
+            append(path, &Format::Markdown.render(outcome)).map_err(|error| files::cannot_write(path, error))?;
+        }
         closed.map_or_else(|| io::stdout().flush().map_err(cannot_write), Err)
     }
 }
 
 /// Appends to a file.
 fn append(path: &Path, text: &str) -> io::Result<()> {
-    File::options().append(true).create(true).open(path)?.write_all(text.as_bytes())
+    open_regular(path, OpenOptions::new().append(true).create(true), Links::Followed)?.write_all(text.as_bytes())
 }
 
 /// Folders that may contain untrusted contributions.

@@ -89,7 +89,7 @@ struct Layout<'m> {
     hidden_to: usize,
     /// Whether the last line is the mark of an item: a blank line would end the item.
     after_mark: bool,
-    /// For names of template tags, where the next tag is that closes one, if there is any.
+    /// For names of template tags: where the next closing tag is, if there is one.
     closing: Vec<(&'static str, Option<usize>)>,
 }
 
@@ -100,8 +100,8 @@ pub(super) fn read(markdown: &str) -> (Excerpt, Option<usize>) {
     read_lines(Layout::new(markdown, false), markdown, &[])
 }
 
-/// Returns a page of MDX without those blocks: Markdown that is blank where the MDX is something else. At each of the breaks,
-/// ascending, a line ends and a paragraph.
+/// Returns a page of MDX without those blocks: Markdown that is blank where the MDX is something else. Each of the breaks,
+/// ascending, ends a line and a paragraph.
 pub(super) fn read_mdx(markdown: &str, mdx: &str, breaks: &[usize]) -> (Excerpt, Option<usize>) {
     read_lines(Layout::new(markdown, true), mdx, breaks)
 }
@@ -124,6 +124,7 @@ fn read_lines(mut layout: Layout, source: &str, breaks: &[usize]) -> (Excerpt, O
     }
     (layout.page, layout.code.map(|code| code.start))
 }
+
 fn line(markdown: &str, range: Range<usize>) -> Line {
     let text = markdown[range.clone()].trim_end_matches([' ', '\t', '\r']);
     let indent = text.len() - text.trim_start_matches([' ', '\t']).len();

@@ -36,8 +36,8 @@ pub(super) fn read(builder: &mut Builder) {
     read_layout(builder, layout, page.start);
 }
 
-/// Reads MDX that is the source from `base` on: Markdown that is blank where the MDX is something else. At each of the breaks, a
-/// line ends and a paragraph.
+/// Reads MDX that is the source from `base` on: Markdown that is blank where the MDX is something else. Each of the breaks
+/// ends a line and a paragraph.
 pub(super) fn read_mdx(builder: &mut Builder, markdown: &str, breaks: &[usize], base: usize) {
     let mdx = &builder.source()[base..];
     read_layout(builder, layout::read_mdx(markdown, mdx, breaks), base);
