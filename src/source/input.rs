@@ -555,7 +555,7 @@ fn kept(
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "compression"))]
 mod tests {
     use super::super::Format;
     use super::super::decompress::tests::{ALL, gzip};

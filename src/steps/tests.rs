@@ -77,7 +77,7 @@ fn batch_of(rows: &[Row], columns: &[Column]) -> RecordBatch {
                     rows.iter().map(|row| if let Cell::Text(text) = cell(row, column) { Some(text) } else { None });
                 // Both layouts occur.
                 let texts: Vec<_> = texts.collect();
-                if rows.len() % 2 == 0 {
+                if rows.len().is_multiple_of(2) {
                     Arc::new(StringArray::from(texts))
                 } else {
                     Arc::new(LargeStringArray::from(texts))
@@ -499,8 +499,11 @@ fn check(name: &str, mut made: Made, docs: &[(i64, Option<String>)]) -> Found {
     expected
 }
 
+/// An algorithm, parameters and a tokenizer.
+type Method = (&'static str, &'static [(&'static str, &'static str)], &'static str);
+
 /// Every algorithm of the table, with the parameters that change how it searches.
-const METHODS: &[(&str, &[(&str, &str)], &str)] = &[
+const METHODS: &[Method] = &[
     ("minhash", &[], "word"),
     ("minhash", &[("threshold", "0.5"), ("shingle", "3")], "word"),
     ("minhash", &[("count-repeats", "true"), ("shingle", "2")], "word"),
