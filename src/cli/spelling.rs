@@ -211,6 +211,7 @@ mod tests {
 
     #[test]
     fn help_names_options_that_there_are() {
+        learn_options(crate::cli::command);
         let of_parameters = ALGORITHMS.iter().flat_map(|entry| entry.parameters);
         let of_parameters = of_parameters.flat_map(|parameter| [parameter.help, parameter.details]);
         let of_presets = PRESETS.iter().flat_map(|preset| preset.differs.iter().chain([&preset.advice])).copied();
