@@ -121,8 +121,13 @@ macro_rules! parameters {
 
             /// The setters and their parameters.
             #[cfg(test)]
-            pub(in crate::algorithm) const SETTERS: &[(&str, &crate::algorithm::parameter::Parameter)] =
-                &[$((stringify!($name), &$parameter)),*];
+            const SETTERS: &[(&str, &crate::algorithm::parameter::Parameter)] = &[$((stringify!($name), &$parameter)),*];
+        }
+
+        #[cfg(test)]
+        #[test]
+        fn the_builder_is_that_of_the_table() {
+            crate::algorithm::builder::tests::check_builder(&ENTRY, Builder::SETTERS, Builder::default().build());
         }
 
         /// Returns what was set, as text; for example for a [preset](crate::algorithm::presets::Preset).
@@ -141,7 +146,7 @@ pub(super) fn sum(parts: impl IntoIterator<Item = usize>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::imatch::IMatch;
     use super::super::minhash::{MinHash, sketch::Kind};
     use super::super::parameter::{LEXICON, LEXICON_WITHOUT};
@@ -150,29 +155,21 @@ mod tests {
     use super::super::simhash::SimHash;
     use super::super::spotsigs::{ChainOver, SpotSigs, Spots};
     use super::super::weights::Weights;
-    use super::super::{ALGORITHMS, AlgorithmFactory, imatch, minhash, projection, same_identity, simhash, spotsigs};
+    use super::super::{ALGORITHMS, AlgorithmFactory, Entry, TableFactory, same_identity};
     use super::*;
+    use crate::error::Error;
 
-    /// The setters of each family, in the order of the table.
-    const SETTERS: [&[(&str, &Parameter)]; 5] = [
-        minhash::Builder::SETTERS,
-        simhash::Builder::SETTERS,
-        imatch::Builder::SETTERS,
-        projection::Builder::SETTERS,
-        spotsigs::Builder::SETTERS,
-    ];
-
-    #[test]
-    fn every_parameter_has_a_setter_and_every_setter_a_parameter() {
-        assert_eq!(SETTERS.len(), ALGORITHMS.len());
-        for (entry, setters) in ALGORITHMS.iter().zip(SETTERS) {
-            let parameters: Vec<_> = entry.parameters.iter().map(|parameter| parameter.name).collect();
-            let set: Vec<_> = setters.iter().map(|(_, parameter)| parameter.name).collect();
-            assert_eq!(parameters, set, "{}", entry.name);
-            for (setter, parameter) in setters {
-                assert_eq!(setter.replace('_', "-"), parameter.name, "{}", entry.name);
-            }
+    /// Checks that every parameter of a family has a setter of its name, that it is in the table, and that a builder without settings
+    /// has the defaults of the table. The macro makes a test of it for each family.
+    pub fn check_builder(entry: &Entry, setters: &[(&str, &Parameter)], built: Result<TableFactory, Error>) {
+        let parameters: Vec<_> = entry.parameters.iter().map(|parameter| parameter.name).collect();
+        let set: Vec<_> = setters.iter().map(|(_, parameter)| parameter.name).collect();
+        assert_eq!(parameters, set, "{}", entry.name);
+        for (setter, parameter) in setters {
+            assert_eq!(setter.replace('_', "-"), parameter.name, "{}", entry.name);
         }
+        let typed = Entry::by_name(entry.name).expect("ALGORITHMS has it").factory(Settings::default()).unwrap();
+        assert_eq!(built.unwrap().plan(300, 1000).unwrap(), typed.plan(300, 1000).unwrap(), "{}", entry.name);
     }
 
     fn lexicon() -> Arc<Lexicon> {
@@ -183,7 +180,7 @@ mod tests {
     fn check(built: impl Into<Settings>, entry: &str, typed: &[(&str, &str)]) {
         let built = built.into();
         let mut expected = Settings::from_pairs(typed.iter().copied());
-        let entry = super::super::Entry::by_name(entry).unwrap();
+        let entry = Entry::by_name(entry).unwrap();
         let uses_lexicon = entry.uses(LEXICON.name);
         if uses_lexicon {
             expected.set_lexicon(lexicon());
@@ -330,20 +327,5 @@ mod tests {
         let message = SimHash::builder().lexicon(lexicon()).build().err().unwrap().to_string();
         assert_eq!(message, "a lexicon has no effect on simhash with these settings");
         assert!(SpotSigs::builder().antecedents("xx").build().is_err());
-    }
-
-    #[test]
-    fn defaults_of_a_family_are_those_of_the_table() {
-        let built = [
-            MinHash::builder().build(),
-            SimHash::builder().build(),
-            IMatch::builder().build(),
-            RandomProjection::builder().build(),
-            SpotSigs::builder().build(),
-        ];
-        for (entry, built) in ALGORITHMS.iter().zip(built) {
-            let typed = entry.factory(Settings::default()).unwrap();
-            assert_eq!(built.unwrap().plan(300, 1000).unwrap(), typed.plan(300, 1000).unwrap(), "{}", entry.name);
-        }
     }
 }
