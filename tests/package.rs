@@ -5,7 +5,14 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 /// What is not part of the package, and no test needs.
-const LEFT_OUT: [&str; 3] = [".ci/", ".github/workflows/", "tests/fuzz/libfuzzer/"];
+const LEFT_OUT: [&str; 6] = [
+    ".cargo/",
+    ".ci/",
+    ".github/ISSUE_TEMPLATE/",
+    ".github/PULL_REQUEST_TEMPLATE.md",
+    ".github/workflows/",
+    "tests/fuzz/libfuzzer/",
+];
 
 fn lines(command: &mut Command) -> BTreeSet<String> {
     let output = command.current_dir(root()).output().expect("it starts");
