@@ -70,6 +70,15 @@ fn texts() -> Vec<(String, String)> {
     [("README.md".to_string(), readme())].into_iter().chain(chapters).collect()
 }
 
+/// The texts for contributors, each with its path from the root.
+fn texts_for_contributors() -> impl Iterator<Item = (String, String)> {
+    let paths = ["CHANGELOG.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md"];
+    paths.into_iter().map(|path| {
+        let text = fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+        (path.to_string(), text)
+    })
+}
+
 /// What `sh` prints in a folder with the fixtures: standard output, or both streams in the order of their lines.
 fn printed(line: &str, both: bool, folder: &Path) -> String {
     let mut shell = command("sh", folder);
@@ -155,7 +164,7 @@ fn headings(text: &str) -> impl Iterator<Item = String> {
 
 #[test]
 fn files_that_the_texts_link_to_are_there() {
-    for (path, text) in texts() {
+    for (path, text) in texts().into_iter().chain(texts_for_contributors()) {
         let folder = root().join(&path).parent().expect("a file is in a folder").to_path_buf();
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let (file, heading) = link.split_once('#').unwrap_or((link, ""));
@@ -168,6 +177,32 @@ fn files_that_the_texts_link_to_are_there() {
                 assert!(headings(&target).any(|name| name == heading), "{path}: {link}: there is no such heading");
             }
         }
+    }
+}
+
+#[test]
+fn the_changelog_begins_with_the_version_of_the_package() {
+    let text = fs::read_to_string(root().join("CHANGELOG.md")).expect("there is a CHANGELOG.md");
+    let newest = text.lines().find_map(|line| line.strip_prefix("## [")).expect("a version");
+    let (version, date) = newest.split_once("] - ").expect("a version and a date");
+    assert_eq!(version, env!("CARGO_PKG_VERSION"));
+    let is_date = date.len() == 10 && date.chars().all(|c| c.is_ascii_digit() || c == '-');
+    assert!(is_date || date == "unreleased", "{date}");
+}
+
+#[test]
+fn contributors_know_every_stage_of_the_checks() {
+    let run = root().join(".ci/run");
+    // It is not part of the package.
+    if !run.exists() {
+        return;
+    }
+    let listed = printed(&format!("{} --list", run.display()), false, root());
+    let (_, contributing) = texts_for_contributors().nth(1).expect("CONTRIBUTING.md");
+    let stages: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(stages.contains(&"tests"), "{listed}");
+    for stage in stages {
+        assert!(contributing.contains(&format!("| `.ci/run {stage}` |")), "{stage}");
     }
 }
 
