@@ -18,7 +18,8 @@ fn settings(algorithm: &str) -> &'static [(&'static str, &'static str)] {
         "projection" => &[("agree", "384")],
         "imatch" => &[("min-terms", "1"), ("idf-low", "0"), ("idf-high", "1")],
         "minhash" => &[("threshold", "1"), ("shingle", "3")],
-        _ => &[("threshold", "1"), ("min-spots", "1")],
+        "spotsigs" => &[("threshold", "1"), ("min-spots", "1")],
+        _ => &[],
     }
 }
 

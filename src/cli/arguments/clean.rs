@@ -143,7 +143,7 @@ pub fn command() -> Command {
             Arg::new("dry-run")
                 .long("dry-run")
                 .action(ArgAction::SetTrue)
-                .help("Write and move nothing; only report what would be left out"),
+                .help("Only report what would be left out"),
         )
         .arg(
             Arg::new("link")
