@@ -10,4 +10,6 @@ mod package;
 mod planted;
 mod prose;
 mod readme;
+#[cfg(unix)]
+mod release;
 mod support;
