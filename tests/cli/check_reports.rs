@@ -1,10 +1,10 @@
 //! Reports of `dedup check`: they follow the rules of their consumers, and reported positions are correct.
 
 use super::shell::{Shell, root};
+use crate::release::{script, yaml};
 use proptest::prelude::*;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
-use saphyr::{LoadableYamlNode, Yaml};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -633,56 +633,13 @@ fn names_that_are_not_utf8_are_files_like_others() {
     assert_eq!(shell.dedup("check docs -q --since HEAD").status, 0);
 }
 
-/// The one document of a file of YAML.
-fn yaml(text: &str) -> Yaml<'_> {
-    let mut documents = Yaml::load_from_str(text).expect("the file is YAML");
-    assert_eq!(documents.len(), 1);
-    documents.remove(0)
-}
-
-/// What <https://pre-commit.com/#new-hooks> asks for.
-#[test]
-fn the_hook_has_what_pre_commit_needs() {
-    let text = fs::read_to_string(root().join(".pre-commit-hooks.yaml")).unwrap();
-    let hooks = yaml(&text);
-    let hook = &hooks.as_sequence().expect("a list of hooks")[0];
-    let is = |key: &str, value: &str| assert_eq!(hook[key].as_str(), Some(value), "{key}");
-    is("id", "dedup-check");
-    is("name", "dedup check");
-    is("entry", "dedup check");
-    is("language", "rust");
-    assert_eq!(hook["pass_filenames"].as_bool(), Some(false), "all pages are compared");
-    assert_eq!(hook["always_run"].as_bool(), Some(true), "whatever a commit changes: a page, a baseline, dedup.toml");
-    assert!(!hook.contains_mapping_key("args"), "arguments are for the project to give");
-}
-
-/// What a composite action must have: <https://docs.github.com/actions/reference/metadata-syntax-for-github-actions>.
-#[test]
-fn the_action_has_what_github_needs() {
-    let text = fs::read_to_string(root().join(".github/actions/check/action.yml")).unwrap();
-    let action = yaml(&text);
-    assert!(action["name"].as_str().is_some() && action["description"].as_str().is_some());
-    assert_eq!(action["runs"]["using"].as_str(), Some("composite"));
-    for input in ["paths", "args"] {
-        assert!(action["inputs"][input]["description"].as_str().is_some(), "{input}");
-    }
-    let steps = action["runs"]["steps"].as_sequence().unwrap();
-    let folder = steps[0]["run"].as_str().unwrap().split_once("$GITHUB_ACTION_PATH/").unwrap().1;
-    assert!(root().join(".github/actions/check").join(folder.trim_end_matches('"')).join("Cargo.toml").is_file());
-    for step in steps {
-        assert_eq!(step["shell"].as_str(), Some("bash"), "each step that runs something says in what");
-        assert!(!step["run"].as_str().unwrap().contains("${{"), "what somebody gives is no part of a script");
-    }
-}
-
 /// What the action runs, with inputs as GitHub hands them over.
 #[test]
 fn the_action_runs() {
     let shell = hostile();
     let text = fs::read_to_string(root().join(".github/actions/check/action.yml")).unwrap();
     let action = yaml(&text);
-    let script = action["runs"]["steps"].as_sequence().unwrap()[1]["run"].as_str().unwrap();
-    shell.write("script", script);
+    shell.write("script", script(&action, "Check"));
     let run = |inputs: &str| shell.sh(&format!("{inputs} bash -e script"));
     let all = run("PATHS=docs ARGS='-q --fail-on none'");
     assert_eq!((all.status, all.stdout.lines().count()), (0, 1));

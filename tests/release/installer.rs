@@ -1,9 +1,11 @@
-//! `.github/install.sh` against a local folder with a tiny archive, in which a script is the program.
+//! `.github/install.sh` against a local folder with a tiny archive, in which a script is the program; and the step of the
+//! action that calls it.
 
-use super::{archive, read, targets};
+use super::{archive, read, script, targets, yaml};
 use crate::cli::shell::{Run, Shell, root};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 
 /// The version of the archives of these tests.
 const VERSION: &str = "9.9.9";
@@ -280,4 +282,45 @@ fn help_names_the_options() {
     for option in ["--version", "--to", "--from", "--help", "DEDUP_INSTALL_DIR"] {
         assert!(help.contains(option), "{option}");
     }
+}
+
+/// The action installs the archive; it compiles where there is none, and not where one is damaged.
+#[test]
+fn the_action_compiles_only_without_an_archive() {
+    let machine = Machine::new();
+    machine.fake("curl", CURL);
+    machine.fake("cargo", "echo \"$*\" > compiled");
+    let text = read(".github/actions/check/action.yml");
+    machine.0.write("step", script(&yaml(&text), "Install dedup"));
+    // The action in a repository of its own.
+    machine.0.sh("mkdir -p action/.github/actions/check runner").done();
+    fs::copy(root().join(".github/install.sh"), machine.0.folder().join("action/.github/install.sh")).unwrap();
+    let run = |version: &str| {
+        machine
+            .0
+            .write("action/Cargo.toml", format!("version = \"{version}\"\nrepository = \"https://example.org/r\"\n"));
+        let settings =
+            "GITHUB_ACTION_PATH=$PWD/action/.github/actions/check RUNNER_TEMP=$PWD/runner GITHUB_PATH=$PWD/path";
+        let run = machine.sh(&format!("rm -f path compiled calls; {settings} bash -eo pipefail step"));
+        (run, fs::read_to_string(machine.0.folder().join("path")).unwrap_or_default())
+    };
+    let folder = |end: &str| format!("{}\n", machine.0.folder().join("runner").join(end).display());
+    let compiled: PathBuf = machine.0.folder().join("compiled");
+
+    let (archive, path) = run("9.9.9");
+    assert_eq!((archive.status, path), (0, folder("dedup-9.9.9")), "{}", archive.stderr);
+    assert_eq!(machine.sh("runner/dedup-9.9.9/dedup").done(), "dedup 9.9.9\n");
+    let calls = fs::read_to_string(machine.0.folder().join("calls")).unwrap();
+    assert!(calls.contains(" https://example.org/r/releases/download/v9.9.9/dedup-9.9.9-x86_64-"), "{calls}");
+    assert!(!compiled.exists());
+
+    let (none, path) = run("9.9.10");
+    assert_eq!((none.status, path), (0, folder("dedup-9.9.10/bin")), "{}", none.stderr);
+    assert!(none.stdout.starts_with("::notice title=dedup check::There is no archive of dedup 9.9.10 "));
+    assert!(fs::read_to_string(&compiled).unwrap().starts_with("install --locked --path "));
+
+    machine.sh("echo x >> $archive").done();
+    let (damaged, path) = run("9.9.9");
+    assert_eq!((damaged.status, &*path), (1, ""), "{}", damaged.stderr);
+    assert!(!compiled.exists(), "what is damaged is reported");
 }

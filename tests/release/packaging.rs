@@ -104,6 +104,9 @@ fn a_program_is_checked_and_packed() {
     let old = package("--glibc 2.1").stderr;
     assert!(old.contains("newer than 2.1: build it with cargo-zigbuild, or state --glibc 2."), "{old}");
 
+    let other = package("--target x86_64-pc-windows-msvc").stderr;
+    assert!(other.contains(" is not for x86_64-pc-windows-msvc, but "), "{other}");
+
     package("--glibc 99.0 --out one").done();
     let name = format!("dedup-{}-{}-unknown-linux-gnu", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH);
     shell.sh(&format!("cd one && sha256sum -c {name}.tar.gz.sha256")).done();
