@@ -3,6 +3,7 @@
 # Git Bash: unzip), sha256sum or shasum, and curl or GNU wget where something is downloaded.
 #
 # This file only defines functions, up to its last line: a part of it, from a download that was cut off, does nothing.
+unset CDPATH
 set -eu
 
 # .ci/release sets both in the copy that belongs to a release: where its archives are, and its version.

@@ -36,6 +36,8 @@ pub struct Counts {
     pub known: u64,
     /// Near-duplicates.
     pub duplicates: u64,
+    /// Documents whose earlier text was forgotten, whether they passed or not: with [`Filter::replace`].
+    pub replaced: u64,
     /// Documents that passed because they have too few features to be compared.
     pub featureless: u64,
     /// Documents that passed although not all that share a key with them were compared: see [`Decision::Crowded`].
@@ -102,6 +104,15 @@ pub trait Sink {
     /// # Errors
     /// An error ends the stream, as if the input ended before this record.
     fn rejected(&mut self, _record: Option<&[u8]>, _problem: &Problem) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// The number of pieces of input that were read and not decided on: lines that came together, of some 128 KiB at most unless one is
+    /// longer. This is called after each piece, and every 50 ms while the input pauses.
+    ///
+    /// # Errors
+    /// An error ends the stream.
+    fn queued(&mut self, _pieces: usize) -> Result<(), Error> {
         Ok(())
     }
 
@@ -205,6 +216,7 @@ pub struct Filter<'a> {
     stop: Option<&'a AtomicBool>,
     observer: &'a dyn Observer,
     unnamed: Option<&'a Unnamed>,
+    replaces: bool,
 }
 
 /// Whether a document at a place has no id of its own, but only this: then what stands before its number in the index.
@@ -219,7 +231,7 @@ impl fmt::Debug for Filter<'_> {
 impl<'a> Filter<'a> {
     /// A filter by this index and the defaults: all cores, and a no-op observer.
     pub fn new(index: &'a mut Index) -> Self {
-        Filter { index, threads: 0, stop: None, observer: &(), unnamed: None }
+        Filter { index, threads: 0, stop: None, observer: &(), unnamed: None, replaces: false }
     }
 
     /// Makes signatures on this many threads; 0 means one per core. One more thread decides.
@@ -243,15 +255,23 @@ impl<'a> Filter<'a> {
         Filter { unnamed: Some(unnamed), ..self }
     }
 
+    /// Whether the documents of a [stream](Self::run) [replace](Index::replace) earlier ones with the same id. Those without an id of
+    /// their own do not.
+    pub fn replace(self, replaces: bool) -> Self {
+        Filter { replaces, ..self }
+    }
+
     /// Filters a stream. Ends at the end of the input, at the first error, or when it is [stopped](Self::stop). Documents
     /// that passed are then in the index, and their records have left.
     ///
     /// # Errors
     /// The input ends prematurely, the index cannot be written or is full, or the sink returns an error.
     pub fn run<R: io::Read + Send + 'static>(self, input: Live<R>, sink: &mut dyn Sink) -> Result<Counts, Error> {
-        let Filter { index, threads, stop, observer, .. } = self;
+        let Filter { index, threads, stop, observer, replaces, .. } = self;
+        let numbered = replaces.then(|| format!("{}:", input.name()));
         let mut parts = signed(input, index, workers(threads)).map_err(Error::no_threads)?;
-        let mut stream = Stream { index, observer, sink, counts: Counts::default(), held: 0, since: Instant::now() };
+        let (counts, since) = (Counts::default(), Instant::now());
+        let mut stream = Stream { index, observer, sink, numbered, counts, held: 0, since };
         let is_stopped = || stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         let ended = stream.take(&mut parts, is_stopped)?;
         stream.release()?;
@@ -277,7 +297,7 @@ impl Filter<'_> {
         source: &mut dyn Source,
         each: &mut dyn FnMut(&Place, Decided<'_>) -> Result<(), Error>,
     ) -> Result<Counts, Error> {
-        let Filter { index, threads, stop, observer, unnamed } = self;
+        let Filter { index, threads, stop, observer, unnamed, .. } = self;
         observer.stage(Stage::Reading);
         let threads = workers(threads);
         let memory = SigningMemory::new(budget(index), threads);
@@ -392,6 +412,8 @@ struct Stream<'a> {
     index: &'a mut Index,
     observer: &'a dyn Observer,
     sink: &'a mut dyn Sink,
+    /// If documents replace earlier ones: how the ids begin of those that have none of their own.
+    numbered: Option<String>,
     counts: Counts,
     /// The size, in bytes, of the records that were decided on and have not left, and when the first of them was decided on.
     held: usize,
@@ -428,9 +450,13 @@ impl Stream<'_> {
                 Taken::Result(Err(error)) => return Ok(Err(Error::input("cannot read standard input", error))),
                 Taken::End => return Ok(Ok(())),
                 Taken::Nothing if is_stopped() => return Ok(Ok(())),
-                Taken::Nothing => continue,
+                Taken::Nothing => {
+                    self.sink.queued(parts.waiting())?;
+                    continue;
+                }
             };
             let decided = self.decide(part)?;
+            self.sink.queued(parts.waiting())?;
             if decided.is_err() || is_stopped() {
                 return Ok(decided);
             }
@@ -465,7 +491,16 @@ impl Stream<'_> {
                     let number = documents.next().expect("one for each document");
                     self.index.fetch(&part.signatures, number + 1);
                     let (id, signature) = part.signatures.get(number);
-                    match self.index.decide_signed(id, signature, now) {
+                    let decided = match &self.numbered {
+                        Some(numbered) if !id.starts_with(&**numbered) => {
+                            self.index.replace_signed(id, signature, now).map(|(decision, replaced)| {
+                                self.counts.replaced += u64::from(replaced);
+                                decision
+                            })
+                        }
+                        _ => self.index.decide_signed(id, signature, now),
+                    };
+                    match decided {
                         Ok(decision) => {
                             self.counts.count(&decision);
                             self.sink.decided(record, id, &decision)?;

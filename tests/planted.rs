@@ -58,6 +58,12 @@ const CONSTRUCTS: &[(&str, &str, &str)] = &[
     ("title of an accordion", "mdx", "<Accordion title='PASSAGE'>\n  Other.\n</Accordion>\n"),
     ("definition", "md", "Term\n:   First.\n\n    PASSAGE\n"),
     ("footnote", "md", "A[^1].\n\n[^1]:\n    PASSAGE\n"),
+    (
+        "field of a parameter",
+        "rst",
+        ".. function:: f(a)\n\n   Does it.\n\n   :param int a: PASSAGE\n   :returns: nothing\n",
+    ),
+    ("field with its text below", "rst", ":returns:\n   PASSAGE\n"),
     ("body of a directive", "rst", ".. function:: f(a, \\\n                b)\n\n   PASSAGE\n"),
     ("description of an element", "html", "<div class=\"toc\">No.</div><p>PASSAGE</p>\n"),
     ("cell of a notebook", "ipynb", "{\"cells\": [{\"cell_type\": \"markdown\", \"source\": \"# A\\n\\nPASSAGE\"}]}\n"),

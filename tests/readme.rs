@@ -19,7 +19,8 @@ use crate::cli::shell::{Shell, command, root};
 const README_LINES: usize = 300;
 
 /// Options in the texts that are those of other programs.
-const FOREIGN_OPTIONS: [&str; 4] = ["--bench", "--features", "--path", "--release"];
+const FOREIGN_OPTIONS: [&str; 9] =
+    ["--bench", "--features", "--locked", "--path", "--proto", "--release", "--rm", "--tlsv1", "--user"];
 
 /// A fenced block: the text after the opening fence, and the lines.
 struct Block<'a> {
@@ -225,8 +226,8 @@ fn options_of_the_texts_are_those_of_the_program() {
     let shell = Shell::new();
     let commands =
         ["scan", "clean", "filter", "check", "passages", "contain", "compare", "eval", "plan", "lexicon build"];
-    let of_index =
-        ["stats", "verify", "export", "query", "add", "remove", "compact"].map(|name| format!("index {name}"));
+    let of_index = ["stats", "verify", "snapshot", "export", "query", "add", "remove", "compact"]
+        .map(|name| format!("index {name}"));
     let commands = commands.map(String::from).into_iter().chain(of_index);
     let help: String = commands.map(|command| shell.dedup(&format!("{command} --help-all")).done()).collect();
     let mut known = options(&help);

@@ -123,7 +123,7 @@ fn the_hook_of_the_guide_is_that_of_the_repository() {
     let guide = read("src/guide/checking.md");
     let block = guide.split("```yaml\n").find(|block| block.contains("repo: local")).expect("a block with the hook");
     let local = yaml(block.split("```").next().unwrap());
-    let local = &local[0]["hooks"][0];
+    let local = &local["repos"][0]["hooks"][0];
     let text = read(".pre-commit-hooks.yaml");
     let hook = &yaml(&text)[0];
     for key in ["id", "name", "entry", "pass_filenames", "always_run"] {

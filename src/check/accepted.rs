@@ -173,10 +173,12 @@ impl AllKnown {
         let mut lists: Vec<&[usize]> =
             grams.iter().filter_map(|gram| self.by_gram.get(gram)).map(Vec::as_slice).collect();
         lists.sort_by_key(|list| list.len());
+        // The first list counts in any case.
         let mut visited = 0;
         let is_within = |list: &&&[usize]| {
+            let is_within = visited < MAX_VISITED;
             visited += list.len();
-            visited <= MAX_VISITED
+            is_within
         };
         lists.iter().take_while(is_within).flat_map(|list| list.iter().copied()).collect()
     }

@@ -27,7 +27,7 @@ pub struct Finding {
     pub places: Vec<Place>,
     /// Pairs of similar places that connect all of them: one fewer than places. Ordered by the second place.
     pub pairs: Vec<Pair>,
-    /// The index of the place that a reviewer should look at: the first that is new, else the last.
+    /// The index of the place that a reviewer should look at: the first that is new, else a file that another contains, else the last.
     pub primary: usize,
     /// Identifies the finding: two hashes of words of its places.
     pub fingerprint: String,
@@ -154,7 +154,7 @@ impl Finding {
 
     fn new(pages: &[Arc<Page>], group: Group, lines: &BTreeMap<usize, Lines>) -> Self {
         let places: Vec<Place> = group.places.iter().map(|place| Place::new(pages, place, lines)).collect();
-        Finding {
+        let mut finding = Finding {
             kind: group.kind,
             grade: Grade::Error,
             reasons: Vec::new(),
@@ -164,7 +164,13 @@ impl Finding {
             places,
             accepted: false,
             proposal: None,
+        };
+        // The file that contains the other stays as it is.
+        let shown = finding.shown();
+        if let Some(whole) = shown.whole() {
+            finding.look_at(shown.indices[1 - whole]);
         }
+        finding
     }
 
     /// The place to look at.

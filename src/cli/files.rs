@@ -132,6 +132,30 @@ pub fn open_to_append(path: &Path, start: &[u8]) -> io::Result<(File, Option<u64
     Ok((file, Some(length)))
 }
 
+/// Opens a file for appending that took the place of a regular one, or makes it. A pipe is refused: opening it may block.
+///
+/// # Errors
+/// It cannot be written, has another writer, or is no regular file.
+pub fn reopened(path: &Path, start: &[u8]) -> Result<(File, Option<u64>), Error> {
+    let is_special = path.metadata().is_ok_and(|found| !found.is_file());
+    let opened = if is_special { Err(io::Error::other("it is no regular file")) } else { open_to_append(path, start) };
+    opened.map_err(|error| cannot_write(path, error))
+}
+
+/// Whether a path leads to an open file.
+#[cfg(unix)]
+pub fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let id = |found: &std::fs::Metadata| (found.dev(), found.ino());
+    matches!((file.metadata(), path.metadata()), (Ok(open), Ok(there)) if id(&open) == id(&there))
+}
+
+/// On other systems an open file keeps its name.
+#[cfg(not(unix))]
+pub fn is_at(_: &File, _: &Path) -> bool {
+    true
+}
+
 /// The bytes after the last line end.
 struct Torn {
     length: u64,

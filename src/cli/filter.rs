@@ -4,8 +4,10 @@ use super::arguments::OnError;
 use super::arguments::filter::Arguments;
 use super::files::OutFile;
 use super::json::{Ordered, json};
+use super::monitor::{Ending, Monitor};
 use super::outputs::Outputs;
 use super::problems::Rejects;
+use super::signals::{Ask, on_requests};
 use super::spelling::{self, spell_all};
 use super::standard_output::refuse_closed_output;
 use super::stats::{Failure, with_stats, write_stats};
@@ -17,14 +19,16 @@ use super::{input, mark};
 use neardups::Error;
 use neardups::filter::{Counts, Filter, Sink};
 use neardups::hash;
-use neardups::index::{self, Decision, Index, Limits, Mode, Pace, Plan, Sync};
+use neardups::index::{self, Decision, Index, Limits, Mode, Plan, Sync};
 use neardups::similarity::Similarity;
 use neardups::source::{self, Format, Live, Problem, ProblemKind};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::mem::take;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Instant;
 
 /// The resolved request.
 struct Request {
@@ -37,6 +41,7 @@ struct Request {
     duplicates: Option<PathBuf>,
     verdicts: Option<PathBuf>,
     drops_known: bool,
+    replaces: bool,
     on_error: OnError,
     rejects: Option<PathBuf>,
     /// Whether the field of ids was typed.
@@ -57,6 +62,12 @@ impl Request {
         if arguments.mark {
             refuse_mark(&source)?;
         }
+        if arguments.replace && signing.input.id_field.is_typed && signing.input.id_field.value == input::NO_FIELD {
+            return Err(usage_error("--replace finds the earlier text by its id, and --id-field none gives no ids"));
+        }
+        if arguments.replace && source.format == Format::Lines {
+            return Err(usage_error("--replace finds the earlier text by its id, and lines of text have none"));
+        }
         Ok(Request {
             plan: stream::plan(signing, &source, arguments.index.as_deref(), false)?,
             source,
@@ -67,6 +78,7 @@ impl Request {
             duplicates: arguments.duplicates.clone(),
             verdicts: arguments.verdicts.clone(),
             drops_known: arguments.drop_known,
+            replaces: arguments.replace,
             on_error: arguments.on_error,
             rejects: signing.input.rejects.clone(),
             names_ids: signing.input.id_field.is_typed && signing.input.id_field.value != input::NO_FIELD,
@@ -112,20 +124,34 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     for (path, flag) in appended {
         path.as_ref().map_or(Ok(()), |path| outputs.appends(path, flag))?;
     }
+    let metrics = arguments.metrics.as_deref().map(|path| outputs.regular_file(path, "--metrics")).transpose()?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {
-        let stop = Stop::on_signals(stats.as_ref())?;
+        // With files that are appended to, SIGHUP opens them again: they may have been moved away.
+        let hangup_ends = appended.iter().all(|(path, _)| path.is_none());
+        let stop = Stop::on_signals(stats.as_ref(), hangup_ends)?;
+        let (sender, asked) = mpsc::channel();
+        on_requests(hangup_ends, sender.clone());
         refuse_closed_output()?;
-        let started = Instant::now();
-        filter_input(&Request::resolve(arguments)?, &stop, stats, started)
+        let reports = Reports { metrics, asked, ending: Ending(sender), started: Instant::now() };
+        filter_input(&Request::resolve(arguments)?, &stop, stats, reports)
     })
+}
+
+/// What is reported while the stream runs.
+struct Reports {
+    metrics: Option<OutFile>,
+    /// What signals ask for, until the other end is dropped.
+    asked: Receiver<Ask>,
+    ending: Ending,
+    started: Instant,
 }
 
 fn filter_input(
     request: &Request,
     stop: &Stop,
     stats: &mut Option<OutFile>,
-    started: Instant,
+    reports: Reports,
 ) -> Result<Status, Error> {
     let rejects = request.rejects.as_deref().map(Rejects::append).transpose()?;
     let terminal = Terminal::new(request.quiet, None).with_rejects(rejects);
@@ -137,17 +163,30 @@ fn filter_input(
     let open = |path: &Option<PathBuf>| path.as_deref().map(VerdictFile::open).transpose();
     let files = VerdictFiles { duplicates: open(&request.duplicates)?, all: open(&request.verdicts)? };
     let remembered = index.len();
-    let mut sink = Output::new(request, files, index.was_interrupted(), &terminal, started);
+    let Reports { metrics, asked, ending, started } = reports;
+    let monitor = Monitor::new(metrics, &index, request.index.is_some(), started);
+    let mut sink = Output::new(request, files, index.was_interrupted(), &terminal, &monitor);
     let live = Live::new(io::stdin(), "-", &request.source);
     let filter = Filter::new(&mut index).threads(request.threads).stop(stop.begin()).observer(&terminal);
-    let result = filter.run(live, &mut sink);
+    let filter = filter.replace(request.replaces);
+    let result = thread::scope(|scope| {
+        let (monitor, terminal) = (&monitor, &terminal);
+        thread::Builder::new()
+            .spawn_scoped(scope, move || monitor.watch(&asked, terminal))
+            .map_err(Error::no_threads)?;
+        let _ending = ending;
+        filter.run(live, &mut sink)
+    });
     terminal.done();
     let result = result.and_then(|counts| sink.finish().map(|()| counts));
     let counts = *result.as_ref().unwrap_or(&sink.counts);
+    monitor.note(&counts, &index);
+    let reported = monitor.end();
+    let result = result.and_then(|counts| reported.map(|()| counts));
     // A bound ends the run in order: what was decided before is written and remembered.
     let is_full = matches!(result, Err(Error::Full(_))) && counts.documents > 0;
     if result.is_ok() || is_full {
-        summarise(&terminal, &counts, remembered, &index, &sink);
+        summarise(&terminal, &counts, remembered, &index, &sink, started);
         warnings.extend(stream::warn_at_end(&index, &terminal));
     }
     let failure = match result {
@@ -157,6 +196,7 @@ fn filter_input(
         Err(error) => Some(error),
     };
     let mut of_run = Stats::new(&counts, &index, &sink, warnings, failure.as_ref());
+    of_run.seconds = started.elapsed().as_secs_f64();
     if failure.is_none() && stop.is_stopped() {
         of_run.error = Some(Failure::by_signal(STOPPED));
     }
@@ -167,19 +207,22 @@ fn filter_input(
 /// The index of `--index`, or one in memory; and the warning of a torn end.
 fn open_index(request: &Request, terminal: &Terminal) -> Result<(Index, Option<String>), Error> {
     let limits = request.limits;
-    let Some(path) = &request.index else { return Ok((Index::in_memory(&request.plan, limits), None)) };
+    let Some(path) = &request.index else {
+        return Ok((Index::in_memory(&request.plan, limits), None));
+    };
     let options = index::IndexOptions {
         sync: request.sync,
         mode: Mode::Filter,
         temp_dir: request.temp_dir.clone(),
+        replaces: request.replaces,
         ..index::IndexOptions::within(limits)
     };
     opened(path, &request.plan, &options, terminal)
 }
 
 /// Prints a summary.
-fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Index, sink: &Output) {
-    let (drops_known, seconds) = (sink.drops_known, sink.started.elapsed().as_secs_f64());
+fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Index, sink: &Output, started: Instant) {
+    let (drops_known, seconds) = (sink.drops_known, started.elapsed().as_secs_f64());
     terminal.line(&format!(
         "{}: {} passed{}, {}{}; {} remembered before, {} now",
         counted(counts.documents, "document"),
@@ -203,6 +246,9 @@ fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Inde
         bytes(index.bytes_held() as f64),
         bytes(index.bytes_stored() as f64),
     ));
+    if counts.replaced > 0 {
+        terminal.line(&format!("{} replaced an earlier text of the same id", counted(counts.replaced, "document")));
+    }
     if counts.featureless > 0 {
         terminal.line(&format!("passed unchecked: {} with too few features", counted(counts.featureless, "document")));
     }
@@ -307,6 +353,7 @@ struct Output<'a> {
     /// Number of records that already had the field of `--mark`.
     replaced_fields: u64,
     drops_known: bool,
+    replaces: bool,
     on_error: OnError,
     /// Whether there is an index.
     remembers: bool,
@@ -323,10 +370,7 @@ struct Output<'a> {
     /// Counts when documents were last written.
     counts: Counts,
     terminal: &'a Terminal,
-    reported_at: Instant,
-    /// Pace of decisions at the last report.
-    pace: Pace,
-    started: Instant,
+    monitor: &'a Monitor,
 }
 
 /// The object of `--stats`.
@@ -373,7 +417,7 @@ impl<'a> Stats<'a> {
             bytes_held: index.bytes_held(),
             bytes_stored: index.bytes_stored(),
             capped: index.capped(),
-            seconds: sink.started.elapsed().as_secs_f64(),
+            seconds: 0.0,
             seconds_deciding: pace.total.as_secs_f64(),
             longest_decision: pace.longest.as_secs_f64(),
             replaced_fields: sink.mark.then_some(sink.replaced_fields),
@@ -386,17 +430,21 @@ impl<'a> Stats<'a> {
 /// The maximum size of the buffer of the output while nothing is in it, in bytes.
 const MOST_OUT: usize = 4 << 20;
 
-/// How often the rate is reported.
-const REPORT_EVERY: Duration = Duration::from_secs(30);
-
 impl<'a> Output<'a> {
-    fn new(request: &Request, files: VerdictFiles, may_repeat: bool, terminal: &'a Terminal, started: Instant) -> Self {
+    fn new(
+        request: &Request,
+        files: VerdictFiles,
+        may_repeat: bool,
+        terminal: &'a Terminal,
+        monitor: &'a Monitor,
+    ) -> Self {
         Output {
             out: Vec::new(),
             waiting: 0,
             mark: request.mark,
             replaced_fields: 0,
             drops_known: request.drops_known,
+            replaces: request.replaces,
             on_error: request.on_error,
             remembers: request.index.is_some(),
             reported_missing_ids: false,
@@ -408,10 +456,21 @@ impl<'a> Output<'a> {
             has_decided: false,
             counts: Counts::default(),
             terminal,
-            reported_at: Instant::now(),
-            pace: Pace::default(),
-            started,
+            monitor,
         }
+    }
+
+    /// Opens the files again that are appended to.
+    fn reopen(&mut self) {
+        let warn = |reopened: Result<(), Error>| {
+            if let Err(error) = reopened {
+                self.terminal
+                    .warning(&format!("{}; what comes goes to the file of before", spelling::of_error(&error)));
+            }
+        };
+        warn(self.terminal.reopen_rejects());
+        let VerdictFiles { duplicates, all } = &mut self.files;
+        [duplicates, all].into_iter().flatten().for_each(|file| warn(file.reopen()));
     }
 
     /// Adds a missing line end. The last line of a stream may have none, and more lines may follow in another run.
@@ -457,7 +516,9 @@ impl Sink for Output<'_> {
                 "{id} has no id: it is identified by its number in this run, which means another document in the next; use --id-field to name the field of ids"
             ));
         }
-        if !std::mem::replace(&mut self.has_decided, true) && !self.may_repeat && !matches!(decision, Decision::Known) {
+        // With --replace an id may come again with another text, whose verdict is not the one in the file.
+        let is_new = self.replaces || !self.may_repeat && !matches!(decision, Decision::Known);
+        if !std::mem::replace(&mut self.has_decided, true) && is_new {
             self.files.each(|file| {
                 file.write_all_verdicts();
                 Ok(())
@@ -518,6 +579,14 @@ impl Sink for Output<'_> {
         }
     }
 
+    fn queued(&mut self, pieces: usize) -> Result<(), Error> {
+        self.monitor.note_queue(pieces);
+        if self.monitor.reopens() {
+            self.reopen();
+        }
+        Ok(())
+    }
+
     fn release(&mut self, counts: &Counts, index: &Index) -> Result<(), Error> {
         self.terminal.flush_rejects()?;
         self.counts = *counts;
@@ -537,22 +606,7 @@ impl Sink for Output<'_> {
             }
             _ => Error::output("cannot write results", error),
         })?;
-        if self.reported_at.elapsed() > REPORT_EVERY {
-            self.reported_at = Instant::now();
-            let (pace, mean) = (index.pace(), index.pace().mean_since(self.pace));
-            self.pace = pace;
-            self.terminal.line(&format!(
-                "{} ({}/s), {}, {} remembered; a decision takes {:.0} µs, at most {:.1} ms; index: {} in memory, {} stored",
-                counted(counts.documents, "document"),
-                count((counts.documents as f64 / self.started.elapsed().as_secs_f64()) as u64),
-                counted(counts.duplicates, "duplicate"),
-                count(index.len()),
-                mean.as_secs_f64() * 1e6,
-                pace.longest.as_secs_f64() * 1e3,
-                bytes(index.bytes_held() as f64),
-                bytes(index.bytes_stored() as f64),
-            ));
-        }
+        self.monitor.note(counts, index);
         Ok(())
     }
 }

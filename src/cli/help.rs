@@ -1,30 +1,40 @@
-//! `dedup help CHAPTER`: a chapter of the guide, for a terminal. The help of a command is clap's.
+//! `dedup help CHAPTER`: a chapter of the guide, for a terminal, or the schema of the records. The help of a command is clap's.
 
-use super::arguments::help::Arguments;
+use super::arguments::help::{Arguments, SCHEMA};
 use super::generate;
 use super::status::{Status, usage_error};
 use neardups::Error;
-use neardups::guide::{CHAPTERS, Chapter};
+use neardups::guide::{CHAPTERS, Chapter, RECORDS_SCHEMA};
 use std::mem::take;
 
-/// Prints the chapter that was asked for.
+/// Prints the chapter that was asked for, or the schema.
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
-    let chapter = arguments.topic.as_deref().and_then(Chapter::by_name);
-    let chapter = chapter.expect("clap accepts commands and chapters only, and the help of commands is clap's");
+    let topic = arguments.topic.as_deref();
+    let (name, text) = match topic.and_then(Chapter::by_name) {
+        Some(chapter) => (chapter.name, shown(chapter.text)),
+        None if topic == Some(SCHEMA) => (SCHEMA, RECORDS_SCHEMA.into()),
+        None => unreachable!("clap accepts commands, chapters and the schema only, and the help of commands is clap's"),
+    };
     match arguments.nested.first() {
-        None => generate::print(shown(chapter.text).as_bytes()),
-        Some(nested) => {
-            Err(usage_error(format!("'{}' is a chapter of the guide and has no command '{nested}'", chapter.name)))
-        }
+        None => generate::print(text.as_bytes()),
+        Some(nested) => Err(usage_error(format!("'{name}' is a chapter of the guide and has no command '{nested}'"))),
     }
 }
 
 /// The text without the lines of Rust code that the documentation hides, and with links to chapters as the commands that print them.
 fn shown(text: &str) -> String {
     let (mut shown, mut paragraph, mut block) = (String::with_capacity(text.len()), String::new(), None);
+    let mut rows: Vec<&str> = Vec::new();
     for line in text.split_inclusive('\n') {
         let is_fence = line.starts_with("```");
-        if is_fence || block.is_some() || line.trim_end().is_empty() || line.starts_with(['|', '#']) {
+        let is_row = block.is_none() && line.starts_with('|');
+        if !is_row {
+            shown += &table(&take(&mut rows));
+        }
+        if is_row {
+            shown += &linked(&take(&mut paragraph));
+            rows.push(line);
+        } else if is_fence || block.is_some() || line.trim_end().is_empty() || line.starts_with('#') {
             shown += &linked(&take(&mut paragraph));
             let is_hidden = block == Some("rust") && (line.starts_with("# ") || line.trim_end() == "#");
             if !is_hidden {
@@ -37,7 +47,33 @@ fn shown(text: &str) -> String {
             block = block.is_none().then(|| line[3..].split([',', '\n']).next().unwrap_or_default());
         }
     }
-    shown + &linked(&paragraph)
+    shown + &table(&rows) + &linked(&paragraph)
+}
+
+/// A table as it is if it fits; otherwise a list of its rows: the first cell, and below it the others with their headings.
+fn table(rows: &[&str]) -> String {
+    let [head, _, rows_below @ ..] = rows else { return rows.concat() };
+    if rows.iter().all(|row| row.trim_end().chars().count() <= WIDTH) {
+        return rows.concat();
+    }
+    let head = cells(head);
+    let item = |row: &&str| {
+        let cells = cells(row);
+        let others = head.iter().zip(&cells).skip(1).filter(|(_, cell)| !cell.is_empty());
+        let other = |(head, cell): (&String, &String)| match head.is_empty() || cells.len() == 2 {
+            true => wrapped(cell, 4, 4),
+            false => wrapped(&format!("{head}: {cell}"), 4, 6),
+        };
+        wrapped(&format!("- {}", cells.first().map_or("", |cell| cell)), 0, 2) + &others.map(other).collect::<String>()
+    };
+    rows_below.iter().map(item).collect()
+}
+
+/// The cells of a row, without white space around them.
+fn cells(row: &str) -> Vec<String> {
+    let row = row.trim().trim_start_matches('|').replace("\\|", "\u{1}");
+    let row = row.strip_suffix('|').unwrap_or(&row);
+    row.split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect()
 }
 
 /// The widest line of a paragraph.
@@ -68,26 +104,35 @@ fn unbroken_code(text: &str) -> String {
 }
 
 fn linked_item(item: &str) -> String {
-    let mut text = item.to_string();
-    for Chapter { name, .. } in CHAPTERS {
-        text = text.replace(&format!("[{name}]"), &format!("`dedup\u{a0}help\u{a0}{name}`"));
+    if with_commands(item) == item {
+        return item.to_string();
     }
-    if text == item {
-        return text;
-    }
-    let text = unbroken_code(&text);
     let indent = if is_item(item) { item.find(' ').map_or(0, |at| at + 1) } else { 0 };
-    let (mut out, mut width) = (String::new(), 0);
+    wrapped(item, 0, indent)
+}
+
+/// The text with links to chapters as commands.
+fn with_commands(text: &str) -> String {
+    let command = |text: String, name| text.replace(&format!("[{name}]"), &format!("`dedup\u{a0}help\u{a0}{name}`"));
+    CHAPTERS.iter().fold(text.to_string(), |text, chapter| command(text, chapter.name))
+}
+
+/// The text in lines with these indentations: of the first, and of the others.
+fn wrapped(text: &str, first: usize, indent: usize) -> String {
+    let text = unbroken_code(&with_commands(text));
+    let (mut out, mut width) = (" ".repeat(first), first);
+    let mut is_first = true;
     for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
         let length = word.chars().count();
-        if width > 0 && width + 1 + length > WIDTH {
+        if !is_first && width + 1 + length > WIDTH {
             out += "\n";
             out += &" ".repeat(indent);
             width = indent;
-        } else if width > 0 {
+        } else if !is_first {
             out += " ";
             width += 1;
         }
+        is_first = false;
         out += word;
         width += length;
     }
@@ -116,6 +161,28 @@ mod tests {
             &format!("- {long}[tokens] is\n  more.\n- Two\n  lines.\n\nNext.\n"),
             &format!("- {}\n  `dedup help tokens` is more.\n- Two\n  lines.\n\nNext.\n", long.trim_end()),
         );
+    }
+
+    #[test]
+    fn a_wide_table_is_a_list() {
+        let narrow = "| a | b |\n|---|---|\n| 1 | 2 |\n";
+        assert_eq!(shown(narrow), narrow);
+        let long = "word ".repeat(20);
+        let table = format!(
+            "Text.\n\n| name | is | see |\n|---|---|---|\n| `a\\|b` | {long}| [formats] |\n| c |  | d |\n\nEnd.\n"
+        );
+        let words = |count: usize| vec!["word"; count].join(" ");
+        let expected = format!(
+            "Text.\n\n- `a|b`\n    is: {}\n      {}\n    see: `dedup help formats`\n- c\n    see: d\n\nEnd.\n",
+            words(14),
+            words(6)
+        );
+        assert_eq!(shown(&table), expected);
+        for Chapter { name, text, .. } in CHAPTERS {
+            let shown = shown(text);
+            let wide = |line: &&str| line.starts_with("| ") && line.chars().count() > WIDTH;
+            assert_eq!(shown.lines().find(wide), None, "{name}");
+        }
     }
 
     #[test]

@@ -69,6 +69,17 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     match &arguments.action {
         Action::Stats => stats(path),
         Action::Verify => verify(path, &terminal),
+        Action::Snapshot { copy } => {
+            outputs.writes(copy, "the copy")?;
+            let Summary { documents, bytes: whole, .. } = index::snapshot(path, copy)?;
+            terminal.line(&format!(
+                "{}: {}, {}",
+                escaped(&copy.to_string_lossy()),
+                counted(documents, "document"),
+                bytes(whole as f64)
+            ));
+            Ok(Status::Done)
+        }
         Action::Export { fingerprints } => export(path, *fingerprints, &terminal),
         Action::Query(signing, limits, top) => {
             let mode = top.map_or(Mode::Query, Mode::Nearest);
@@ -177,7 +188,7 @@ fn stream(
     sink: &mut dyn Sink,
     terminal: &Terminal,
 ) -> Result<(Counts, Index, Status), Error> {
-    let stop = Stop::on_signals(None)?;
+    let stop = Stop::on_signals(None, true)?;
     let source = stream::source_options(signing)?;
     let live = Live::new(io::stdin(), "-", &source);
     let only_reads = options.mode.only_reads();

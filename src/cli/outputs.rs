@@ -267,6 +267,20 @@ impl Outputs {
         Rejects::create(path).map(Some)
     }
 
+    /// As [`file`](Self::file), but a pipe, which may block, is refused.
+    ///
+    /// # Errors
+    /// Those of [`file`](Self::file), or it is no regular file.
+    pub fn regular_file(&mut self, path: &Path, what: &str) -> Result<OutFile, Error> {
+        if path.metadata().is_ok_and(|found| !found.is_file()) {
+            let shown = escaped(&path.to_string_lossy());
+            return Err(usage_error(format!(
+                "{what} {shown} is no regular file: only such a file is replaced as a whole"
+            )));
+        }
+        self.file(path, what)
+    }
+
     /// Registers the file of `--stats`.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Problems with single records. For people, the first few of each kind are printed and the others counted; for programs, they are
 //! records in the file of `--rejects`.
 
-use super::files::{cannot_write, open_to_append, replacement};
+use super::files::{cannot_write, is_at, open_to_append, reopened, replacement};
 use super::spelling;
 use crate::readable::{count, counted as counted_noun};
 use neardups::Error;
@@ -82,6 +82,14 @@ impl Problems {
     /// It could not be written.
     pub fn flush(&self) -> Result<(), Error> {
         self.rejects.as_ref().map_or(Ok(()), Rejects::flush)
+    }
+
+    /// Opens the file of rejected records again under its name, if it is appended to.
+    ///
+    /// # Errors
+    /// It cannot be written. Records then go where they went before.
+    pub fn reopen(&self) -> Result<(), Error> {
+        self.rejects.as_ref().map_or(Ok(()), Rejects::reopen)
     }
 
     /// Completes the file of rejected records.
@@ -207,6 +215,20 @@ impl Rejects {
             Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
         };
         flushed.map_err(|error| cannot_write(&self.path, error))
+    }
+
+    /// Opens the file again, if another has taken its place, or none. A pipe stays open.
+    fn reopen(&self) -> Result<(), Error> {
+        self.flush()?;
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(out) = &mut *writer else { return Ok(()) };
+        let Target::Direct(file) = out.get_ref() else { return Ok(()) };
+        if !file.metadata().is_ok_and(|found| found.is_file()) || is_at(file, &self.path) {
+            return Ok(());
+        }
+        let (file, _) = reopened(&self.path, START)?;
+        *out = BufWriter::new(Target::Direct(file));
+        Ok(())
     }
 
     /// Completes the file.

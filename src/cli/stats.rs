@@ -2,6 +2,7 @@
 
 use super::files::OutFile;
 use super::json::json;
+use super::signals;
 use super::spelling;
 use super::standard_output::finish_line;
 use super::status::Status;
@@ -81,7 +82,7 @@ pub const INCOMPLETE: &str = "stopped by a signal: results are missing or incomp
 pub fn end_on_signals(stats: Option<&OutFile>, message: impl Into<String>) -> Result<(), Error> {
     let (stats, message) = (stats.map(OutFile::try_clone).transpose()?, message.into());
     // Without the handler a signal ends the program as well.
-    _ = ctrlc::set_handler(move || end_by_signal(stats.as_ref(), &message));
+    signals::on_end(true, move || end_by_signal(stats.as_ref(), &message));
     Ok(())
 }
 

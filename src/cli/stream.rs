@@ -6,6 +6,7 @@ use super::arguments::signing::OF_STREAMS;
 use super::files::OutFile;
 use super::input;
 use super::method::Method;
+use super::signals;
 use super::spelling::spell_all;
 use super::stats::end_by_signal;
 use super::status::{Status, usage_error};
@@ -166,12 +167,12 @@ impl Stop {
     ///
     /// # Errors
     /// The file of `--stats` cannot be opened again.
-    pub fn on_signals(stats: Option<&OutFile>) -> Result<Arc<Stop>, Error> {
+    pub fn on_signals(stats: Option<&OutFile>, hangup_ends: bool) -> Result<Arc<Stop>, Error> {
         let mut stats = stats.map(OutFile::try_clone).transpose()?;
         let stop = Arc::new(Stop::default());
         let on_signal = Arc::clone(&stop);
         // Without the handler a signal ends the program at once, which the index survives.
-        _ = ctrlc::set_handler(move || match on_signal.stage.swap(ENDING, Ordering::SeqCst) {
+        signals::on_end(hangup_ends, move || match on_signal.stage.swap(ENDING, Ordering::SeqCst) {
             OPENING => {
                 // In a thread of its own, because nobody may read what it reports, and a second signal must be heard.
                 let stats = stats.take();

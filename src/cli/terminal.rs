@@ -198,6 +198,14 @@ impl Terminal {
         self.problems.flush()
     }
 
+    /// Opens the file of rejected records again under its name.
+    ///
+    /// # Errors
+    /// It cannot be written. Records then go where they went before.
+    pub fn reopen_rejects(&self) -> Result<(), Error> {
+        self.problems.reopen()
+    }
+
     /// Completes the file of rejected records, whether the run failed or not.
     ///
     /// # Errors

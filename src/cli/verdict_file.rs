@@ -8,7 +8,7 @@
 //! meaning in another run; their verdicts are always written. Those of unreadable records, which may have no id either, are repeated if the
 //! next verdict is.
 
-use super::files::{cannot_write, open_to_append, read_at};
+use super::files::{cannot_write, is_at, open_to_append, read_at, reopened};
 use neardups::Error;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -52,6 +52,18 @@ impl VerdictFile {
         Ok(VerdictFile { file, path: path.into(), length, lines: Vec::new(), overlap: Overlap::new(ids) })
     }
 
+    /// Opens the file again under its name, if another has taken its place, or none. A pipe stays open.
+    ///
+    /// # Errors
+    /// It cannot be written. Verdicts then go where they went before.
+    pub fn reopen(&mut self) -> Result<(), Error> {
+        if self.length.is_none() || is_at(&self.file, &self.path) {
+            return Ok(());
+        }
+        (self.file, self.length) = reopened(&self.path, START)?;
+        Ok(())
+    }
+
     /// Declares that this run repeats no other: all of its verdicts are written.
     pub fn write_all_verdicts(&mut self) {
         self.overlap.finish(&mut self.lines);
@@ -80,8 +92,11 @@ impl VerdictFile {
         };
         if let Some(length) = &mut self.length {
             *length += whole as u64;
-            if whole < written {
-                _ = self.file.set_len(*length);
+            // The file may have become shorter meanwhile.
+            if whole < written
+                && let Ok(found) = self.file.metadata()
+            {
+                _ = self.file.set_len(found.len().saturating_sub((written - whole) as u64));
             }
         }
         result.map_err(|error| cannot_write(&self.path, error))

@@ -21,6 +21,12 @@ impl Chapter {
     }
 }
 
+/// The JSON Schema (draft 2020-12) of every record that the program prints or writes; `dedup help schema` prints it. Its `$defs` have
+/// a schema for each `type`. [records] explains the fields.
+///
+/// Later versions may add fields, which it allows, and types, which it does not know.
+pub const RECORDS_SCHEMA: &str = include_str!("records.schema.json");
+
 /// Declares the modules and the table of the chapters, so that they cannot differ.
 macro_rules! chapters {
     ($($name:ident: $summary:literal,)*) => {

@@ -61,6 +61,8 @@ impl Mark {
 pub(super) struct Manifest {
     /// The hash of how the signatures and tables were made.
     pub identity: u64,
+    /// Whether documents are found by their ids alone too.
+    pub has_names: bool,
     /// Where in the log.
     pub mark: Mark,
     /// Whether a frame before the place marks that what precedes is on the disk.
@@ -79,10 +81,10 @@ pub(super) type Named = (u64, u32, u64);
 
 impl Manifest {
     fn write(&self) -> String {
-        let Manifest { identity, mark, has_marks, notes, limits, segments } = self;
+        let Manifest { identity, has_names, mark, has_marks, notes, limits, segments } = self;
         let value = json!({
             "version": VERSION, "identity": format!("{identity:016x}"), "place": mark.place, "end": mark.end,
-            "digest": format!("{:016x}", mark.digest), "has_marks": has_marks, "notes": notes,
+            "digest": format!("{:016x}", mark.digest), "has_marks": has_marks, "has_names": has_names, "notes": notes,
             "window": limits.window, "expire": limits.expire, "segments": segments,
         });
         let text = format!("{FIRST_LINE}\n{value}\n");
@@ -105,6 +107,7 @@ impl Manifest {
         Some(Manifest {
             identity: hash("identity")?,
             mark: Mark { place: number("place")?, digest: hash("digest")?, end: number("end")? },
+            has_names: value.get("has_names").is_some_and(|has_names| has_names == true),
             has_marks: value.get("has_marks")?.as_bool()?,
             notes: number("notes"),
             limits: Limits { window: number("window"), expire: number("expire"), ..Limits::default() },
@@ -321,6 +324,7 @@ mod tests {
     fn manifest() -> Manifest {
         Manifest {
             identity: u64::MAX,
+            has_names: true,
             mark: Mark { place: 5, digest: 7, end: 9 },
             has_marks: true,
             notes: Some(3),

@@ -39,6 +39,18 @@ impl Decision {
     }
 }
 
+/// The work on the tables of an index since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TableWork {
+    /// Files that were written from memory.
+    pub written: u64,
+    /// Merges of files into one.
+    pub merges: u64,
+    /// The number of documents in the files that are being merged.
+    pub merging: u64,
+}
+
 /// The time that decisions took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -49,11 +61,27 @@ pub struct Pace {
     pub total: Duration,
     /// The time of the slowest.
     pub longest: Duration,
+    /// How many took at most each of [`Pace::BOUNDS`] and longer than the one before it.
+    pub within: [u64; Pace::BOUNDS.len()],
 }
 
 impl Pace {
+    /// Bounds of a histogram of times: powers of 4 from 1 µs to about a second.
+    pub const BOUNDS: [Duration; 11] = {
+        let mut bounds = [Duration::ZERO; 11];
+        let mut at = 0;
+        while at < bounds.len() {
+            bounds[at] = Duration::from_micros(1 << (2 * at));
+            at += 1;
+        }
+        bounds
+    };
+
     pub(super) fn add(&mut self, time: Duration) {
         self.decisions += 1;
+        if let Some(within) = self.within.get_mut(Self::BOUNDS.partition_point(|&bound| bound < time)) {
+            *within += 1;
+        }
         self.total += time;
         self.longest = self.longest.max(time);
     }
@@ -62,5 +90,24 @@ impl Pace {
     pub fn mean_since(&self, earlier: Pace) -> Duration {
         let decisions = u32::try_from(self.decisions - earlier.decisions).unwrap_or(u32::MAX);
         (self.total - earlier.total).checked_div(decisions).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_time_is_counted_under_the_least_bound_that_it_does_not_exceed() {
+        let mut pace = Pace::default();
+        let times = [0, 1, 2, 4, 5, 1 << 20, 1 << 21].map(Duration::from_micros);
+        times.into_iter().for_each(|time| pace.add(time));
+        for (bound, within) in Pace::BOUNDS.into_iter().zip(pace.within) {
+            let lower = if bound.as_micros() == 1 { Duration::ZERO } else { bound / 4 };
+            let counted =
+                times.iter().filter(|&&time| time <= bound && (time > lower || time.is_zero() && lower.is_zero()));
+            assert_eq!(within, counted.count() as u64, "{bound:?}");
+        }
+        assert_eq!((pace.decisions, pace.within.iter().sum::<u64>()), (7, 6), "one took longer than any bound");
     }
 }

@@ -1,6 +1,7 @@
 //! The files of an index's tables, which are written and merged beside decisions.
 
 use super::checkpoint::{Checkpoint, Manifest, number_of};
+use super::decision::TableWork;
 use super::log::Log;
 use super::retired;
 use super::segment::{Fresh, Segment};
@@ -54,6 +55,8 @@ pub(super) struct Disk {
     is_checked: bool,
     /// Segments that the next checkpoint does not name any more.
     garbage: Vec<PathBuf>,
+    /// How many segments were written, and how many merges have ended.
+    counts: (u64, u64),
 }
 
 struct Flush {
@@ -134,6 +137,7 @@ impl Disk {
             failure: None,
             is_checked,
             garbage: Vec::new(),
+            counts: (0, 0),
         }
     }
 
@@ -141,6 +145,7 @@ impl Disk {
     /// may be being [saved](Self::is_saving).
     pub fn succeed(&mut self, mut old: Disk) {
         self.failure = old.failure.take();
+        self.counts = (self.counts.0 + old.counts.0, self.counts.1 + old.counts.1);
         self.garbage.append(&mut old.garbage);
         self.garbage.extend(old.segments.drain(..).filter_map(|segment| segment.path.clone()));
         if old.is_kept() && !self.is_kept() {
@@ -265,6 +270,7 @@ impl Disk {
     pub fn end_flush(&mut self, waits: bool) -> io::Result<Option<Flushed>> {
         let Some(flush) = self.flush.take_if(|flush| waits || flush.job.has_ended()) else { return Ok(None) };
         let segment = Arc::new(flush.job.end()?);
+        self.counts.0 += 1;
         self.segments.push(Arc::clone(&segment));
         if flush.manifest.is_some() {
             (self.manifest, self.is_behind) = (flush.manifest, true);
@@ -297,6 +303,11 @@ impl Disk {
         self.segments[self.positions(first, *count)].iter().map(|segment| segment.documents.len()).sum()
     }
 
+    /// The work so far.
+    pub fn work(&self) -> TableWork {
+        TableWork { written: self.counts.0, merges: self.counts.1, merging: self.merging() as u64 }
+    }
+
     /// The positions of consecutive segments. Several may begin with the same document, because some have postings only.
     fn positions(&self, first: &Arc<Segment>, count: usize) -> Range<usize> {
         let start = self.segments.iter().position(|segment| Arc::ptr_eq(segment, first)).expect("it is there");
@@ -322,6 +333,7 @@ impl Disk {
     pub fn end_merge(&mut self, waits: bool) -> io::Result<Option<Merged>> {
         let Some(merge) = self.merge.take_if(|merge| waits || merge.job.has_ended()) else { return Ok(None) };
         let segment = Arc::new(merge.job.end()?);
+        self.counts.1 += 1;
         let range = self.positions(&merge.first, merge.count);
         let old = self.segments.splice(range.clone(), [Arc::clone(&segment)]);
         self.garbage.extend(old.filter_map(|segment| segment.path.clone()));

@@ -4,7 +4,7 @@ use super::entry::{Document, Record};
 use super::file::{are_tables_damaged, cannot_read};
 use super::log::Log;
 use super::remembered::Remembered;
-use super::search::{copy_tag, id_tag};
+use super::search::{copy_tag, id_tag, name_tag};
 use super::signature::{Evidence, Signed};
 use super::tables::{State, Tables};
 use crate::algorithm::{Algorithm, CompareOn};
@@ -57,6 +57,9 @@ impl Entering<'_> {
         tags.iter().for_each(|&tag| self.tables.keys.insert(tag, document));
         self.tables.hot.enter(tags, document, evidence);
         self.tables.ids.insert(id_tag(entered.id, sequence), document);
+        if self.tables.has_names {
+            self.tables.ids.insert(name_tag(entered.id), document);
+        }
         if let (Some(copies), Evidence::Words(fingerprint @ [_, ..])) = (&mut self.tables.copies, evidence) {
             copies.insert(copy_tag(fingerprint), document);
         }

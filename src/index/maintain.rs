@@ -14,7 +14,9 @@ use crate::hamming::{Distribution, Layout};
 use crate::replace::Replacement;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::io;
+#[cfg(unix)]
+use std::fs::Permissions;
+use std::io::{self, Read, Seek};
 use std::path::Path;
 
 /// Information about an index file.
@@ -236,6 +238,46 @@ fn removed(stored: &mut Stored, most: usize) -> Result<(BTreeSet<u64>, Tail), Er
         Ok(())
     })?;
     Ok((gone, tail))
+}
+
+/// Copies an index to a new file, also while another process writes to it: the copy has all documents that were on the disk
+/// when the copy began, and nothing incomplete. It is read back and checked before it appears under its name. Only its owner may read it.
+///
+/// # Errors
+/// Those of [`documents`]; or the copy exists already or cannot be written.
+///
+/// # Cost
+/// The index is read three times, the copy is written once and read twice.
+pub fn snapshot(path: &Path, copy: &Path) -> Result<Summary, Error> {
+    let cannot_read = |error| Error::input(format!("cannot read the index {}", path.display()), error);
+    let documents = documents(path)?;
+    // Of the same file, if another takes its place meanwhile.
+    let mut file = documents.stored.file().try_clone().map_err(cannot_read)?;
+    let summary = documents.summary()?;
+    file.rewind().map_err(cannot_read)?;
+    let cannot_write = |error| Error::output(format!("cannot write {}", copy.display()), io::Error::other(error));
+    if copy.symlink_metadata().is_ok() {
+        return Err(cannot_write(io::Error::other(
+            "the file exists, and a snapshot replaces none: choose another name",
+        )));
+    }
+    let mut new = Replacement::new(copy).map_err(cannot_write)?;
+    // Nobody else may read the copy: its group is not that of the index.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        new.file().set_permissions(Permissions::from_mode(0o600)).map_err(cannot_write)?;
+    }
+    let mut whole = file.by_ref().take(summary.bytes);
+    io::copy(&mut whole, new.file()).and_then(|_| new.file().sync_all()).map_err(cannot_write)?;
+    let copied = inspect(new.path())?;
+    if (copied.documents, copied.bytes, copied.torn) != (summary.documents, summary.bytes, None) {
+        return Err(cannot_write(io::Error::other(
+            "the copy differs from what was read: the disk may be failing, or the index was changed by another program",
+        )));
+    }
+    new.commit_new().map_err(cannot_write)?;
+    Ok(copied)
 }
 
 /// The result of a removal.

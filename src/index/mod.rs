@@ -27,6 +27,9 @@
 //! document may have been missed ([`Decision::Crowded`]). Tables of bits of fingerprints are chosen by the expected number
 //! of documents ([`Size`]). They are made of the fingerprints when the log is opened, so an index opens with any of them.
 //!
+//! A document can take the place of an earlier one with its id ([`Index::replace`]): the table of ids then has each document by its id
+//! alone too, and a checkpoint says so.
+//!
 //! Documents that come without an id are remembered under numbers (unnamed.rs). What a call of Python remembers, it
 //! remembers as a whole or not at all (transaction.rs).
 //!
@@ -62,6 +65,7 @@ mod remembered;
 mod renewal;
 mod reopen;
 mod repeat;
+mod replace;
 mod retired;
 mod search;
 mod segment;
@@ -77,12 +81,12 @@ mod unnamed;
 
 pub use checkpoint::tables_folder;
 pub use crowded::{MOST_OF_A_KEY, crowded_keys};
-pub use decision::{Decision, Pace};
+pub use decision::{Decision, Pace, TableWork};
 pub use file::FORMAT_VERSION;
 pub use header::{Header, header};
 pub use maintain::{
     Compacted, Outdated, Removed, StoredDocument, StoredDocuments, Summary, compact, distribution, documents, inspect,
-    remove,
+    remove, snapshot,
 };
 pub use nearest::{Nearest, Neighbour, Wanted};
 pub use options::{IndexOptions, Limits, Mode, Sync};
@@ -304,6 +308,7 @@ impl Index {
         stored.reads.shape = stored.reads.shape.and(signing.algorithm.compare_on());
         let mut index = Self::with_log(signing, log, options, Some(disk_of(path, options)));
         index.staged = staging.map(|_| 0);
+        index.tables.has_names = options.replaces;
         let mut tail = Tail::new(if index.is_noting() { index.most_repeated() } else { 0 });
         if let Some(disk) = index.tables.disk.as_mut().filter(|_| !with_checkpoint && !asked) {
             disk.forget_checkpoint();
@@ -475,6 +480,11 @@ impl Index {
         self.pace
     }
 
+    /// The work on its tables since it was opened.
+    pub fn table_work(&self) -> TableWork {
+        self.tables.disk.as_ref().map(Disk::work).unwrap_or_default()
+    }
+
     /// Bytes of the log.
     pub fn bytes_stored(&self) -> u64 {
         self.log.len()
@@ -534,7 +544,7 @@ impl Index {
 
     /// As [`decide`](Self::decide), with a signature of a batch.
     pub(crate) fn decide_signed(&mut self, id: &str, signature: Signed<'_>, now: u64) -> Result<Decision, Error> {
-        self.decide_on(Name::Id(id), signature, now)
+        self.decide_on(Name::Id(id), signature, now, None)
     }
 
     /// [Decides](Self::decide) on a document without an id. If it is remembered, its id is its number in the index after
@@ -548,7 +558,7 @@ impl Index {
         signature: Signed<'_>,
         now: u64,
     ) -> Result<Decision, Error> {
-        self.decide_on(Name::Number(prefix), signature, now)
+        self.decide_on(Name::Number(prefix), signature, now, None)
     }
 
     /// Checks that a signature was made for this index, of all that the algorithm has learned: another has other hashes.
@@ -602,12 +612,19 @@ impl Index {
         Ok(is_known.then_some(Decision::Known))
     }
 
-    fn decide_on(&mut self, name: Name<'_>, signature: Signed<'_>, now: u64) -> Result<Decision, Error> {
+    /// Decides. With `replaced`, the document takes the place of earlier ones with its id; it becomes true if there were some.
+    fn decide_on(
+        &mut self,
+        name: Name<'_>,
+        signature: Signed<'_>,
+        now: u64,
+        mut replaced: Option<&mut bool>,
+    ) -> Result<Decision, Error> {
         self.check(signature)?;
         let started = Instant::now();
-        let mut decision = self.decision(name, signature, now);
+        let mut decision = self.decision(name, signature, now, replaced.as_deref_mut());
         if decision.as_ref().is_err_and(are_tables_damaged) {
-            decision = self.restore().and_then(|()| self.decision(name, signature, now));
+            decision = self.restore().and_then(|()| self.decision(name, signature, now, replaced));
         }
         self.pace.add(started.elapsed());
         if decision.is_ok() {
@@ -616,7 +633,13 @@ impl Index {
         decision
     }
 
-    fn decision(&mut self, name: Name<'_>, signature: Signed<'_>, now: u64) -> Result<Decision, Error> {
+    fn decision(
+        &mut self,
+        name: Name<'_>,
+        signature: Signed<'_>,
+        now: u64,
+        replaced: Option<&mut bool>,
+    ) -> Result<Decision, Error> {
         if let Some(decision) = self.repeated(name, signature)? {
             return Ok(decision);
         }
@@ -626,6 +649,9 @@ impl Index {
         self.forget(now)?;
         if let Some(decision) = self.decision_on_known(name, signature)? {
             return Ok(decision);
+        }
+        if let (Some(replaced), Name::Id(id)) = (replaced, name) {
+            *replaced |= self.forget_earlier(id)?;
         }
         let mut is_crowded = false;
         if self.mode != Mode::Add && !signature.featureless {
@@ -919,7 +945,7 @@ impl Index {
         let mut tables =
             Tables::new(&*self.algorithm, &self.signing.spec, only_similar, renewal::part_of(memory), disk);
         tables.dropped = Limits { window: self.limits.window, expire: self.limits.expire, ..Limits::default() };
-        tables.hot.from = self.tables.hot.from;
+        (tables.hot.from, tables.has_names) = (self.tables.hot.from, self.tables.has_names);
         self.renewal = Some(Box::new(Renewal::new(tables, &self.remembered)));
     }
 
@@ -979,11 +1005,7 @@ impl Index {
     /// Forgets the documents at these places.
     fn remove_places(&mut self, places: &[u64]) {
         self.renewal = None;
-        for place in places {
-            if let Ok(document) = self.tables.places.binary_search(place) {
-                self.remembered.remove(document as u32);
-            }
-        }
+        places.iter().for_each(|&place| self.remembered.remove_at(&self.tables.places, place));
     }
 }
 

@@ -71,6 +71,9 @@ pub struct IndexOptions {
     /// the index, so that it opens fast; with this folder no checkpoint is made. A mode that only reads keeps none either,
     /// and uses the system's folder for temporary files.
     pub temp_dir: Option<PathBuf>,
+    /// Whether documents can be [replaced](super::Index::replace): they are then found by their ids too, which takes a posting more
+    /// for each. The first time, the tables are made again from the whole log.
+    pub replaces: bool,
 }
 
 impl IndexOptions {
@@ -90,6 +93,7 @@ impl Default for IndexOptions {
             mode: Mode::Filter,
             tables: 512 << 20,
             temp_dir: None,
+            replaces: false,
         }
     }
 }

@@ -92,7 +92,7 @@ impl Remembered {
 
     /// Bytes of memory.
     pub fn bytes_held(&self) -> u64 {
-        8 * (self.times.capacity() + 2 * self.expired.len()) as u64
+        8 * (self.times.capacity() + 2 * self.expired.len() + self.removed.len()) as u64
     }
 
     /// Removes a document.
@@ -102,6 +102,13 @@ impl Remembered {
         } else {
             self.removed.insert(document);
             self.expired.remove(&document);
+        }
+    }
+
+    /// Removes the document at a place, if it is among these, which are those of all documents.
+    pub fn remove_at(&mut self, places: &[u64], place: u64) {
+        if let Ok(document) = places.binary_search(&place) {
+            self.remove(document as u32);
         }
     }
 
@@ -130,12 +137,12 @@ impl Remembered {
         self.stale() > self.entered as usize / 2
     }
 
-    /// The number of stale documents in the tables. With a window, expired ones count too, up to the first document
+    /// The number of stale documents in the tables. With a window, removed and expired ones count up to the first document
     /// that is remembered; they stay until the window has passed them.
     fn stale(&self) -> usize {
         match self.window {
             Some(_) => self.gone as usize,
-            None => self.forgotten as usize + self.expired.len(),
+            None => self.forgotten as usize + self.removed.len() + self.expired.len(),
         }
     }
 

@@ -81,6 +81,11 @@ impl Renewal {
         Ok(self.next as usize >= old.places.len())
     }
 
+    /// Forgets the document at a place, if it is there already.
+    pub fn remove(&mut self, place: u64) {
+        self.remembered.remove_at(&self.tables.places, place);
+    }
+
     /// Takes the place of the old tables. No checkpoint of theirs may be being saved.
     pub fn replace(mut self: Box<Self>, tables: &mut Tables, remembered: &mut Remembered) {
         swap(&mut self.tables, tables);

@@ -60,7 +60,7 @@ fn open(
     stored: &mut Stored,
     tail: &mut Tail,
 ) -> io::Result<Option<Opened>> {
-    if manifest.identity != tables.identity || !manifest.suits(limits) {
+    if manifest.identity != tables.identity || tables.has_names && !manifest.has_names || !manifest.suits(limits) {
         return Ok(None);
     }
     let Some(start) = start_of(manifest, stored)? else { return Ok(None) };
@@ -85,7 +85,7 @@ fn open(
         }
     }
     stored.start_at(start);
-    tables.dropped = manifest.limits;
+    (tables.dropped, tables.has_names) = (manifest.limits, manifest.has_names);
     let beside = parts.move_into(tables, &segments);
     Ok(Some((segments, beside)))
 }

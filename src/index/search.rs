@@ -20,6 +20,7 @@ use crate::similarity::{Similarity, Threshold};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The number of fingerprints that are compared with one bound, before it follows the nearest that were found.
 const PART: usize = 1 << 12;
@@ -166,6 +167,27 @@ impl Search<'_> {
             }
         }
         Ok(known)
+    }
+
+    /// The places of the remembered documents with this id that passed, ascending. Only if the tables have names.
+    pub fn named(&mut self, id: &str) -> Result<Vec<u64>, Error> {
+        self.candidates.clear();
+        let (tables, candidates) = (&*self.tables, &mut *self.candidates);
+        let counted = |document| self.remembered.has(document);
+        tables
+            .ids
+            .find(name_tag(id), MOST_OF_A_KEY, counted, |document| candidates.push(document))
+            .map_err(cannot_read)?;
+        let mut places = Vec::new();
+        for &document in &*candidates {
+            let place = tables.places[document as usize];
+            let record = self.log.read(place)?;
+            if record.id == id && !record.is_added {
+                places.push(place);
+            }
+        }
+        places.sort_unstable();
+        Ok(places)
     }
 
     /// Whether a remembered document has the same tokens, and features.
@@ -359,6 +381,11 @@ fn share_one(a: &[u32], b: &[u32]) -> bool {
 /// The key of a document in the table of ids. It includes the tokens, because an id can repeat with different tokens.
 pub(super) fn id_tag(id: &str, sequence: u128) -> u32 {
     (repeat::id_hash(id, sequence) >> 32) as u32
+}
+
+/// The key of a document in the table of ids by its id alone.
+pub(super) fn name_tag(id: &str) -> u32 {
+    (xxh3_64(id.as_bytes()) >> 32) as u32
 }
 
 /// The key of a document in the table of whole fingerprints.

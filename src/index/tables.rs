@@ -56,6 +56,8 @@ pub(super) struct Tables {
     pub outlines: Outlines,
     pub keys: Table,
     pub ids: Table,
+    /// Whether `ids` has the documents by their ids alone too.
+    pub has_names: bool,
     /// The documents of keys that very many have.
     pub hot: HotKeys,
     /// The documents by their whole fingerprints, where keys can be crowded.
@@ -97,6 +99,7 @@ impl Tables {
             outlines: Outlines::default(),
             keys: table(),
             ids: table(),
+            has_names: false,
             hot: HotKeys::new(algorithm, only_similar, table()),
             copies: algorithm.layout().map(|_| table()),
             disk,
@@ -351,6 +354,7 @@ impl Tables {
     fn mark_place(&self, end: u32, state: &mut State) -> Manifest {
         Manifest {
             identity: self.identity,
+            has_names: self.has_names,
             mark: state.log.mark_place(),
             has_marks: state.log.has_marks(),
             notes: state.notes,

@@ -158,9 +158,11 @@ impl Letters {
     }
 }
 
-/// The number of letters and digits.
+/// The number of letters and digits. Every character beyond ASCII counts as one: looking each of them up takes a tenth of the time of a
+/// check, and the share of the text that was read hardly changes.
 fn letters(text: &str) -> usize {
-    text.chars().filter(|c| c.is_alphanumeric()).count()
+    let begins_one = |byte: &u8| byte.is_ascii_alphanumeric() || *byte >= 0xc0;
+    text.as_bytes().iter().filter(|byte| begins_one(byte)).count()
 }
 
 /// A part of the text and what it stands for in the source. Between two of them there is white space, or nothing.

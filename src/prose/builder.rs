@@ -311,7 +311,9 @@ impl<'a> Builder<'a> {
 
     /// A part of a word that counts.
     fn part(&mut self, word: &str, place: Range<usize>, verbatim: bool) {
-        self.list_has_words |= !self.in_fragment_link && word.contains(char::is_alphanumeric);
+        if !self.list_has_words && !self.in_fragment_link {
+            self.list_has_words = word.contains(char::is_alphanumeric);
+        }
         let Prose { text, blocks, pieces, .. } = &mut self.prose;
         let start = *self.open.get_or_insert_with(|| {
             if !blocks.is_empty() {

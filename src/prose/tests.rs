@@ -319,10 +319,10 @@ mod rst {
     fn directives() {
         check(
             ".. note:: Mind\n   this.\n\n   And this.\n\n.. admonition:: Title\n   :class: no\n\n   Body\n\n.. toctree::\n   :maxdepth: 1\n\n   no\n\n\
-             .. py:function:: no(x)\n\n   Does.\n\n   :param x: no\n      no\n\n.. image:: no.png\n   :alt: A picture\n   :width: 1\n\n\
+             .. py:function:: no(x)\n\n   Does.\n\n   :param x: Its\n      text\n\n.. image:: no.png\n   :alt: A picture\n   :width: 1\n\n\
              .. figure:: no.png\n\n   Caption.\n\n.. versionadded:: 1.2\n   The thing.\n.. |no| replace:: no\n.. _no: http://no\n.. [1] Foot\n   note.\n\
              .. no\n   no\n..\n   no\n\n..\n\n   quoted\n\n:no: no\n  no\n:ref:`yes`, sir\n",
-            "1:11 paragraph: Mind this.\n4:4 paragraph: And this.\n6:17 paragraph: Title\n9:4 paragraph: Body\n18:4 paragraph: Does.\n\
+            "1:11 paragraph: Mind this.\n4:4 paragraph: And this.\n6:17 paragraph: Title\n9:4 paragraph: Body\n18:4 paragraph: Does.\n20:14 paragraph: Its text\n\
              24:10 paragraph: A picture\n29:4 paragraph: Caption.\n31:19 paragraph: 1.2 The thing.\n35:8 paragraph: Foot note.\n\
              44:4 paragraph: quoted\n48:7 paragraph: yes, sir\n",
         );

@@ -565,7 +565,12 @@ impl<T> Results<T> {
 
     /// Whether pieces were read whose results were not taken yet.
     pub fn are_coming(&self) -> bool {
-        self.gate.flight().pieces > usize::from(self.handed_out.is_some())
+        self.waiting() > 0
+    }
+
+    /// The number of pieces that were read and whose results were not taken yet.
+    pub fn waiting(&self) -> usize {
+        self.gate.flight().pieces - usize::from(self.handed_out.is_some())
     }
 
     fn in_turn(&mut self) -> Option<T> {

@@ -33,6 +33,11 @@ impl<R: Read> Live<R> {
         Live { input, path: path.into(), options: options.clone() }
     }
 
+    /// Its name, which begins the ids of documents that have none of their own.
+    pub(crate) fn name(&self) -> &str {
+        &self.path
+    }
+
     /// Starts reading: blocks until the first line, or the first few bytes, are available.
     ///
     /// # Errors

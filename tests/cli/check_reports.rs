@@ -395,13 +395,14 @@ fn what_a_larger_file_has_besides_is_left_out() {
         let [before, behind] = [(&marks[0], "\n\n"), (&marks[1], "")]
             .map(|(mark, space)| if mark.is_empty() { String::new() } else { format!("{mark}{space}") });
         let space = if behind.is_empty() { "" } else { "\n\n" };
-        assert_eq!(sides[2 * page].1, pages[page]);
-        assert_eq!(sides[2 * page + 1].0, format!("{before}{}{space}{behind}", pages[page]));
+        // First the larger file, then the one to look at.
+        assert_eq!(sides[2 * page].0, format!("{before}{}{space}{behind}", pages[page]));
+        assert_eq!(sides[2 * page + 1].1, pages[page]);
     }
     let human = report(&shell, "human");
     assert!(human.contains("page7x0 page7x1 page7x2 page7x3 page7x4 … page7x95"), "{human}");
     assert_eq!(human.matches("page7x50").count(), 0);
-    assert!(human.contains("{+… 700 words …+}") && human.contains("{+… 2,200 words …+}"), "{human}");
+    assert!(human.contains("[-… 700 words …-]") && human.contains("[-… 2,200 words …-]"), "{human}");
 }
 
 /// Of whole files the differences are shown, and how many are not.

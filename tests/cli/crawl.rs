@@ -2,6 +2,12 @@
 
 use super::shell::{Run, Shell, root};
 use std::fs;
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
 fn run(shell: &Shell, line: &str) -> Run {
     shell.sh(&format!("{}/examples/crawl/{line}", root().display()))
@@ -131,4 +137,71 @@ fn a_file_that_was_stopped_at_is_not_done() {
     assert_eq!(shell.sh("ls out").done(), "");
     script(&shell, "cron.sh in seen.idx out");
     assert_eq!((lines(&shell, "out/1.jsonl.new.jsonl"), lines(&shell, "out/2.jsonl.new.jsonl")), (2, 0));
+}
+
+/// Sends pages to a socket, all at once, and reads the answers.
+fn crawl(socket: &std::path::Path, pages: &[String]) -> Vec<String> {
+    let mut connection = UnixStream::connect(socket).unwrap();
+    let (mut writer, sent) = (connection.try_clone().unwrap(), pages.concat());
+    let writing = thread::spawn(move || {
+        writer.write_all(sent.as_bytes()).unwrap();
+        writer.shutdown(Shutdown::Write).unwrap();
+    });
+    let mut answers = String::new();
+    connection.read_to_string(&mut answers).unwrap();
+    writing.join().unwrap();
+    answers.lines().map(|line| format!("{line}\n")).collect()
+}
+
+/// A process that does not outlive the test.
+struct Ended(std::process::Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        _ = self.0.kill();
+    }
+}
+
+#[test]
+fn several_crawlers_get_the_answers_to_their_own_pages() {
+    let shell = Shell::new();
+    let script = root().join("examples/crawl/serve.py");
+    let mut command = super::shell::command("python3", shell.folder());
+    command.arg(script).args(["seen.sock", "--index", "seen.idx", "--id-field", "url"]);
+    let Ok(server) = command.spawn() else {
+        eprintln!("not tested: there is no python3");
+        return;
+    };
+    let mut server = Ended(server);
+    let socket = shell.folder().join("seen.sock");
+    let begun = Instant::now();
+    while !socket.exists() {
+        assert!(begun.elapsed() < Duration::from_secs(60) && server.0.try_wait().unwrap().is_none());
+        thread::sleep(Duration::from_millis(5));
+    }
+    // Every second page of a crawler is one that the others have too.
+    let text = |number: usize| (0..9).map(|word| format!("w{}", number * 31 + word)).collect::<Vec<_>>().join(" ");
+    let page = |crawler: usize, number: usize| {
+        let shared = if number.is_multiple_of(2) { number } else { 10_000 * (crawler + 1) + number };
+        format!("{{\"url\":\"http://{crawler}/{number}\",\"text\":\"{}\"}}\n", text(shared))
+    };
+    let crawlers: Vec<Vec<String>> =
+        (0..3).map(|crawler| (0..400).map(|number| page(crawler, number)).collect()).collect();
+    let answers: Vec<Vec<String>> = thread::scope(|scope| {
+        let crawling: Vec<_> = crawlers.iter().map(|pages| scope.spawn(|| crawl(&socket, pages))).collect();
+        crawling.into_iter().map(|crawler| crawler.join().unwrap()).collect()
+    });
+    let mut fresh = 0;
+    for (pages, answers) in crawlers.iter().zip(&answers) {
+        assert_eq!(pages.len(), answers.len());
+        for (page, answer) in pages.iter().zip(answers) {
+            let marked = format!("{},\"dedup\":{{\"duplicate_of\":", page.strip_suffix("}\n").unwrap());
+            assert!(answer == page || answer.starts_with(&marked), "{answer} to {page}");
+            fresh += usize::from(answer == page);
+        }
+    }
+    assert_eq!(fresh, 200 + 3 * 200, "a shared page is new once");
+    let ended = Command::new("kill").arg(server.0.id().to_string()).status().unwrap();
+    assert!(ended.success() && server.0.wait().unwrap().success());
+    assert!(shell.dedup("index verify seen.idx").stderr.contains("intact: 800 documents"));
 }

@@ -69,6 +69,15 @@ pub fn line_matches(expected: &str, found: &str) -> bool {
     rest.is_empty()
 }
 
+/// The commands of a file of cases, each with the lines of its expected standard output.
+pub fn outputs(text: &str) -> Vec<(String, Vec<String>)> {
+    let step = |part| match part {
+        Part::Step(step) => Some((step.command.join("\n"), step.stdout)),
+        Part::Prose(_) => None,
+    };
+    parse(text).into_iter().filter_map(step).collect()
+}
+
 enum Part {
     Prose(String),
     Step(Step),

@@ -5,6 +5,7 @@
 //! | `shell` | a folder of its own to run commands in |
 //! | `golden`, `cases/` | text files with commands and what they print |
 //! | `records` | a strict picture of every JSON line |
+//! | `schema` | the JSON Schema of the records, against every record of cases and texts |
 //! | `agreement` | pairs, clusters and verdicts agree with each other and with `truth.jsonl` |
 //! | `same_bytes` | the same output for any number of threads, any memory, any way in |
 //! | `check_reports` | reports of copies follow the rules of their consumers |
@@ -54,7 +55,9 @@ mod plan;
 pub mod records;
 mod review;
 mod same_bytes;
+mod schema;
 pub mod shell;
+mod signals;
 mod stats;
 mod terminal;
 
@@ -146,6 +149,7 @@ cases!(
     spelling,
     spotsigs,
     stdin,
+    stream_operations,
     supershingles,
     tokens,
     trouble,

@@ -748,6 +748,7 @@ pub struct FilterCounts {
     pub fresh: u64,
     pub known: u64,
     pub duplicates: u64,
+    replaced: u64,
     featureless: u64,
     pub crowded: u64,
     repaired: u64,

@@ -35,8 +35,16 @@ fn a_tag_must_be_the_version_and_have_a_section() {
         ),
         (".ci/release publish", "unknown part 'publish'"),
         (
+            "echo 'of OWNER/REPO' > README.md; .ci/release check v9.9.9 https://example.org/r; rc=$?; rm README.md; exit $rc",
+            "OWNER/REPO stands for the address of the repository in README.md",
+        ),
+        (
             "sed -i.old 's/^- [OT].*//; s/^### .*//' CHANGELOG.md; .ci/release check v9.9.9 https://example.org/r",
             "or an empty one",
+        ),
+        (
+            "sed -i.old 's/2026-11-27/unreleased/' CHANGELOG.md; .ci/release check v9.9.9 https://example.org/r",
+            "CHANGELOG.md says that 9.9.9 is unreleased",
         ),
         ("rm CHANGELOG.md; .ci/release check v9.9.9 https://example.org/r", "there is no CHANGELOG.md"),
     ] {

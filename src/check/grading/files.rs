@@ -14,11 +14,14 @@ const LANGUAGES: &str = "aa ab af ak an ar av ay az ba be bg bh bi bm bn bo br b
     sd se sg si sk sl sm sn sq sr ss st su sv sw ta te tg th ti tk tl tn tr tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu";
 
 /// Names of folders and files of release notes. Others have one of [`RELEASE_PARTS`], or begin with one of [`RELEASE_PREFIXES`].
-const RELEASE_NOTES: &str = "changes history news release releases releasenotes roadmap roadmaps upgrade upgrading migrate \
+const RELEASE_NOTES: &str = "changes history news release releases releasenotes relnotes roadmap roadmaps upgrade upgrading migrate \
     migrating migration deprecations";
 const RELEASE_PARTS: [&str; 7] =
     ["changelog", "change-log", "release-note", "whatsnew", "whats-new", "porting-guide", "breaking-change"];
 const RELEASE_PREFIXES: [&str; 3] = ["upgrade-", "upgrading-", "migrating-"];
+
+/// Names of folders of posts.
+const POSTS: &str = "blog blogs post posts -posts articles announcements";
 
 /// Names of folders of an API reference.
 const REFERENCE: &str = "api apis reference references apidoc apidocs api-reference autoapi javadoc -autosummary generated commands \
@@ -165,7 +168,16 @@ fn is_number(text: &str) -> bool {
     let end = digits.find(|c: char| !c.is_ascii_digit() && !".x".contains(c)).unwrap_or(digits.len());
     let (number, rest) = digits.split_at(end);
     let is_valid = number.starts_with(|c: char| c.is_ascii_digit()) && !number.ends_with('.');
-    is_valid && (number.contains('.') || digits.len() < text.len()) && (rest.is_empty() || rest.starts_with(['-', '+']))
+    is_valid
+        && (number.contains('.') || digits.len() < text.len())
+        && (is_before_release(rest) || rest.starts_with(['-', '+']))
+}
+
+/// Whether it is the end of a version before its release: `a1`, `b3`, `rc2`; or nothing.
+fn is_before_release(rest: &str) -> bool {
+    let number = ["rc", "a", "b"].iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(rest);
+    rest.is_empty()
+        || number.len() < rest.len() && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Splits a part of the name of a file that ends with a version, such as `argocd_v1.2` or `ROADMAP_2_15`.
@@ -203,7 +215,14 @@ fn is_dated(name: &str) -> bool {
     name.len() >= 10 && name.bytes().take(10).enumerate().all(is_of_date)
 }
 
-/// Whether a folder or the file is named like release notes, or like a dated post.
+/// Whether it is a year, as folders of posts are named.
+fn is_year(name: &str) -> bool {
+    name.len() == 4
+        && (name.starts_with("19") || name.starts_with("20"))
+        && name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a folder or the file is named like release notes, or like a dated post, or is in a folder of a year below one of posts.
 pub fn is_release_notes(path: &str) -> bool {
     let is_one = |name: String| {
         is_in(RELEASE_NOTES, &name)
@@ -211,7 +230,8 @@ pub fn is_release_notes(path: &str) -> bool {
             || RELEASE_PARTS.iter().any(|part| name.contains(part))
             || RELEASE_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
     };
-    names(path).any(is_one)
+    let mut below_posts = names(path).skip_while(|name| !is_in(POSTS, name));
+    below_posts.any(|name| is_year(&name)) || names(path).any(is_one)
 }
 
 /// The names in a path without their endings, in lower case, with `-` between words.
@@ -270,20 +290,34 @@ mod tests {
             "docs/What's New.md",
             "4_0_release_notes.md",
             "blog/2024-09-11-beta.md",
+            "content/en/blog/2023/kubecon-eu.md",
+            "docs/relnotes/0.8.7.rst",
             "upgrading_rails.md",
         ];
         assert!(notes.iter().all(|path| is(path) == (true, false)));
         let reference =
             ["docs/api/page.md", "docs/_autosummary/page.rst", "Reference/page.adoc", "docs/commands/page.md"];
         assert!(reference.iter().all(|path| is(path) == (false, true)));
-        assert!(["docs/api.md", "docs/historical.md", "page.md"].iter().all(|path| is(path) == (false, false)));
+        assert!(
+            ["docs/api.md", "docs/historical.md", "page.md", "2023/blog/page.md", "docs/2023/page.md"]
+                .iter()
+                .all(|path| is(path) == (false, false))
+        );
     }
 
     #[test]
     fn headings_of_versions() {
-        let versions = ["1.2.3", "v2.0 (2024-01-02)", "Version 3.1", "[1.2.3] - 2020-01-01", "Release v4"];
+        let versions = [
+            "1.2.3",
+            "v2.0 (2024-01-02)",
+            "Version 3.1",
+            "[1.2.3] - 2020-01-01",
+            "Release v4",
+            "0.9.0b3",
+            "2.0rc1 (2024-01-02)",
+        ];
         assert!(versions.iter().all(|heading| is_version_heading(heading)));
-        let others = ["", "2 ways", "1. Install", "3.1 Install the server", "Version numbers", "4"];
+        let others = ["", "2 ways", "1. Install", "3.1 Install the server", "Version numbers", "4", "1.2b", "3.1abc"];
         assert!(others.iter().all(|heading| !is_version_heading(heading)));
     }
 }

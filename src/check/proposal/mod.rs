@@ -35,11 +35,14 @@ fn proposal(finding: &Finding, generators: &mut Generators) -> Proposal {
         format!("keep line {} and refer to it from line {}", kept.stretch.start.line, other.stretch.start.line)
     } else {
         let found = generators.of(&other.page.place).filter(|_| has_same_markup(kept, other));
-        let line = found.map(|found| include(&found, kept, other));
-        line.map_or_else(
-            || format!("keep the text in {path} and link to it from {}", other.path()),
-            |line| format!("keep the text in {path} and write {line} in {}", other.path()),
-        )
+        match found.map(|found| include(&found, kept, other)) {
+            Some(Some(line)) => format!("keep the text in {path} and write {line} in {}", other.path()),
+            Some(None) => {
+                let another = "or include it there with a shortcode of the site";
+                format!("keep the text in {path} and link to it from {}, {another}", other.path())
+            }
+            None => format!("keep the text in {path} and link to it from {}", other.path()),
+        }
     };
     Proposal { keep, how }
 }
@@ -48,8 +51,8 @@ fn has_same_markup(one: &Place, other: &Place) -> bool {
     Markup::of_path(one.path()) == Markup::of_path(other.path())
 }
 
-/// The place whose page should keep the text: if possible one that is not new and not in release notes; of those the one in the fewest
-/// folders, then the first. Of a file that contains another, the larger.
+/// The place whose page should keep the text: if possible one that is not new, is meant to be included, and is not in release notes; of
+/// those the one in the fewest folders, then the first. Of a file that contains another, the larger.
 fn kept(finding: &Finding) -> usize {
     if let (Kind::File, Some(whole)) = (finding.kind, finding.shown().whole()) {
         return finding.shown().indices[whole];
@@ -57,9 +60,17 @@ fn kept(finding: &Finding) -> usize {
     let depth = |place: &Place| place.path().matches('/').count();
     let key = |&index: &usize| {
         let place = &finding.places[index];
-        (place.is_new, is_release_notes(place.path()), depth(place), index)
+        (place.is_new, !is_included(place.path()), is_release_notes(place.path()), depth(place), index)
     };
     (0..finding.places.len()).min_by_key(key).unwrap_or_default()
+}
+
+/// Whether a page is in a folder of texts that others include.
+fn is_included(path: &str) -> bool {
+    let folders = path.split('/').rev().skip(1);
+    folders
+        .into_iter()
+        .any(|name| ["_includes", "_partials", "_snippets", "includes", "partials", "snippets"].contains(&name))
 }
 
 /// The place to change: the primary one, unless it keeps the text.
@@ -69,13 +80,14 @@ fn other(finding: &Finding, keep: usize) -> &Place {
     &finding.places[other]
 }
 
-/// The line that includes the text of one place in another.
-fn include(found: &Found, kept: &Place, other: &Place) -> String {
+/// The line that includes the text of one place in another. `None` if the generator has none of its own: Hugo includes by shortcodes that
+/// a site defines.
+fn include(found: &Found, kept: &Place, other: &Place) -> Option<String> {
     let name = name(kept);
     let path = found.path(&kept.page.place);
     let near = Found::between(&other.page.place, &kept.page.place);
     let shared = near.rsplit_once('/').map_or(format!("./_{name}.mdx"), |(folder, _)| format!("{folder}/_{name}.mdx"));
-    match found.generator {
+    Some(match found.generator {
         Generator::MkDocs => format!("--8<-- \"{path}:{name}\""),
         Generator::Sphinx => {
             let path = if path.starts_with("../") { near } else { format!("/{path}") };
@@ -85,11 +97,11 @@ fn include(found: &Found, kept: &Place, other: &Place) -> String {
         Generator::Antora => format!("include::{}[tag={name}]", antora(&path)),
         Generator::AsciiDoc => format!("include::{near}[tag={name}]"),
         Generator::Docusaurus | Generator::Astro => format!("import Shared from '{shared}' and <Shared />"),
-        Generator::Hugo => format!("{{{{% include \"{path}\" %}}}}"),
+        Generator::Hugo => return None,
         Generator::VitePress => format!("<!--@include: {near}#{name}-->"),
         Generator::MdBook => format!("{{{{#include {near}:{name}}}}}"),
         Generator::Quarto => format!("{{{{< include {} >}}}}", shared.replace(".mdx", ".qmd")),
-    }
+    })
 }
 
 fn is_rst(place: &Place) -> bool {

@@ -61,7 +61,6 @@ fn the_line_of_each_generator() {
             "docusaurus.config.js",
             "import Shared from '../_nightly-job.mdx' and <Shared />",
         ),
-        (["content/a.md", "content/b/c.md"], "hugo.toml", "{{% include \"content/a.md\" %}}"),
         (["a.md", "b/c.md"], ".vitepress/config.js", "<!--@include: ../a.md#nightly-job-->"),
         (["src/a.md", "src/b/c.md"], "book.toml", "{{#include ../a.md:nightly-job}}"),
         (["a.qmd", "b/c.qmd"], "_quarto.yml", "{{< include ../_nightly-job.qmd >}}"),
@@ -77,6 +76,14 @@ fn a_link_without_a_generator_or_between_markups() {
     for (paths, file) in [(["a.md", "b/c.md"], "unrelated"), (["a.md", "b/c.rst"], "conf.py")] {
         assert_eq!(proposed(&pages(&paths, file)), link(&paths));
     }
+    // Hugo has no include of its own.
+    let paths = ["content/a.md", "content/b/c.md"];
+    let how = link(&paths).map(|(keep, how)| (keep, how + ", or include it there with a shortcode of the site"));
+    assert_eq!(proposed(&pages(&paths, "hugo.toml")), how);
+    // A folder of texts that others include keeps the text.
+    let paths = ["a.md", "b/_includes/c.md"];
+    let how = "keep the text in b/_includes/c.md and link to it from a.md".to_string();
+    assert_eq!(proposed(&pages(&paths, "unrelated")), Some((1, how)));
     // MkDocs without the extension for snippets.
     let mut files = pages(&["a.md", "b/c.md"], "mkdocs.yml");
     files.last_mut().unwrap().1 = "site_name: A\n".into();

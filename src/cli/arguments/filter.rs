@@ -20,6 +20,10 @@ pub struct Arguments {
     pub verdicts: Option<PathBuf>,
     /// `--drop-known`.
     pub drop_known: bool,
+    /// `--replace`.
+    pub replace: bool,
+    /// `--metrics`.
+    pub metrics: Option<PathBuf>,
     /// `--window`, `--expire`, `--max-docs`, `--memory` and `--max-candidates`.
     pub limits: Limits,
     /// `--sync`.
@@ -41,6 +45,8 @@ impl Arguments {
             duplicates: path(given, "duplicates"),
             verdicts: path(given, "verdicts"),
             drop_known: switch(given, "drop-known"),
+            replace: switch(given, "replace"),
+            metrics: path(given, "metrics"),
             limits: signing::limits(given),
             sync: chosen(given, "sync", SYNCS).expect("has a default"),
             signing: Signing::new(given),
@@ -118,6 +124,19 @@ pub fn command() -> Command {
                      again. Without it they are passed again, so that input that a crash may have lost can be fed again.",
                 ),
         )
+        .arg(
+            Arg::new("replace")
+                .long("replace")
+                .action(ArgAction::SetTrue)
+                .requires("index")
+                .conflicts_with_all(["window", "expire"])
+                .help("Forget the earlier text of an id when the id comes with another text")
+                .long_help(
+                    "Forget the earlier text of an id when the id comes with another text: a page that changed passes, unless it is a \
+                     near-duplicate of another page, and is remembered with its new text. Without it, a page that changed slightly is a \
+                     duplicate of its earlier version. Documents without an id replace nothing. Needs --index, and cannot be combined with --window and --expire.",
+                ),
+        )
         .args(signing::forgetting_args())
         .arg(signing::max_documents_arg())
         .arg(signing::memory_arg())
@@ -133,5 +152,13 @@ pub fn command() -> Command {
             input::on_error_arg("drop"),
             input::rejects_arg().help("Append each rejected record to a file, as JSON lines: its position in this run, the reason and, if available, the record"),
         ])
+        .arg(
+            file("metrics")
+                .help("Write counts, times and sizes to this file every 10 seconds, in the text format of Prometheus")
+                .long_help(
+                    "Write counts, times and sizes to this file every 10 seconds, on SIGUSR1 and at the end, in the text format of \
+                     Prometheus. The file is replaced as a whole, as the textfile collector of its node exporter needs.",
+                ),
+        )
         .arg(run::stats_arg("Write counts, rate and sizes to a file as one JSON object"))
 }

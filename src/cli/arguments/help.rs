@@ -9,14 +9,17 @@ use neardups::guide::CHAPTERS;
 /// The name of the command.
 pub const NAME: &str = "help";
 
+/// The topic that is the JSON Schema of the records, for programs.
+pub const SCHEMA: &str = "schema";
+
 /// The last line of the help of the program.
 const ADVICE: &str = "dedup help COMMAND shows the options of a command; dedup help lists the chapters of the guide.";
 
 /// The program with `dedup help [TOPIC] [COMMAND]...` in the place of clap's own command, which knows no chapters.
 pub fn add(program: Command) -> Command {
     let commands = program.get_subcommands().map(|command| command.get_name().to_string()).chain([NAME.to_string()]);
-    let topics =
-        commands.map(PossibleValue::new).chain(CHAPTERS.iter().map(|chapter| PossibleValue::new(chapter.name)));
+    let chapters_and_schema = CHAPTERS.iter().map(|chapter| chapter.name).chain([SCHEMA]);
+    let topics = commands.map(PossibleValue::new).chain(chapters_and_schema.map(PossibleValue::new));
     let help = Command::new(NAME)
         .about("Prints the help of a command, or a chapter of the guide")
         .after_help(format!("{}\n\nExamples:\n  dedup help filtering\n  dedup help index compact", chapters()))
@@ -40,7 +43,8 @@ pub fn add(program: Command) -> Command {
 fn chapters() -> String {
     let width = CHAPTERS.iter().map(|chapter| chapter.name.len()).max().unwrap_or(0);
     let lines = CHAPTERS.iter().map(|chapter| format!("\n  {:width$}  {}", chapter.name, chapter.summary));
-    format!("Chapters of the guide:{}", lines.collect::<String>())
+    let schema = format!("\n  {SCHEMA:width$}  The JSON Schema of the records, for programs");
+    format!("Chapters of the guide:{}{schema}", lines.collect::<String>())
 }
 
 /// The help of a command is what clap prints for its `--help`, so `dedup help COMMAND` ends here as that does. Everything else
@@ -106,8 +110,8 @@ mod tests {
     fn no_chapter_has_the_name_of_a_command() {
         let mut program = crate::cli::command();
         program.build();
-        for chapter in CHAPTERS {
-            assert!(program.find_subcommand(chapter.name).is_none(), "{}", chapter.name);
+        for name in CHAPTERS.iter().map(|chapter| chapter.name).chain([SCHEMA]) {
+            assert!(program.find_subcommand(name).is_none(), "{name}");
         }
     }
 }

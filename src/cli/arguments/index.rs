@@ -21,6 +21,9 @@ pub struct Arguments {
 pub enum Action {
     Stats,
     Verify,
+    Snapshot {
+        copy: PathBuf,
+    },
     Export {
         /// `--fingerprints`.
         fingerprints: bool,
@@ -49,6 +52,7 @@ impl Arguments {
         let action = match name {
             "stats" => Action::Stats,
             "verify" => Action::Verify,
+            "snapshot" => Action::Snapshot { copy: path(given, "copy").expect("required") },
             "export" => Action::Export { fingerprints: switch(given, "fingerprints") },
             "query" => {
                 let top = value(given, "top").map(|&most: &u64| Wanted {
@@ -90,6 +94,23 @@ pub fn command() -> Command {
                      dedup filter cuts it off when it opens the index. The index may be in use meanwhile.",
                 )
                 .arg(file())
+                .args(quiet()),
+        )
+        .subcommand(
+            Command::new("snapshot")
+                .about("Copies an index to a new file, also while a run writes to it")
+                .long_about(
+                    "Copies an index to a new file, also while a run writes to it: what the index had when the copy began, without an \
+                     incomplete end. The copy is checked before it appears under its name, and replaces no file. It is an index of its own.",
+                )
+                .arg(file())
+                .arg(
+                    Arg::new("copy")
+                        .value_name("COPY")
+                        .required(true)
+                        .value_parser(value_parser!(PathBuf))
+                        .help("The new file"),
+                )
                 .args(quiet()),
         )
         .subcommand(

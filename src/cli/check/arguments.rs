@@ -11,6 +11,7 @@ use neardups::check::report::{Format, Target};
 use neardups::check::{Counted, FailOn, Grade, Link, Request, Walk};
 use neardups::prose::Markup;
 use neardups::similarity::Threshold;
+use std::env;
 use std::path::PathBuf;
 
 /// The parsed arguments.
@@ -59,7 +60,7 @@ impl Arguments {
                 count: words("count").map(counted),
                 baseline: path("baseline"),
                 report: given.get_many("report").map(|targets| targets.cloned().collect()),
-                link: given.get_one("link").cloned(),
+                link: given.get_one("link").cloned().or_else(link_of_workflow),
                 grade: given.get_one::<String>("grade").and_then(|word| Grade::by_name(word)),
                 fail_on: given.get_one::<String>("fail-on").and_then(|word| FailOn::by_name(word)),
                 max_findings: number("max-findings"),
@@ -297,7 +298,8 @@ pub fn command() -> Command {
                 .long_help(
                     "Links to places in the reports html and markdown: a URL with {path} and, if needed, {line}, {end} (the last line), \
                      {column} and {root}, such as https://github.com/OWNER/REPO/blob/main/{path}#L{line}-L{end} or \
-                     vscode://file/{root}/{path}:{line}. {path} is relative to {root}: the root of the repository, or the current folder.",
+                     vscode://file/{root}/{path}:{line}. {path} is relative to {root}: the root of the repository, or the current folder. In a workflow of \
+                     GitHub, by default to the file at the commit that it checks.",
                 ),
         )
         .arg(choice("color", "WHEN", colors(), "When to colour the human report and messages [default: auto]"))
@@ -319,6 +321,13 @@ pub fn command() -> Command {
 /// The extensions of pages.
 fn endings() -> String {
     Markup::ENDINGS.iter().flat_map(|(_, endings)| *endings).copied().collect::<Vec<_>>().join(", ")
+}
+
+/// In a workflow of GitHub, links to files at the commit that it checks.
+fn link_of_workflow() -> Option<Link> {
+    let set = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+    let (server, repository, commit) = (set("GITHUB_SERVER_URL")?, set("GITHUB_REPOSITORY")?, set("GITHUB_SHA")?);
+    format!("{server}/{repository}/blob/{commit}/{{path}}#L{{line}}-L{{end}}").parse().ok()
 }
 
 #[cfg(test)]

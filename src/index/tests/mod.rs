@@ -5,6 +5,7 @@ mod full;
 mod lost;
 mod maintain;
 mod renewals;
+mod replaced;
 mod similar;
 #[cfg(feature = "clean")]
 mod staged;

@@ -1,7 +1,7 @@
 //! Lines of documentation as a page, without their common indentation and without tags and field names.
 
 use super::language::Language;
-use super::tags::{Tag, is_named, is_text};
+use super::tags::{Tag, is_named};
 use crate::prose::excerpt::Excerpt;
 use crate::prose::page_lines::Line;
 use crate::prose::rst;
@@ -63,8 +63,8 @@ pub(super) fn docstring(source: &str, lines: &[Line], code: bool) -> Excerpt {
         } else if let Some(indent) = goes_on {
             page.push(indent, source, line.range());
         } else if let Some((name, value)) = rst::field(text) {
-            let start = if is_text(name) { line.end - value.len() } else { line.start };
-            described_at = is_text(name).then_some(line.indent);
+            let start = if rst::is_text(name) { line.end - value.len() } else { line.start };
+            described_at = rst::is_text(name).then_some(line.indent);
             page.push_blank();
             page.push(line.indent, source, start..line.end);
         } else {

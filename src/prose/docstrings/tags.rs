@@ -22,28 +22,6 @@ const NAMING: [&str; 13] = [
 /// Tags of PHP that are followed by a type.
 const TYPED: [&str; 4] = ["return", "returns", "var", "throws"];
 
-/// Fields whose values are text. Those of others, such as types, do not count.
-const FIELDS: [&str; 18] = [
-    "param",
-    "parameter",
-    "arg",
-    "argument",
-    "key",
-    "keyword",
-    "kwarg",
-    "raises",
-    "raise",
-    "except",
-    "exception",
-    "var",
-    "ivar",
-    "cvar",
-    "return",
-    "returns",
-    "yield",
-    "yields",
-];
-
 /// A tag at the start of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tag<'a> {
@@ -103,11 +81,6 @@ fn without_word(text: &str) -> &str {
     text[text.find(char::is_whitespace).unwrap_or(text.len())..].trim_start()
 }
 
-/// Whether the value of a field of that name, such as `param x`, is text.
-pub(super) fn is_text(field: &str) -> bool {
-    field.split_whitespace().next().is_some_and(|name| FIELDS.contains(&name))
-}
-
 /// Whether a line starts with a name that the rest describes, as in `name: text` and `name (type): text`.
 pub(super) fn is_named(line: &str) -> bool {
     let Some((name, rest)) = line.split_once(' ') else { return false };
@@ -147,12 +120,6 @@ mod tests {
         for line in ["text", "@angular/core is", "@ home", "me@home", "@", "\\brief Text", "@2x"] {
             assert_eq!(Tag::of(Language::JavaScript, line), None, "{line}");
         }
-    }
-
-    #[test]
-    fn fields_of_text() {
-        assert!(["param str name", "returns", "raises ValueError"].into_iter().all(is_text));
-        assert!(!["type name", "rtype", "paramx", ""].into_iter().any(is_text));
     }
 
     #[test]

@@ -46,8 +46,15 @@ impl Reader<'_, '_> {
         if self.overlined(text) || self.table(text) {
         } else if text == ".." || text.starts_with(".. ") {
             self.explicit(line);
-        } else if text == "__" || text.starts_with("__ ") || field(text).is_some() {
+        } else if text == "__" || text.starts_with("__ ") {
             self.skip_body(line.indent);
+        } else if let Some((name, value)) = field(text) {
+            if is_text(name) {
+                self.builder.end();
+                self.text_of_body(line.indent, Line { start: line.end - value.len(), ..line });
+            } else {
+                self.skip_body(line.indent);
+            }
         } else if text.starts_with(">>> ") {
             self.doctest();
         } else if text.starts_with("| ") {
@@ -360,10 +367,48 @@ pub(super) fn field(text: &str) -> Option<(&str, &str)> {
     is_name.then(|| (name, inner[colon + 1..].trim_start()))
 }
 
+/// Fields whose values are text. Those of others, such as types and data about the page, do not count.
+const FIELDS: [&str; 18] = [
+    "param",
+    "parameter",
+    "arg",
+    "argument",
+    "key",
+    "keyword",
+    "kwarg",
+    "raises",
+    "raise",
+    "except",
+    "exception",
+    "var",
+    "ivar",
+    "cvar",
+    "return",
+    "returns",
+    "yield",
+    "yields",
+];
+
+/// Whether the value of a field of that name, such as `param x`, is text.
+pub(super) fn is_text(field: &str) -> bool {
+    field.split_whitespace().next().is_some_and(|name| FIELDS.contains(&name))
+}
+
 /// The name and the arguments of a directive.
 fn directive(text: &str) -> Option<(&str, &str)> {
     let end = text.find("::")?;
     let (name, arguments) = (text[..end].trim_end(), &text[end + 2..]);
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:+".contains(&byte));
     (is_name && (arguments.is_empty() || arguments.starts_with(' '))).then(|| (name, arguments.trim_start()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_text() {
+        assert!(["param str name", "returns", "raises ValueError"].into_iter().all(is_text));
+        assert!(!["type name", "rtype", "paramx", "orphan", "date", ""].into_iter().any(is_text));
+    }
 }

@@ -1,0 +1,265 @@
+//! What a stream reports while it runs: a line on standard error, and the file of `--metrics`.
+//!
+//! The stream notes its state after each batch. A thread of its own writes the file every ten seconds and when a signal asks for it, also
+//! while the stream waits for input or for the reader of its output.
+
+use super::files::OutFile;
+use super::signals::Ask;
+use super::terminal::{Terminal, bytes, count, counted};
+use neardups::filter::Counts;
+use neardups::index::{Index, Pace, TableWork};
+use std::fmt::{Display, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+/// How often the file is written.
+const WRITE_EVERY: Duration = Duration::from_secs(10);
+
+/// How often a line is printed, while documents come.
+const REPORT_EVERY: Duration = Duration::from_secs(30);
+
+/// The state of a stream.
+#[derive(Clone, Copy, Default)]
+struct State {
+    counts: Counts,
+    pace: Pace,
+    work: TableWork,
+    capped: u64,
+    remembered: u64,
+    bytes_held: u64,
+    bytes_stored: u64,
+    queued: usize,
+    /// When documents last left, in seconds since 1970.
+    released: Option<f64>,
+    has_ended: bool,
+}
+
+/// The state of a stream, for the threads that note and report it.
+pub struct Monitor {
+    state: Mutex<State>,
+    reopens: AtomicBool,
+    file: Option<OutFile>,
+    /// Whether the index is in a file.
+    is_stored: bool,
+    /// The labels that say how it runs.
+    labels: String,
+    began: f64,
+    started: Instant,
+}
+
+impl Monitor {
+    /// For a stream by this index, which may be in a file. It is reported to a file if there is one.
+    pub fn new(file: Option<OutFile>, index: &Index, is_stored: bool, started: Instant) -> Self {
+        let spec = index.spec();
+        let rows = [("version", env!("CARGO_PKG_VERSION")), ("algo", spec.algorithm), ("tokenizer", &spec.tokenizer)];
+        let labels: Vec<String> = rows.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
+        let monitor = Monitor {
+            state: Mutex::default(),
+            reopens: AtomicBool::new(false),
+            file,
+            is_stored,
+            labels: labels.join(","),
+            began: seconds_now(),
+            started,
+        };
+        monitor.note(&Counts::default(), index);
+        monitor
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes the state after documents have left.
+    pub fn note(&self, counts: &Counts, index: &Index) {
+        let mut state = self.state();
+        let is_moving = counts.documents > state.counts.documents;
+        let (queued, released) = (state.queued, if is_moving { Some(seconds_now()) } else { state.released });
+        *state = State {
+            counts: *counts,
+            pace: index.pace(),
+            work: index.table_work(),
+            capped: index.capped(),
+            remembered: index.len(),
+            bytes_held: index.bytes_held(),
+            bytes_stored: index.bytes_stored(),
+            queued,
+            released,
+            has_ended: false,
+        };
+    }
+
+    /// Notes how much input waits for decisions.
+    pub fn note_queue(&self, pieces: usize) {
+        self.state().queued = pieces;
+    }
+
+    /// Whether files are to be opened again. The answer is given once for each time that it is asked for.
+    pub fn reopens(&self) -> bool {
+        self.reopens.load(Ordering::Relaxed) && self.reopens.swap(false, Ordering::Relaxed)
+    }
+
+    /// Reports until the stream ends.
+    pub fn watch(&self, requests: &Receiver<Ask>, terminal: &Terminal) {
+        let (mut reported_at, mut reported) = (Instant::now(), State::default());
+        // The first time at once: a file of an earlier run does not stay.
+        let (mut has_failed, mut next) = (false, Instant::now());
+        loop {
+            let is_asked = match requests.recv_timeout(next.saturating_duration_since(Instant::now())) {
+                Ok(Ask::End) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(Ask::Reopen) => {
+                    self.reopens.store(true, Ordering::Relaxed);
+                    continue;
+                }
+                Ok(Ask::Report) => true,
+                Err(RecvTimeoutError::Timeout) => false,
+            };
+            next = Instant::now() + WRITE_EVERY;
+            let state = *self.state();
+            let is_due = reported_at.elapsed() >= REPORT_EVERY && state.counts.documents > reported.counts.documents;
+            if is_asked || is_due {
+                terminal.line(&self.line(&state, &reported));
+                (reported_at, reported) = (Instant::now(), state);
+            }
+            // Reported once: the next attempt may succeed, and the last one decides.
+            if let Err(error) = self.write(&state)
+                && !std::mem::replace(&mut has_failed, true)
+            {
+                terminal.warning(&format!("{error}; the stream goes on"));
+            }
+        }
+    }
+
+    /// Writes the file for the last time.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn end(&self) -> Result<(), neardups::Error> {
+        let state = State { queued: 0, has_ended: true, ..*self.state() };
+        self.write(&state)
+    }
+
+    fn write(&self, state: &State) -> Result<(), neardups::Error> {
+        self.file.as_ref().map_or(Ok(()), |file| file.write(&self.metrics(state)))
+    }
+
+    /// A line about the state, with the mean time of decisions since an earlier one.
+    fn line(&self, state: &State, earlier: &State) -> String {
+        let State { counts, pace, .. } = state;
+        format!(
+            "{} ({}/s), {}, {} remembered; a decision takes {:.0} µs, at most {:.1} ms; index: {} in memory, {} stored",
+            counted(counts.documents, "document"),
+            count((counts.documents as f64 / self.started.elapsed().as_secs_f64().max(1e-9)) as u64),
+            counted(counts.duplicates, "duplicate"),
+            count(state.remembered),
+            pace.mean_since(earlier.pace).as_secs_f64() * 1e6,
+            pace.longest.as_secs_f64() * 1e3,
+            bytes(state.bytes_held as f64),
+            bytes(state.bytes_stored as f64),
+        )
+    }
+
+    /// The state in the text format of Prometheus, version 0.0.4.
+    fn metrics(&self, state: &State) -> String {
+        let State { counts, pace, work, .. } = *state;
+        let mut out = Metrics::default();
+        out.family("info", "gauge", "How the stream runs.");
+        out.value("info", &self.labels, 1);
+        out.gauge("running", "Whether the stream runs: 0 after its end.", u8::from(!state.has_ended));
+        out.gauge("start_time_seconds", "When it started, in seconds since 1970.", self.began);
+        if let Some(released) = state.released {
+            out.gauge("last_release_time_seconds", "When documents last left, in seconds since 1970.", released);
+        }
+        out.counter("documents", "Documents that were decided on.", counts.documents);
+        let decisions = [("fresh", counts.fresh), ("known", counts.known), ("duplicate", counts.duplicates)];
+        out.family(
+            "decisions_total",
+            "counter",
+            "Decisions on documents. Fresh and known ones pass; --drop-known drops known ones.",
+        );
+        decisions
+            .iter()
+            .for_each(|(decision, count)| out.value("decisions_total", &format!("decision={decision:?}"), count));
+        out.counter("replaced", "Documents whose earlier text was forgotten.", counts.replaced);
+        out.counter("featureless", "Documents that passed because they have too few features.", counts.featureless);
+        out.counter("crowded", "Documents that passed although not all candidates were compared.", counts.crowded);
+        out.counter("capped", "Decisions for which not all candidates were compared.", state.capped);
+        out.counter("failed_records", "Records that could not be read.", counts.failed);
+        out.counter("passed_records", "Records without a document.", counts.passed);
+        out.counter("read_bytes", "Bytes read, decompressed.", counts.bytes);
+        out.histogram("decision_seconds", "The time of a decision.", &pace);
+        out.gauge("decision_seconds_max", "The time of the slowest decision.", pace.longest.as_secs_f64());
+        out.gauge("queued_pieces", "Pieces of input that were read and not decided on.", state.queued);
+        out.gauge("index_documents", "Documents that are remembered.", state.remembered);
+        out.gauge("index_memory_bytes", "The memory of the index.", state.bytes_held);
+        if self.is_stored {
+            out.gauge("index_file_bytes", "The size of the file of the index.", state.bytes_stored);
+        }
+        out.counter("index_files", "Files of tables that were written.", work.written);
+        out.counter("index_merges", "Merges of files of tables.", work.merges);
+        out.gauge("index_merging_documents", "Documents in the files that are being merged.", work.merging);
+        out.0
+    }
+}
+
+/// Ends the [watch](Monitor::watch) of a stream when it is dropped.
+pub struct Ending(pub Sender<Ask>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        _ = self.0.send(Ask::End);
+    }
+}
+
+fn seconds_now() -> f64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |time| time.as_millis() as f64 / 1e3)
+}
+
+/// Metrics as text; each has the prefix of the program.
+#[derive(Default)]
+struct Metrics(String);
+
+/// The prefix of all names.
+const PREFIX: &str = "dedup_filter";
+
+impl Metrics {
+    /// Begins a family of values.
+    fn family(&mut self, name: &str, kind: &str, help: &str) {
+        _ = write!(self.0, "# HELP {PREFIX}_{name} {help}\n# TYPE {PREFIX}_{name} {kind}\n");
+    }
+
+    /// Adds a value, with labels or none.
+    fn value(&mut self, name: &str, labels: &str, value: impl Display) {
+        _ = match labels {
+            "" => writeln!(self.0, "{PREFIX}_{name} {value}"),
+            _ => writeln!(self.0, "{PREFIX}_{name}{{{labels}}} {value}"),
+        };
+    }
+
+    fn gauge(&mut self, name: &str, help: &str, value: impl Display) {
+        self.family(name, "gauge", help);
+        self.value(name, "", value);
+    }
+
+    fn counter(&mut self, name: &str, help: &str, value: u64) {
+        let name = format!("{name}_total");
+        self.family(&name, "counter", help);
+        self.value(&name, "", value);
+    }
+
+    /// Adds the times of decisions. Each bucket includes those below it.
+    fn histogram(&mut self, name: &str, help: &str, pace: &Pace) {
+        self.family(name, "histogram", help);
+        let bucket = format!("{name}_bucket");
+        let mut count = 0;
+        for (bound, within) in Pace::BOUNDS.iter().zip(pace.within) {
+            count += within;
+            self.value(&bucket, &format!("le=\"{}\"", bound.as_secs_f64()), count);
+        }
+        self.value(&bucket, "le=\"+Inf\"", pace.decisions);
+        self.value(&format!("{name}_sum"), "", pace.total.as_secs_f64());
+        self.value(&format!("{name}_count"), "", pace.decisions);
+    }
+}
