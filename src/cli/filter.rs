@@ -195,8 +195,7 @@ fn filter_input(
         Err(error) if error.is_closed_pipe() => None,
         Err(error) => Some(error),
     };
-    let mut of_run = Stats::new(&counts, &index, &sink, warnings, failure.as_ref());
-    of_run.seconds = started.elapsed().as_secs_f64();
+    let mut of_run = Stats::new(&counts, &index, &sink, started, warnings, failure.as_ref());
     if failure.is_none() && stop.is_stopped() {
         of_run.error = Some(Failure::by_signal(STOPPED));
     }
@@ -402,7 +401,14 @@ struct Stats<'a> {
 }
 
 impl<'a> Stats<'a> {
-    fn new(counts: &Counts, index: &'a Index, sink: &Output, warnings: Vec<String>, failure: Option<&Error>) -> Self {
+    fn new(
+        counts: &Counts,
+        index: &'a Index,
+        sink: &Output,
+        started: Instant,
+        warnings: Vec<String>,
+        failure: Option<&Error>,
+    ) -> Self {
         let (pace, spec) = (index.pace(), index.spec());
         Stats {
             r#type: "stats",
@@ -417,7 +423,7 @@ impl<'a> Stats<'a> {
             bytes_held: index.bytes_held(),
             bytes_stored: index.bytes_stored(),
             capped: index.capped(),
-            seconds: 0.0,
+            seconds: started.elapsed().as_secs_f64(),
             seconds_deciding: pace.total.as_secs_f64(),
             longest_decision: pace.longest.as_secs_f64(),
             replaced_fields: sink.mark.then_some(sink.replaced_fields),
@@ -464,8 +470,7 @@ impl<'a> Output<'a> {
     fn reopen(&mut self) {
         let warn = |reopened: Result<(), Error>| {
             if let Err(error) = reopened {
-                self.terminal
-                    .warning(&format!("{}; what comes goes to the file of before", spelling::of_error(&error)));
+                self.terminal.warning(&format!("{}; new lines still go to the old file", spelling::of_error(&error)));
             }
         };
         warn(self.terminal.reopen_rejects());
