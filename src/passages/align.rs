@@ -287,16 +287,23 @@ impl Chains {
     }
 }
 
-/// Splits runs into chains: each run is in one chain, and a chain ascends in both documents. The best chain is taken first.
+/// Splits runs, ordered by place in the second document, into chains: each run is in one chain, and a chain ascends in both documents.
+/// The best chain is taken first.
 pub(crate) fn chains(runs: &[Run], own: bool) -> Chains {
+    debug_assert!(runs.is_sorted_by_key(|run| run.b));
     if let [run] = runs {
         return Chains { runs: vec![*run], ends: vec![1] };
     }
     let mut links: Vec<Link> = Vec::with_capacity(runs.len());
+    let mut longest = 0;
     for (i, run) in runs.iter().enumerate() {
         let words = run.tokens as i64;
         let mut best = Link { score: words, before: None, start: run.b };
         for j in (i.saturating_sub(CHAIN_WINDOW)..i).rev() {
+            // Runs are ordered by place in the second document: those before are further away still.
+            if runs[j].b + longest + MAX_GAP < run.b {
+                break;
+            }
             let (Some((gap, overlap)), link) = (step(&runs[j], run), links[j]) else { continue };
             let score = link.score + words - (gap + overlap) as i64;
             if score > best.score && !(own && run.a + run.tokens > link.start) {
@@ -304,6 +311,7 @@ pub(crate) fn chains(runs: &[Run], own: bool) -> Chains {
             }
         }
         links.push(best);
+        longest = longest.max(run.tokens);
     }
     let mut ends: Vec<usize> = (0..runs.len()).collect();
     ends.sort_by_key(|&i| std::cmp::Reverse(links[i].score));

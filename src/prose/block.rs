@@ -161,8 +161,13 @@ impl Letters {
 /// The number of letters and digits. Every character beyond ASCII counts as one: looking each of them up takes a tenth of the time of a
 /// check, and the share of the text that was read hardly changes.
 fn letters(text: &str) -> usize {
-    let begins_one = |byte: &u8| byte.is_ascii_alphanumeric() || *byte >= 0xc0;
-    text.as_bytes().iter().filter(|byte| begins_one(byte)).count()
+    let is_one = |byte: u8| {
+        let (is_letter, is_digit) = ((byte | 0x20).wrapping_sub(b'a') < 26, byte.wrapping_sub(b'0') < 10);
+        u8::from(is_letter | is_digit | (byte >= 0xc0))
+    };
+    // Sums of bytes: the compiler makes vectors of them.
+    let of_part = |part: &[u8]| usize::from(part.iter().map(|&byte| is_one(byte)).sum::<u8>());
+    text.as_bytes().chunks(usize::from(u8::MAX)).map(of_part).sum()
 }
 
 /// A part of the text and what it stands for in the source. Between two of them there is white space, or nothing.
@@ -249,5 +254,19 @@ impl Prose {
         let cut_start = if first.verbatim { start.saturating_sub(first.text.start) } else { 0 };
         let cut_end = if last.verbatim { last.text.end.saturating_sub(end) } else { 0 };
         first.source.start + cut_start..last.source.end - cut_end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_and_digits_are_counted() {
+        let text: String = ('\0'..='ÿ').chain(['中', 'é', '.']).cycle().take(5000).collect();
+        let one_by_one = text.chars().filter(|c| c.is_ascii_alphanumeric() || !c.is_ascii()).count();
+        assert_eq!(letters(&text), one_by_one);
+        assert_eq!(letters(&"a".repeat(1000)), 1000);
+        assert_eq!(letters(""), 0);
     }
 }

@@ -7,7 +7,7 @@ use super::excerpt::Excerpt;
 use super::licence;
 use super::lines::Lines;
 use super::signature::is_signature;
-use memchr::memmem;
+use super::words::{url_in, url_length, words};
 use std::iter::Peekable;
 use std::ops::Range;
 use std::vec::IntoIter;
@@ -479,39 +479,6 @@ fn unknown(source: &str) -> String {
     let mark: String = mark.take(40).take_while(is_of_name).collect();
     // The end of the comment is not part of the mark.
     mark.trim_end_matches(|c: char| !c.is_alphanumeric()).to_string()
-}
-
-/// The words of a text and their positions; a word without characters means white space.
-fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let rest = &text[at..];
-        let first = rest.chars().next()?;
-        let start = at;
-        if first.is_whitespace() {
-            at += rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
-            return Some((start, ""));
-        }
-        let length = rest.find(char::is_whitespace).unwrap_or(rest.len());
-        at += length;
-        Some((start, &rest[..length]))
-    })
-}
-
-/// The first URL in a word: a scheme, `://` and what follows.
-fn url_in(word: &str) -> Option<Range<usize>> {
-    let bytes = word.as_bytes();
-    memmem::find_iter(bytes, b"://").find_map(|colon| {
-        let is_of_scheme = |&&byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
-        // Schemes are short, so looking back stays linear.
-        let length = bytes[..colon].iter().rev().take(16).take_while(is_of_scheme).count();
-        (length > 0).then(|| colon - length..colon + url_length(&word[colon..]))
-    })
-}
-
-/// The number of bytes of the rest of a word that can belong to a URL.
-fn url_length(rest: &str) -> usize {
-    rest.bytes().take_while(u8::is_ascii_graphic).count()
 }
 
 /// Finds the heading of each block.

@@ -74,6 +74,7 @@
 //! | `strings` | texts in strings, without escapes |
 //! | `docstrings` | documentation in source files: where it stands; its text is of one of these markups |
 //! | `signature` | signatures in cells |
+//! | `words` | words between white space, and URLs in them |
 //! | `directives` | directives of reStructuredText and MyST: which are text |
 //! | `excerpt` | parts of a source as a page of their own, and where each stands |
 
@@ -98,6 +99,7 @@ mod signature;
 mod strings;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use block::{Block, Kind, Notice, Prose, ProseOptions, Unread};
 pub use docstrings::Language;

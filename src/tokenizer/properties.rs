@@ -214,6 +214,12 @@ pub(crate) fn stands_alone(c: char) -> bool {
     Properties::of(c).any(Properties::ALONE)
 }
 
+/// Whether a text has a letter: an alphabetic character that is no combining mark.
+pub(crate) fn has_letter(text: &str) -> bool {
+    let is_letter = |c: char| c != '_' && Properties::of(c).any(Properties::LETTER);
+    text.bytes().any(|byte| byte.is_ascii_alphabetic()) || !text.is_ascii() && text.chars().any(is_letter)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,6 +231,15 @@ mod tests {
         let alone = Properties::ALONE.and(Properties::NORMAL);
         let shared = ('\0'..'\u{1d360}').filter(|&c| Properties::of(c).all(alone) && c.script() == Script::Common);
         assert_eq!(shared.collect::<String>(), "〆〱〲〳〴〵〼ー");
+    }
+
+    #[test]
+    fn letters_are_alphabetic() {
+        let mut buffer = [0; 4];
+        for c in ('\0'..=char::MAX).filter(|&c| !is_combining_mark(c)) {
+            assert_eq!(has_letter(c.encode_utf8(&mut buffer)), c.is_alphabetic(), "{c:?}");
+        }
+        assert!(has_letter("1a") && has_letter("1é") && !has_letter("1_\u{301}"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::hash::token_hash;
 use crate::passages::Run;
 use crate::similarity::{Similarity, Threshold};
-use crate::tokenizer::stands_alone;
+use crate::tokenizer::{self, stands_alone};
 use std::ops::Range;
 
 /// A document as input of the finder.
@@ -21,7 +21,7 @@ pub struct Document<'a> {
 /// The hash of a word that is already folded and without punctuation. Its lowest bit is set if the word has no letter, and the
 /// next one if it is a single Han or Kana character.
 pub fn word(folded: &str) -> u64 {
-    let has_letter = folded.chars().any(char::is_alphabetic);
+    let has_letter = tokenizer::has_letter(folded);
     let mut characters = folded.chars();
     let is_character = characters.next().is_some_and(stands_alone) && characters.next().is_none();
     token_hash(folded.as_bytes(), 0) & !3 | u64::from(!has_letter) | u64::from(is_character) << 1

@@ -24,8 +24,9 @@ pub(super) struct Text {
 }
 
 impl Text {
-    pub fn new<'a>(documents: impl Iterator<Item = &'a [u64]>) -> Self {
-        let mut text = Text { words: Vec::new(), starts: vec![0] };
+    pub fn new<'a>(documents: impl Iterator<Item = &'a [u64]> + Clone) -> Self {
+        let all = documents.clone().map(<[u64]>::len).sum();
+        let mut text = Text { words: Vec::with_capacity(all), starts: vec![0] };
         for words in documents {
             text.words.extend_from_slice(words);
             text.starts.push(text.words.len());

@@ -5,7 +5,8 @@ use crate::prose::Markup;
 use crate::replace::{Links, open_regular};
 use memchr::memmem;
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -110,7 +111,7 @@ impl Generators {
         let markup = Markup::of_path(page)?;
         for folder in page.ancestors().skip(1) {
             let known = self.0.entry(folder.to_path_buf());
-            let (found, is_root) = known.or_insert_with(|| (generator(folder), folder.join(".git").exists()));
+            let (found, is_root) = known.or_insert_with(|| look_up(folder));
             if let Some(found) = found.as_ref().filter(|found| found.generator.reads(markup)) {
                 return Some(found.clone());
             }
@@ -131,21 +132,27 @@ fn has_snippets(configuration: &Path) -> bool {
     is_read && memmem::find(&text, b"pymdownx.snippets").is_some()
 }
 
-/// The generator whose files are in a folder.
-fn generator(folder: &Path) -> Option<Found> {
-    let is_here = |(sign, generator): &(&str, Generator)| {
-        let sign = folder.join(sign);
-        sign.exists() && (*generator != Generator::MkDocs || has_snippets(&sign))
+/// The generator whose files are in a folder, and whether the folder is the root of a repository. The folder is listed once, which is
+/// far cheaper than a look for each sign.
+fn look_up(folder: &Path) -> (Option<Found>, bool) {
+    let first = |sign: &'static str| sign.split('/').next().unwrap_or(sign);
+    let is_sign = |name: &OsString| SIGNS.iter().any(|(sign, _)| name == first(sign)) || name == ".git";
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names: Vec<OsString> = entries.map(|entry| entry.file_name()).filter(is_sign).collect();
+    let has = |sign| names.iter().any(|name| name == first(sign)) && folder.join(sign).exists();
+    let is_here = |(sign, generator): &(&'static str, Generator)| {
+        has(sign) && (*generator != Generator::MkDocs || has_snippets(&folder.join(sign)))
     };
-    let (sign, generator) = SIGNS.into_iter().find(is_here)?;
-    let below = sign.strip_suffix("/conf.py").unwrap_or_default();
-    Some(Found { generator, folder: folder.join(below) })
+    let found = SIGNS.into_iter().find(is_here).map(|(sign, generator)| {
+        let below = sign.strip_suffix("/conf.py").unwrap_or_default();
+        Found { generator, folder: folder.join(below) }
+    });
+    (found, has(".git"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     #[test]
     fn the_nearest_generator_that_reads_the_markup() {
