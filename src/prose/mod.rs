@@ -130,7 +130,7 @@ pub enum Markup {
     /// reStructuredText, with the directives of docutils and Sphinx. Bodies of unknown directives count, their arguments do not,
     /// nor do signatures. In a table each line of a cell is a block.
     ReStructuredText,
-    /// AsciiDoc. In a table each line of a cell is a block.
+    /// AsciiDoc. In a table each line of a cell is a block. Labels of tabs of Antora do not count.
     AsciiDoc,
     /// HTML, as for [`Format::Html`](crate::source::Format::Html), and the alternative texts of images.
     Html,

@@ -376,6 +376,15 @@ mod asciidoc {
     }
 
     #[test]
+    fn labels_of_tabs_do_not_count() {
+        check(
+            "a\n\n[tabs]\n======\nNo::\n+\n====\nb\n====\n\nNo no::\n+\n--\n. c\n--\n\nTerm:: d\n======\n\nTerm::\ne\n\n[tabs]\nTerm::\nf\n",
+            "1:1 paragraph: a\n8:1 item: b\n14:3 item: c\n17:1 item: Term\n17:8 item: d\n20:1 item: Term\n21:1 item: e\n\
+             24:1 item: Term\n25:1 item: f\n",
+        );
+    }
+
+    #[test]
     fn code_does_not_count() {
         let page = "a\n\n[source,rust]\n----\nno *no*\n\n----\n\n....\nno\n....\n\n indented\nno\n\n[listing]\nno\n\n```js\nno\n```\n////\ncomment\n////\nb\n\n++++\nraw\n++++";
         check(page, "1:1 paragraph: a\n25:1 paragraph: b\n");

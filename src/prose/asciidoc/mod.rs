@@ -28,7 +28,8 @@ pub(super) fn read(builder: &mut Builder) {
         at: 0,
         in_list: false,
         attached: false,
-        styled_code: false,
+        style: Style::Other,
+        tabs: None,
         is_first: true,
     };
     while reader.at < reader.lines.len() {
@@ -48,10 +49,33 @@ struct Reader<'b, 'a> {
     in_list: bool,
     /// Whether a `+` joins the next block to an item.
     attached: bool,
-    /// Whether the next paragraph is code.
-    styled_code: bool,
+    /// The style of the next block.
+    style: Style,
+    /// The line that ends the tabs of Antora that are being read.
+    tabs: Option<&'a str>,
     /// Whether no title has been read.
     is_first: bool,
+}
+
+/// What the style in brackets above a block says about it.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Style {
+    #[default]
+    Other,
+    /// A paragraph is code.
+    Code,
+    /// A list whose terms are labels of tabs.
+    Tabs,
+}
+
+impl Style {
+    fn of(name: &str) -> Style {
+        match name {
+            "tabs" => Style::Tabs,
+            name if CODE.contains(&name) => Style::Code,
+            _ => Style::Other,
+        }
+    }
 }
 
 /// The meaning of a line, by its first characters.
@@ -114,7 +138,7 @@ impl<'a> Role<'a> {
     }
 }
 
-impl Reader<'_, '_> {
+impl<'a> Reader<'_, 'a> {
     /// Reads the block that starts in this line.
     fn block(&mut self) {
         let line = self.lines[self.at];
@@ -126,7 +150,7 @@ impl Reader<'_, '_> {
             Role::CommentBlock | Role::CodeBlock if !self.has_end(line) => Role::Nothing,
             role => role,
         };
-        let (attached, styled_code) = (self.attached, std::mem::take(&mut self.styled_code));
+        let (attached, style) = (self.attached, std::mem::take(&mut self.style));
         match role {
             Role::Blank
             | Role::Comment(_)
@@ -148,7 +172,7 @@ impl Reader<'_, '_> {
             Role::Blank => self.builder.end(),
             Role::Nothing => {
                 self.builder.end();
-                self.styled_code = false;
+                self.begin_or_end_tabs(line.text(self.source), style);
             }
             Role::Comment(comment) => self.builder.comment(comment, line.range()),
             Role::CommentBlock => _ = self.block_end(line),
@@ -160,7 +184,7 @@ impl Reader<'_, '_> {
             }
             Role::Style(style) => {
                 self.builder.end();
-                self.styled_code = CODE.contains(&style);
+                self.style = Style::of(style);
             }
             Role::LongAttribute => self.long_attribute(),
             Role::Image(start) => {
@@ -174,13 +198,27 @@ impl Reader<'_, '_> {
                 self.enter_list();
                 self.paragraph(self.without_box(line.after(length, self.source)), false);
             }
+            // The label of a tab.
+            Role::Term(_, start) if self.tabs.is_some() && start == line.text(self.source).len() => {
+                self.enter_list();
+                self.builder.end();
+            }
             Role::Term(end, start) => {
                 self.enter_list();
                 self.builder.begin_text();
                 inline::text(self.builder, line.start..line.start + end);
                 self.paragraph(line.after(start, self.source), false);
             }
-            Role::Text => self.text(line, styled_code),
+            Role::Text => self.text(line, style == Style::Code),
+        }
+    }
+
+    /// The edge of a block of text: that of tabs, if the style above says so.
+    fn begin_or_end_tabs(&mut self, delimiter: &'a str, style: Style) {
+        if self.tabs == Some(delimiter) {
+            self.tabs = None;
+        } else if style == Style::Tabs && self.tabs.is_none() && delimiter.starts_with("====") {
+            self.tabs = Some(delimiter);
         }
     }
 
@@ -246,7 +284,7 @@ impl Reader<'_, '_> {
 
     fn underlined_heading(&mut self, line: Line, marks: u8) {
         self.at += 2;
-        (self.attached, self.styled_code) = (false, false);
+        (self.attached, self.style) = (false, Style::Other);
         self.leave_list();
         self.heading(line, marks);
     }
