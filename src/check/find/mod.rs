@@ -256,7 +256,7 @@ impl<'a, Judge: Fn(&Finding) -> Option<Judgement>> Search<'a, Judge> {
         let mut found = Vec::new();
         let Ok(passages) = aligner.passages(&ranges, runs, least);
         for mut runs in passages {
-            trim::trim(&mut runs, blocks, starts);
+            trim::trim(&mut runs, blocks, starts, a == b);
             found.extend(self.passages(runs, blocks, starts));
         }
         let paragraphs = [&self.paragraphs[a], &self.paragraphs[b]];

@@ -1,4 +1,4 @@
-//! What only a strict search finds.
+//! Passages of parallel items, and what only a strict search finds.
 
 use super::{Document, FindOptions, Finding, Kind, find, word};
 use proptest::prelude::*;
@@ -23,6 +23,30 @@ fn found(documents: &[Vec<u64>], strict: bool) -> Vec<Finding> {
 /// A text with 200 other words before and after it.
 fn embedded(text: &[u64], from: usize) -> Vec<u64> {
     [words(from..from + 200), text.to_vec(), words(from + 200..from + 400)].concat()
+}
+
+#[test]
+fn passages_of_parallel_items_end_with_an_item() {
+    let (mut text, mut blocks) = (Vec::new(), Vec::new());
+    let mut block = |words: Vec<u64>| {
+        blocks.push(text.len()..text.len() + words.len());
+        text.extend(words);
+    };
+    block(words(10_000..10_200));
+    for item in 0..5 {
+        block([words(20_000 + item..20_001 + item), words(900..901)].concat());
+        let mut paragraph = words(0..50);
+        [1, 3].iter().for_each(|&changed| paragraph[changed] = word(&format!("item{item} {changed}")));
+        block(paragraph);
+    }
+    block(words(30_000..30_200));
+    let found = find(&[Document { words: &text, blocks: &blocks, scope: 0 }], &FindOptions::default()).findings;
+    assert!(found.iter().any(|found| found.kind == Kind::Passage), "{found:?}");
+    for place in found.iter().flat_map(|found| [&found.a, &found.b]) {
+        let inside =
+            |block: &Range<usize>| block.end.min(place.words.end).saturating_sub(block.start.max(place.words.start));
+        assert!(blocks.iter().all(|block| inside(block) == 0 || 2 * inside(block) >= block.len()), "{place:?}");
+    }
 }
 
 #[test]

@@ -6,17 +6,23 @@ use std::ops::Range;
 
 /// Cuts off fewer than [`GRAM`] words of a block that continues beyond the passage, at both ends and in both documents. `blocks` are
 /// ranges of words in their documents, which start at `starts`.
-pub(super) fn trim(runs: &mut Vec<Run>, blocks: [&[Range<usize>]; 2], starts: [usize; 2]) {
+///
+/// A passage that reaches its own copy, in one document, belongs to a list of items that are worded alike, and begins and ends anywhere
+/// in an item. There, less than half of a block is cut off.
+pub(super) fn trim(runs: &mut Vec<Run>, blocks: [&[Range<usize>]; 2], starts: [usize; 2], own: bool) {
+    let reaches_copy = |first: &Run, last: &Run| first.b < last.a + last.tokens + GRAM;
+    let is_list = own && runs.first().zip(runs.last()).is_some_and(|(first, last)| reaches_copy(first, last));
     for (side, (blocks, offset)) in blocks.into_iter().zip(starts).enumerate() {
         let place = move |run: &Run| [run.a, run.b][side] - offset;
-        if let Some(start) = runs.first().and_then(|run| begin(blocks, place(run))) {
+        let ends = |runs: &[Run]| Some(place(runs.first()?)..place(runs.last()?) + runs.last()?.tokens);
+        if let Some(start) = ends(runs).and_then(|words| begin(blocks, words, is_list)) {
             runs.retain_mut(|run| {
                 let cut = start.saturating_sub(place(run)).min(run.tokens);
                 *run = Run { a: run.a + cut, b: run.b + cut, tokens: run.tokens - cut };
                 run.tokens > 0
             });
         }
-        if let Some(end) = runs.last().and_then(|run| end(blocks, place(run) + run.tokens)) {
+        if let Some(end) = ends(runs).and_then(|words| end(blocks, words, is_list)) {
             runs.retain_mut(|run| {
                 run.tokens = run.tokens.min(end.saturating_sub(place(run)));
                 run.tokens > 0
@@ -48,15 +54,21 @@ pub(super) fn within_blocks(runs: &[Run], blocks: [&[Range<usize>]; 2], starts: 
 }
 
 /// The new start of a passage that starts in the last words of a block.
-fn begin(blocks: &[Range<usize>], first: usize) -> Option<usize> {
-    let block = blocks.get(blocks.partition_point(|block| block.end <= first))?;
-    (block.start < first && block.end - first < GRAM).then_some(block.end)
+fn begin(blocks: &[Range<usize>], words: Range<usize>, is_list: bool) -> Option<usize> {
+    let block = blocks.get(blocks.partition_point(|block| block.end <= words.start))?;
+    let inside = block.end - words.start;
+    let is_item = is_list && block.end < words.end;
+    let is_scrap = inside < GRAM || is_item && 2 * inside < block.len();
+    (block.start < words.start && is_scrap).then_some(block.end)
 }
 
 /// The new end of a passage that ends in the first words of a block.
-fn end(blocks: &[Range<usize>], end: usize) -> Option<usize> {
-    let block = blocks.get(blocks.partition_point(|block| block.end < end))?;
-    (block.start < end && end < block.end && end - block.start < GRAM).then_some(block.start)
+fn end(blocks: &[Range<usize>], words: Range<usize>, is_list: bool) -> Option<usize> {
+    let block = blocks.get(blocks.partition_point(|block| block.end < words.end))?;
+    let inside = words.end.checked_sub(block.start).filter(|&inside| inside > 0)?;
+    let is_item = is_list && words.start < block.start;
+    let is_scrap = inside < GRAM || is_item && 2 * inside < block.len();
+    (words.end < block.end && is_scrap).then_some(block.start)
 }
 
 #[cfg(test)]
@@ -65,8 +77,27 @@ mod tests {
 
     fn trimmed(runs: &[Run], blocks: [&[Range<usize>]; 2]) -> Vec<Run> {
         let mut runs = runs.to_vec();
-        trim(&mut runs, blocks, [100, 200]);
+        trim(&mut runs, blocks, [100, 200], false);
         runs
+    }
+
+    #[test]
+    fn passages_of_a_list_end_with_its_items() {
+        let items: Vec<Range<usize>> = (0..9).map(|item| 10 * item..10 * item + 10).collect();
+        let trimmed = |runs: &[Run]| {
+            let mut runs = runs.to_vec();
+            trim(&mut runs, [&items; 2], [100, 100], true);
+            runs
+        };
+        let run = |a: usize, b: usize, tokens| Run { a: 100 + a, b: 100 + b, tokens };
+        // Four words of ten at an end are cut off, six are not.
+        assert_eq!(trimmed(&[run(6, 36, 28)]), [run(10, 40, 20)]);
+        assert_eq!(trimmed(&[run(4, 34, 30)]), [run(4, 34, 26)]);
+        assert_eq!(trimmed(&[run(4, 34, 16), run(21, 51, 13)]), [run(4, 34, 16), run(21, 51, 9)]);
+        // What is within one item stays.
+        assert_eq!(trimmed(&[run(0, 4, 4)]), [run(0, 4, 4)]);
+        // The copy is elsewhere.
+        assert_eq!(trimmed(&[run(6, 46, 28)]), [run(6, 46, 28)]);
     }
 
     #[test]
