@@ -909,10 +909,10 @@ impl Index {
         }
     }
 
-    /// Forgets documents that are too old. The tables are renewed when most of their content is forgotten: of small ones only if they take
-    /// half of the memory that is allowed.
+    /// Forgets documents that are too old. The tables are renewed when most of their content is forgotten, of small ones only if they take
+    /// half of the memory that is allowed; or when skipping what is forgotten has cost as much.
     fn forget(&mut self, now: u64) -> Result<(), Error> {
-        let is_worthwhile = self.remembered.forget(now);
+        let is_worthwhile = self.remembered.forget(now) || self.remembered.is_skipped_often();
         if self.renewal.is_none()
             && (is_worthwhile || self.remembered.is_mostly_stale() && self.takes_half_of_its_memory())
         {

@@ -3,9 +3,13 @@
 use super::options::Limits;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The number of forgotten documents that may always stay in the tables.
 const STALE_ALLOWED: usize = if cfg!(test) { 50 } else { 1000 };
+
+/// Look-ups can skip so many removed documents in the time that it takes to copy one document to new tables: about 60 ns each.
+pub(super) const SKIPS_OF_A_COPY: u64 = 64;
 
 /// Which documents of the tables are remembered, by their numbers, which are given in turn.
 #[derive(Default)]
@@ -28,6 +32,8 @@ pub(super) struct Remembered {
     gone: u32,
     /// The last time of the clock.
     now: u64,
+    /// How often look-ups skipped a removed document of these tables.
+    skipped: AtomicU64,
 }
 
 impl Remembered {
@@ -53,9 +59,25 @@ impl Remembered {
 
     /// Whether a document is remembered. A damaged table may have any document.
     pub fn has(&self, document: u32) -> bool {
-        (self.forgotten..self.entered).contains(&document)
-            && !self.removed.contains(&document)
-            && !self.expired.contains_key(&document)
+        if !(self.forgotten..self.entered).contains(&document) || self.expired.contains_key(&document) {
+            return false;
+        }
+        let is_removed = self.removed.contains(&document);
+        if is_removed {
+            self.skipped.fetch_add(1, Ordering::Relaxed);
+        }
+        !is_removed
+    }
+
+    /// How often [`has`](Self::has) was asked for a removed document.
+    pub fn skipped(&self) -> u64 {
+        self.skipped.load(Ordering::Relaxed)
+    }
+
+    /// Whether skipping removed documents has taken as much time as making the tables anew. An id that changes again and again is
+    /// found under all of its texts, long before most of the tables is stale.
+    pub fn is_skipped_often(&self) -> bool {
+        self.removed.len() > STALE_ALLOWED && self.skipped() > SKIPS_OF_A_COPY * u64::from(self.entered)
     }
 
     /// The documents that are remembered, ascending.

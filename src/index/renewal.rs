@@ -6,7 +6,7 @@
 
 use super::enter::Entering;
 use super::log::Log;
-use super::remembered::Remembered;
+use super::remembered::{Remembered, SKIPS_OF_A_COPY};
 use super::tables::Tables;
 use crate::algorithm::Algorithm;
 use crate::error::Error;
@@ -29,12 +29,14 @@ pub(super) struct Renewal {
     remembered: Remembered,
     /// The next document of the old tables.
     next: u32,
+    /// How often removed documents of the old tables had been skipped when copies were made for it.
+    skipped: u64,
 }
 
 impl Renewal {
     /// Into these empty tables.
     pub fn new(tables: Tables, old: &Remembered) -> Self {
-        Renewal { tables, remembered: old.successor(), next: old.first_staying() }
+        Renewal { tables, remembered: old.successor(), next: old.first_staying(), skipped: old.skipped() }
     }
 
     /// Bytes of memory.
@@ -52,7 +54,8 @@ impl Renewal {
         self.remembered.forget(now)
     }
 
-    /// Copies the next documents of the old tables. Returns whether all are there.
+    /// Copies the next documents of the old tables: a few, and as many more as take the time that was spent on skipping removed ones
+    /// since the last. Returns whether all are there.
     ///
     /// # Errors
     /// The log cannot be read, or the tables cannot be written.
@@ -63,9 +66,11 @@ impl Renewal {
         log: &mut Log,
         algorithm: &dyn Algorithm,
     ) -> Result<bool, Error> {
-        let mut copied = 0;
+        let more = remembered.skipped().saturating_sub(self.skipped) / SKIPS_OF_A_COPY;
+        self.skipped += more * SKIPS_OF_A_COPY;
+        let (mut copied, most) = (0, COPIED + more as usize);
         self.next = self.next.max(remembered.first_staying());
-        for _ in 0..LOOKED_AT {
+        for _ in 0..LOOKED_AT / COPIED * most {
             let Some(&place) = old.places.get(self.next as usize) else { return Ok(true) };
             if remembered.stays(self.next) {
                 let record = log.read(place)?;
@@ -74,7 +79,7 @@ impl Renewal {
                 copied += 1;
             }
             self.next += 1;
-            if copied == COPIED {
+            if copied == most {
                 break;
             }
         }

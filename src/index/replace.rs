@@ -18,8 +18,8 @@ impl Index {
     ///
     /// # Cost
     /// That of [`decide`](Self::decide), a look-up more, and a record of the log that is read for each earlier document. What was replaced
-    /// is skipped by look-ups until the tables are made again, when half of the documents are forgotten, or the index is compacted: an id
-    /// that was replaced thousands of times takes some 60 ns for each time.
+    /// is skipped by look-ups, some 60 ns each, until the tables are made anew: when half of the documents are forgotten, when skipping
+    /// has taken as much time as making them, or when the index is compacted.
     pub fn replace(&mut self, id: &str, signature: &Signature, now: u64) -> Result<(Decision, bool), Error> {
         self.replace_signed(id, signature.signed(), now)
     }

@@ -89,6 +89,28 @@ fn what_is_replaced_again_and_again_takes_no_more_memory() {
     assert!(index.bytes_held() < 2 * held, "{} after {held}", index.bytes_held());
 }
 
+/// One page of many that changes again and again: its old texts are skipped, but not for long.
+#[test]
+fn what_is_skipped_often_leaves_the_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = IndexOptions { replaces: true, ..options(Limits::default(), 1 << 15) };
+    let mut index = open(&folder.path().join("seen"), &minhash(), &options);
+    let (mut renewals, mut was_renewing, mut most) = (0, false, 0);
+    for number in 0..4_000u64 {
+        let text = format!("{0}a {0}b {0}c {0}d {0}e {0}f", mix(number));
+        let id = if number < 2_000 { format!("id{number}") } else { "id0".into() };
+        let signature = index.signer().sign(&text);
+        let (decision, is_replaced) = index.replace(&id, &signature, 0).unwrap();
+        assert_eq!((decision.passes(), is_replaced), (true, number >= 2_000));
+        index.commit().unwrap();
+        renewals += u32::from(was_renewing && index.renewal.is_none());
+        was_renewing = index.renewal.is_some();
+        most = most.max(index.remembered.removed().len());
+    }
+    assert_eq!(index.len(), 2_000);
+    assert!(renewals > 1 && most < 1_000, "{renewals} renewals, {most} documents were skipped at once");
+}
+
 #[test]
 fn what_was_added_is_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
