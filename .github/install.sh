@@ -101,7 +101,7 @@ detect_target() {
 download_with_curl() {
     code=$(curl --proto '=https' --tlsv1.2 --fail --silent --show-error --location --retry 3 \
         --output "$2" --write-out '%{http_code}' "$1") && return
-    if [ "$code" = 404 ]; then fail "there is no $1: is $version a release?" "$NO_ARCHIVE"; fi
+    if [ "$code" = 404 ]; then fail "there is no $1: is $version a release?" "$missing"; fi
     fail "$1 cannot be downloaded: the reason is above"
 }
 
@@ -112,7 +112,7 @@ download_with_wget() {
         if wget --secure-protocol=TLSv1_2 --max-redirect=0 --server-response --output-document="$2" "$url" 2>"$scratch/log"; then
             return
         fi
-        if grep -q '^ *HTTP/[0-9.]* 404' "$scratch/log"; then fail "there is no $1: is $version a release?" "$NO_ARCHIVE"; fi
+        if grep -q '^ *HTTP/[0-9.]* 404' "$scratch/log"; then fail "there is no $1: is $version a release?" "$missing"; fi
         url=$(sed -n 's/^ *[Ll]ocation: *\([^ ]*\).*/\1/p' "$scratch/log" | tr -d '\r' | head -n 1)
         case $url in
             https://*) ;;
@@ -123,8 +123,9 @@ download_with_wget() {
     fail "$1 leads from address to address, more than five times"
 }
 
-# Puts the file BASE/$1 into the folder for temporary files.
+# Puts the file BASE/$1 into the folder for temporary files. $2 is the exit status if there is none.
 get() {
+    missing=$2
     case $from in
         https://*)
             if has curl; then
@@ -138,7 +139,7 @@ get() {
         http://* | ftp://*) fail "'$from' is not https: give --from a folder, or a URL that begins with https:// or file://" ;;
         *)
             if [ ! -f "${from#file://}/$1" ]; then
-                fail "there is no $1 in ${from#file://}: is it the folder of the archives, and $version its version?" "$NO_ARCHIVE"
+                fail "there is no $1 in ${from#file://}: is it the folder of the archives, and $version its version?" "$missing"
             fi
             cp "${from#file://}/$1" "$scratch/$1"
             ;;
@@ -220,8 +221,8 @@ main() {
     trap 'exit 130' INT
     trap 'exit 143' TERM
     scratch=$(mktemp -d) || fail "no temporary folder can be made: set TMPDIR to a folder with space"
-    get "$name.$suffix"
-    get "$name.$suffix.sha256"
+    get "$name.$suffix" "$NO_ARCHIVE"
+    get "$name.$suffix.sha256" 1
     verify "$name.$suffix"
     extract "$name"
     place "$scratch/$name/$program"
