@@ -27,7 +27,8 @@ pub struct Finding {
     pub places: Vec<Place>,
     /// Pairs of similar places that connect all of them: one fewer than places. Ordered by the second place.
     pub pairs: Vec<Pair>,
-    /// The index of the place that a reviewer should look at: the first that is new, else a file that another contains, else the last.
+    /// The index of the place that a reviewer should look at: the first that is new, else a file that another contains, else the last;
+    /// never the place that keeps the text, if there is a proposal.
     pub primary: usize,
     /// Identifies the finding: two hashes of words of its places.
     pub fingerprint: String,
@@ -201,7 +202,7 @@ impl Finding {
     }
 
     /// Looks at that place: sets the primary place of the finding and of its pairs.
-    fn look_at(&mut self, index: usize) {
+    pub(super) fn look_at(&mut self, index: usize) {
         self.primary = index;
         for pair in &mut self.pairs {
             pair.primary = usize::from(pair.indices[0] != index);

@@ -180,6 +180,11 @@ impl Page {
         }
     }
 
+    /// The words as they are in the file, with markup.
+    pub(super) fn source_of(&self, words: Range<usize>) -> &str {
+        &self.source[self.prose.source_of(self.span(words))]
+    }
+
     /// The position of words in the file, which has these lines.
     pub(super) fn stretch(&self, words: Range<usize>, lines: &Lines) -> Stretch {
         let source = self.prose.source_of(self.span(words));
@@ -302,14 +307,22 @@ pub(super) fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
         }
     }
     tree.notices.extend(mostly_unread.iter().map(|(why, pages)| {
-        let more = match pages.len() {
-            1 => String::new(),
-            2 => " (and 1 more such page)".into(),
-            many => format!(" (and {} more such pages)", many - 1),
-        };
+        let more = also(&pages[1..]);
         format!("{}: less than half of the page counts: {why}{more}", pages[0])
     }));
     tree
+}
+
+/// Maximum number of pages that are named beside the first of them.
+const MAX_ALSO: usize = 4;
+
+/// `(also of a.md, b.md)` for more pages that a notice is about, after a blank.
+fn also(pages: &[String]) -> String {
+    match pages.len().saturating_sub(MAX_ALSO) {
+        _ if pages.is_empty() => String::new(),
+        0 => format!(" (also {})", pages.join(", ")),
+        more => format!(" (also {}, and {more} more)", pages[..MAX_ALSO].join(", ")),
+    }
 }
 
 /// A page, its size in bytes, and a notice about its encoding. `None` if it is not text.

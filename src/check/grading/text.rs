@@ -36,7 +36,12 @@ fn of_pair(pair: &Pair, options: &FindOptions) -> Vec<Limit> {
     let stretch = options.paragraph_words.min(options.min_words.div_ceil(2));
     if pair.kind != Kind::Paragraph && one.longest.max(other.longest) < stretch {
         let is_list = content.short_items * 2 >= content.matched;
-        limits.push((Grade::Note, if is_list { Reason::Navigation } else { Reason::Skeleton }));
+        limits.push(match is_list {
+            true if pair.places.iter().all(has_links) => (Grade::Note, Reason::Navigation),
+            true if is_within_page => (Grade::Note, Reason::Options),
+            true => (Grade::Warning, Reason::Options),
+            false => (Grade::Note, Reason::Skeleton),
+        });
     } else if content.cells * 2 >= content.matched {
         if content.short_cells * 2 > content.cells {
             limits.push((if is_within_page { Grade::Note } else { Grade::Warning }, Reason::Options));
@@ -55,6 +60,17 @@ fn of_pair(pair: &Pair, options: &FindOptions) -> Vec<Limit> {
         limits.push((Grade::Warning, Reason::Short));
     }
     limits
+}
+
+/// Marks of links in the markups of pages.
+const LINKS: [&str; 10] = ["](", "`_", ":doc:", ":ref:", "<a ", "link:", "xref:", "<<", "://", "to=\""];
+
+/// Whether half of the items at a place have a link, or each has one of them.
+fn has_links(place: &Place) -> bool {
+    let items = place.page.parts(place.words.clone()).filter(|part| part.kind == prose::Kind::Item).count();
+    let source = place.page.source_of(place.words.clone());
+    let links = LINKS.iter().map(|mark| source.matches(mark).count()).max().unwrap_or_default();
+    2 * links >= items
 }
 
 fn is_short(place: &Place) -> bool {

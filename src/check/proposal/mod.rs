@@ -15,36 +15,67 @@ const WHOLE_PERCENT: u32 = 95;
 /// Maximum length of a name for a shared text, in characters.
 const MAX_NAME: usize = 40;
 
-/// Sets what to do about findings that are not notes.
+/// Sets what to do about findings that are not notes. The place to look at is then one to change.
 pub(super) fn propose(findings: &mut [Finding]) {
     let mut generators = Generators::default();
     for finding in findings.iter_mut().filter(|finding| finding.grade > Grade::Note) {
-        finding.proposal = Some(proposal(finding, &mut generators));
+        let keep = kept(finding);
+        if finding.primary == keep {
+            let last = finding.places.len() - 1;
+            finding.look_at(last - usize::from(keep == last));
+        }
+        finding.proposal = Some(Proposal { keep, how: how(finding, keep, &mut generators) });
     }
 }
 
-fn proposal(finding: &Finding, generators: &mut Generators) -> Proposal {
-    let keep = kept(finding);
-    let (kept, other) = (&finding.places[keep], other(finding, keep));
-    let is_whole = finding.kind == Kind::File && finding.pairs.iter().all(|pair| pair.percent() >= WHOLE_PERCENT);
-    let path = kept.path();
-    let how = if is_whole {
-        let copies = if finding.places.len() > 2 { "the copies" } else { other.path() };
-        format!("keep {path}, remove {copies}, and redirect to it")
-    } else if path == other.path() {
-        format!("keep line {} and refer to it from line {}", kept.stretch.start.line, other.stretch.start.line)
-    } else {
-        let found = generators.of(&other.page.place).filter(|_| has_same_markup(kept, other));
-        match found.map(|found| include(&found, kept, other)) {
-            Some(Some(line)) => format!("keep the text in {path} and write {line} in {}", other.path()),
-            Some(None) => {
-                let another = "or include it there with a shortcode of the site";
-                format!("keep the text in {path} and link to it from {}, {another}", other.path())
+/// What to do if that place keeps the text.
+fn how(finding: &Finding, keep: usize, generators: &mut Generators) -> String {
+    let (kept, other) = (&finding.places[keep], finding.primary());
+    let (path, others) = (kept.path(), others(finding, keep));
+    if finding.kind == Kind::File && finding.pairs.iter().all(|pair| pair.percent() >= WHOLE_PERCENT) {
+        return match (is_known(finding, keep), others) {
+            (true, 1) => format!("keep {path}, remove {}, and redirect to it", other.path()),
+            (true, _) => format!("keep {path}, remove the copies, and redirect to it"),
+            (false, 1) => {
+                format!("keep {path} or {}, remove the other, and redirect to the one that stays", other.path())
             }
-            None => format!("keep the text in {path} and link to it from {}", other.path()),
+            (false, _) => "keep one of them, remove the others, and redirect to it".into(),
+        };
+    }
+    let lines = [kept, other].map(|place| place.stretch.start.line);
+    match others {
+        0 if finding.places.len() > 2 => {
+            return format!("keep line {} and refer to it from the other places", lines[0]);
         }
+        0 => return format!("keep line {} and refer to it from line {}", lines[0], lines[1]),
+        _ => {}
+    }
+    let more = match others - 1 {
+        0 => String::new(),
+        1 => " (in the other page likewise)".into(),
+        more => format!(" (in the other {more} pages likewise)"),
     };
-    Proposal { keep, how }
+    let found = generators.of(&other.page.place).filter(|_| has_same_markup(kept, other));
+    match found.map(|found| include(&found, kept, other)) {
+        Some(Some(line)) => format!("keep the text in {path} and write {line} in {}{more}", other.path()),
+        Some(None) => {
+            let another = "or include it there with a shortcode of the site";
+            format!("keep the text in {path} and link to it from {}, {another}{more}", other.path())
+        }
+        None => format!("keep the text in {path} and link to it from {}{more}", other.path()),
+    }
+}
+
+/// How many other pages have the text.
+fn others(finding: &Finding, keep: usize) -> usize {
+    // Places are ordered by page.
+    let pages = finding.places.chunk_by(|one, other| one.path() == other.path()).map(|places| places[0].path());
+    pages.filter(|path| *path != finding.places[keep].path()).count()
+}
+
+/// Whether it is known that the text was there first: it is not new, and all others are.
+fn is_known(finding: &Finding, keep: usize) -> bool {
+    finding.places.iter().enumerate().all(|(index, place)| place.is_new == (index != keep))
 }
 
 fn has_same_markup(one: &Place, other: &Place) -> bool {
@@ -71,13 +102,6 @@ fn is_included(path: &str) -> bool {
     folders
         .into_iter()
         .any(|name| ["_includes", "_partials", "_snippets", "includes", "partials", "snippets"].contains(&name))
-}
-
-/// The place to change: the primary one, unless it keeps the text.
-fn other(finding: &Finding, keep: usize) -> &Place {
-    let last = finding.places.len() - 1;
-    let other = if finding.primary != keep { finding.primary } else { last - usize::from(keep == last) };
-    &finding.places[other]
 }
 
 /// The line that includes the text of one place in another. `None` if the generator has none of its own: Hugo includes by shortcodes that

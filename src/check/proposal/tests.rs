@@ -101,9 +101,43 @@ fn the_page_that_keeps_the_text() {
 #[test]
 fn a_whole_file_is_removed_and_a_copy_in_one_page_refers_to_the_other() {
     let files = [("a.md", format!("# Title\n\n{COPIED}\n")), ("b.md", format!("# Title\n\n{COPIED}\n"))];
-    assert_eq!(proposed(&files), Some((0, "keep a.md, remove b.md, and redirect to it".into())));
+    assert_eq!(
+        proposed(&files),
+        Some((0, "keep a.md or b.md, remove the other, and redirect to the one that stays".into()))
+    );
     let files = [("a.md", format!("# One\n\n{COPIED}\n\n# Other\n\n{COPIED}\n"))];
     assert_eq!(proposed(&files), Some((0, "keep line 3 and refer to it from line 7".into())));
+}
+
+#[test]
+fn every_page_with_the_text_is_in_the_proposal() {
+    let page = |own: &str| {
+        let own: String = (0..40).map(|number| format!("{own}{number} ")).collect();
+        format!("{own}.\n\n{COPIED}\n")
+    };
+    let files = |names: &[&'static str]| names.iter().map(|name| (*name, page(name))).collect::<Vec<_>>();
+    let how = |more: &str| Some((0, format!("keep the text in a.md and link to it from {more}")));
+    assert_eq!(proposed(&files(&["a.md", "b.md", "c.md"])), how("c.md (in the other page likewise)"));
+    assert_eq!(proposed(&files(&["a.md", "b.md", "c.md", "d.md"])), how("d.md (in the other 2 pages likewise)"));
+    let files = ["a.md", "b.md", "c.md"].map(|name| (name, format!("# Title\n\n{COPIED}\n")));
+    assert_eq!(proposed(&files), Some((0, "keep one of them, remove the others, and redirect to it".into())));
+    let files = [("a.md", format!("# One\n\n{COPIED}\n\n# Two\n\n{COPIED}\n\n# Three\n\n{COPIED}\n"))];
+    assert_eq!(proposed(&files), Some((0, "keep line 3 and refer to it from the other places".into())));
+}
+
+#[test]
+fn the_place_to_look_at_is_to_be_changed() {
+    // The last page is in the fewest folders, so it keeps the text.
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in pages(&["a/b/c.md", "d.md"], "unrelated") {
+        let file = folder.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    let outcome = run(&Request { folder: folder.path().into(), ..Request::new([folder.path()]) }).unwrap();
+    let [finding] = &outcome.findings[..] else { panic!("{} findings", outcome.findings.len()) };
+    assert_eq!((finding.primary, finding.proposal.as_ref().map(|proposal| proposal.keep)), (0, Some(1)));
+    assert!(finding.pairs.iter().all(|pair| pair.primary == 0));
 }
 
 #[test]

@@ -13,6 +13,10 @@ const CONTEXT_WORDS: usize = 5;
 const MAX_EDIT_WORDS: usize = 30;
 const FIRST_EDIT_WORDS: usize = 10;
 
+/// Number of words shown of a text that both places have in full, and of characters.
+const BEGINNING_WORDS: usize = 30;
+const BEGINNING_CHARS: usize = 300;
+
 /// The differences in about `limit` characters: `[-words-]` are missing from the primary place, `{+words+}` only it has. Shared words are
 /// shown too; for whole files, a few around each difference.
 pub(super) fn word_diff(copy: &Pair, limit: usize) -> Marked {
@@ -29,7 +33,7 @@ fn diff(copy: &Pair, limit: usize, is_brief: bool) -> Marked {
     let is_edit = |piece: Option<&Piece>| matches!(piece, Some(Piece::Edited(_)));
     if is_brief && !pieces.iter().any(|piece| is_edit(Some(piece))) {
         let order = if copy.is_reordered() { " in another order" } else { "" };
-        return Marked::default().text(&format!("The same words{order}."));
+        return Marked::default().text(&format!("The same words{order}: {}", beginning(&copy.places[primary])));
     }
     let mut diff = Diff { text: Marked::default(), length: 0, limit, is_brief };
     if copy.is_reordered() {
@@ -55,6 +59,14 @@ fn diff(copy: &Pair, limit: usize, is_brief: bool) -> Marked {
     }
     diff.text.trim_end();
     diff.text
+}
+
+/// The first words of a place, on one line.
+fn beginning(place: &Place) -> String {
+    let words = place.words.start..place.words.end.min(place.words.start + BEGINNING_WORDS);
+    let more = if words.end < place.words.end { " …" } else { "" };
+    let text: Vec<&str> = place.page.text(words).split_whitespace().collect();
+    first(&text.join(" "), BEGINNING_CHARS).to_string() + more
 }
 
 /// How many words of an edit are shown. Words of a larger file outside of the contained one are not shown.

@@ -22,13 +22,14 @@ pub(super) fn render(outcome: &Outcome) -> String {
             let (here, path) = (finding.primary(), outcome.path(finding.primary()));
             let summary = finding.summary_with(|place| outcome.path(place));
             let others = also_at(finding, MAX_OTHERS, |place| outcome.path(place).into_owned());
+            let proposal = finding.proposal.as_ref().map_or(String::new(), |proposal| format!("; proposal: {}", proposal.how));
             let identity = format!("{}\n{path}", finding.fingerprint);
             // The same copy may occur more than once in the same file.
             let times = seen.entry(identity.clone()).or_default();
             *times += 1;
             let digest = Sha1::digest(format!("{identity}\n{times}"));
             json!({
-                "description": escaped(&format!("Copied: {summary}{}; {others}", reasons(finding))),
+                "description": escaped(&format!("Copied: {summary}{}; {others}{proposal}", reasons(finding))),
                 "check_name": format!("copied-{}", finding.name()),
                 "fingerprint": digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
                 "severity": severity(finding.grade),

@@ -62,6 +62,8 @@ struct Row {
     summary: usize,
     reasons: Vec<usize>,
     primary: usize,
+    /// The string of the proposal, or −1.
+    proposal: i64,
     /// Each place: page, line, column, last line, the string of its heading or −1, and whether it is new.
     places: Vec<(usize, usize, usize, usize, i64, u8)>,
     /// The pair to show first, then others.
@@ -80,8 +82,8 @@ struct Texts {
 
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Row { kind, grade, accepted, words, summary, reasons, primary, places, pairs } = self;
-        (kind, grade, accepted, words, summary, reasons, primary, places, pairs).serialize(serializer)
+        let Row { kind, grade, accepted, words, summary, reasons, primary, proposal, places, pairs } = self;
+        (kind, grade, accepted, words, summary, reasons, primary, proposal, places, pairs).serialize(serializer)
     }
 }
 
@@ -186,6 +188,7 @@ impl<'a> Builder<'a> {
     fn row(&mut self, finding: &'a Finding) -> Row {
         let summary = self.string(&escaped(&finding.summary()));
         let reasons = finding.reasons.iter().map(|reason| self.string(&reason.to_string())).collect();
+        let how = finding.proposal.as_ref().map(|proposal| self.string(&escaped(&proposal.how)));
         let places = finding.places.iter().map(|place| self.place(place)).collect();
         let shown = finding.shown();
         let rest = finding.pairs.iter().filter(|pair| pair.indices != shown.indices);
@@ -200,7 +203,7 @@ impl<'a> Builder<'a> {
             }
         });
         let pairs = pairs.collect();
-        self.bytes += 30;
+        self.bytes += 36;
         Row {
             kind: finding.kind as usize,
             grade: position(finding.grade),
@@ -209,6 +212,7 @@ impl<'a> Builder<'a> {
             summary,
             reasons,
             primary: finding.primary,
+            proposal: how.map_or(-1, |number| number as i64),
             places,
             pairs,
         }

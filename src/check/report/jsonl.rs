@@ -19,7 +19,7 @@ struct Record<'a> {
     /// The words of the longest place.
     words: usize,
     places: Vec<At<'a>>,
-    /// The index of the place to look at: the first that is new, else the last.
+    /// The index of the place to look at.
     primary: usize,
     fingerprint: &'a str,
     /// Whether the baseline accepts it.

@@ -57,7 +57,10 @@ fn case(writer: &mut Writer<Vec<u8>>, finding: &Finding, fails: bool) -> io::Res
     writer.create_element("testcase").with_attributes(attributes).write_inner_content(|writer| {
         let (grade, summary) = (finding.grade.name(), finding.summary());
         let message = legal(&escaped(&format!("{grade}: {summary}{}; {others}", reasons(finding))));
-        let text = legal(&word_diff(finding.shown(), MAX_SHOWN).into_string());
+        let text = word_diff(finding.shown(), MAX_SHOWN).into_string();
+        let proposal = finding.proposal.as_ref();
+        let proposal = proposal.map_or(String::new(), |proposal| format!("\nproposal: {}", escaped(&proposal.how)));
+        let text = legal(&(text + &proposal));
         if fails {
             let failure = writer.create_element("failure");
             let failure = failure.with_attributes([("message", message.as_str()), ("type", finding.name())]);

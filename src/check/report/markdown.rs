@@ -3,13 +3,12 @@
 //! Texts of pages are in blocks of code or in `<code>`, so that they are neither markup nor mentions.
 
 use super::super::finding::{Finding, Place};
-use super::super::link::uri;
 use super::super::outcome::Outcome;
 use super::diff::{MARKS, edits};
 use super::earlier::MARKDOWN;
 use super::marked::{Mark, Marked};
 use super::places::{Links, and_more, others, reasons};
-use crate::readable::{counted, escaped};
+use crate::readable::{count, counted, escaped};
 use std::fmt::Write;
 
 /// Maximum number of characters: GitHub takes 65,536.
@@ -62,7 +61,12 @@ pub(super) fn render(outcome: &Outcome) -> String {
 
 /// The heading, with totals.
 fn head(outcome: &Outcome, number: usize) -> String {
-    let total = if number == 0 { "no copies".to_string() } else { counted(number as u64, "copy") };
+    let all = outcome.unaccepted().count();
+    let total = match counted(all as u64, "copy") {
+        _ if number == 0 => "no copies".to_string(),
+        total if number < all => format!("{} of {total}", count(number as u64)),
+        total => total,
+    };
     let mut out = format!("{MARKDOWN}### dedup check: {total}\n\n{}.\n", outcome.summary());
     for line in [outcome.by_kind(), hidden(&outcome.unreported())].iter().filter(|line| !line.is_empty()) {
         _ = writeln!(out, "\n{line}.");
@@ -96,17 +100,24 @@ fn details(outcome: &Outcome, finding: &Finding, links: &Links) -> String {
     if more > 0 {
         _ = writeln!(out, "<li>{}</li>", and_more("", more));
     }
-    out + "</ul>\n\n" + &block(&edits(finding.shown(), MAX_SHOWN)) + "\n</details>\n"
+    out += "</ul>\n\n";
+    out += &block(&edits(finding.shown(), MAX_SHOWN));
+    if let Some(proposal) = &finding.proposal {
+        _ = writeln!(out, "\nProposal: {}", code(&proposal.how));
+    }
+    out + "\n</details>\n"
 }
 
-/// A place with a link.
+/// A place, with a link if there is a template for it.
 fn item(outcome: &Outcome, place: &Place, links: &Links) -> String {
-    let (start, end, path) = (place.stretch.start, place.stretch.end, outcome.path(place));
-    let link = links.place(place).unwrap_or_else(|| format!("{}#L{}-L{}", uri(path.as_bytes()), start.line, end.line));
-    let name = code(&format!("{path}:{}", start.line));
+    let name = code(&format!("{}:{}", outcome.path(place), place.stretch.start.line));
+    let name = match links.place(place) {
+        Some(link) => format!("<a href=\"{}\">{name}</a>", html(&link)),
+        None => name,
+    };
     let heading = place.heading.as_ref().map_or(String::new(), |heading| format!(", under {}", code(heading)));
     let new = if place.is_new { ", new" } else { "" };
-    format!("<a href=\"{}\">{name}</a>{heading}{new}", html(&link))
+    format!("{name}{heading}{new}")
 }
 
 fn code(text: &str) -> String {

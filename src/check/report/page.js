@@ -17,9 +17,9 @@
 
   const place = ([page, line, column, end, heading, isNew]) => ({ page, line, column, end, heading, isNew });
   const copies = data.findings.map((row, at) => {
-    const [kind, grade, accepted, words, summary, reasons, primary, places, pairs] = row;
+    const [kind, grade, accepted, words, summary, reasons, primary, proposal, places, pairs] = row;
     const all = places.map(place);
-    return { at, kind, grade, accepted, words, summary, reasons, places: all, pairs, primary: all[primary], text: null };
+    return { at, kind, grade, accepted, words, summary, reasons, proposal, places: all, pairs, primary: all[primary], text: null };
   });
   const name = (place) => pages[place.page][0] + ":" + place.line + ":" + place.column;
   const link = (place) => {
@@ -33,7 +33,7 @@
     let text = "";
     for (const code of copy.pairs[0][5]) {
       const [own, mark, space] = part(code);
-      if (mark === 0) text += own + (space || " ");
+      if (mark < 2) text += own + (space || " ");
       if (text.length > EXCERPT) return text.slice(0, EXCERPT) + "\u2026";
     }
     return text;
@@ -41,7 +41,7 @@
   const searched = (copy) => {
     if (copy.text === null) {
       const texts = copy.places.flatMap((place) => [pages[place.page][0], strings[place.heading] || ""]);
-      texts.push(strings[copy.summary], ...copy.reasons.map((reason) => strings[reason]));
+      texts.push(strings[copy.summary], strings[copy.proposal] || "", ...copy.reasons.map((reason) => strings[reason]));
       for (const pair of copy.pairs) {
         for (const side of [pair[4], pair[5]]) texts.push(side.map((code) => part(code)[0]).join(" "));
       }
@@ -107,6 +107,7 @@
       });
       select.addEventListener("change", () => compare(texts, copy, copy.pairs[select.value]));
     }
+    if (copy.proposal >= 0) add(body, "p", "Proposal: " + strings[copy.proposal]);
     const texts = add(body, "div");
     compare(texts, copy, copy.pairs[0]);
   };

@@ -88,7 +88,9 @@ fn result(outcome: &Outcome, finding: &Finding) -> Value {
             json!({ "text": if place.is_new { "The text is also here, and new." } else { "The text is also here." } });
         related
     };
-    let text = format!("Copied: {}{}. Also at {}{more}.", literal(&summary), reasons(finding), links.join(", "));
+    let proposal = finding.proposal.as_ref().map(|proposal| format!(" Proposal: {}.", literal(&proposal.how)));
+    let (summary, proposal) = (literal(&summary), proposal.unwrap_or_default());
+    let text = format!("Copied: {summary}{}. Also at {}{more}.{proposal}", reasons(finding), links.join(", "));
     json!({
         "ruleId": RULES[rule].0,
         "ruleIndex": rule,

@@ -29,7 +29,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let started = Instant::now();
     arguments.color.write_global();
     let config = arguments.config().map_err(one_of_config)?;
-    let terminal = Terminal::new(arguments.quiet, None);
+    let terminal = Terminal::new(arguments.quiet, None).without_bar();
     let settings = config.complete(arguments.settings.clone());
     if arguments.print {
         return print::config(arguments, settings, &config, &terminal).map(|()| Status::Done);
@@ -79,7 +79,9 @@ fn outcome(request: &Request, config: &Config, targets: &Targets, terminal: &Ter
 /// The status of a check. An empty check is an error: a mistyped path must not pass.
 fn status(outcome: &Outcome) -> Result<Status, Error> {
     if outcome.pages == 0 {
-        return Err(Error::Empty("no pages were read: name pages, or folders with pages".into()));
+        let found = "no pages were read: name pages, or folders with pages";
+        let advice = "source files are not pages: 'dedup passages --tokenizer code' finds copied code";
+        return Err(Error::Empty(format!("{found}; {advice}")));
     }
     if outcome.words == 0 {
         let pages = counted(outcome.pages as u64, "page");
