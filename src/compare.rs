@@ -9,13 +9,16 @@ use crate::algorithm::{
     ALGORITHMS, Agreement, Algorithm, AlgorithmFactory, CompareOn, FingerprintForm, Learned, Learns, PreparedAlgorithm,
     Row, RunSummary, TableFactory, TermUse, Totals,
 };
+use crate::engine::median_of;
 use crate::error::Error;
 use crate::index::MEDIAN_TOKENS;
 use crate::lexicon::Rarity;
 use crate::passages::Overlap;
 use crate::run::sign::{self, Scratch, Signer, TooLarge};
 use crate::similarity::{self, Similarity};
-use crate::tokenizer::{Tokenizer, Tokens, Word};
+use crate::source::{Batch, Source};
+use crate::tokenizer::{TokenDetail, Tokenizer, Tokens, Word};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The memory for the tokens and features of one document, in addition to twice its length. Tests reach a lower bound.
@@ -162,18 +165,33 @@ pub fn compare(
     tokenizer: &dyn Tokenizer,
     seed: u64,
 ) -> Result<Comparison, Error> {
-    compare_within(|text| BYTES_OF_ONE + 2 * text.len() as u64, texts, factory, tokenizer, seed)
+    compare_among(median_tokens(texts, tokenizer, seed), texts, factory, tokenizer, seed)
 }
 
-/// As [`compare`], with this bound on the memory for the tokens and features of a text, in bytes.
-fn compare_within(
-    bound: impl Fn(&str) -> u64,
+/// As [`compare`], with the parameters for documents of a collection, whose median length is `median_tokens`
+/// (see [`MeasuredSource`]).
+///
+/// # Errors
+/// As for [`compare`].
+pub fn compare_among(
+    median_tokens: usize,
     texts: [&str; 2],
     factory: &dyn AlgorithmFactory,
     tokenizer: &dyn Tokenizer,
     seed: u64,
 ) -> Result<Comparison, Error> {
-    let median_tokens = median_tokens(texts, tokenizer, seed);
+    compare_within(|text| BYTES_OF_ONE + 2 * text.len() as u64, median_tokens, texts, factory, tokenizer, seed)
+}
+
+/// As [`compare_among`], with this bound on the memory for the tokens and features of a text, in bytes.
+fn compare_within(
+    bound: impl Fn(&str) -> u64,
+    median_tokens: usize,
+    texts: [&str; 2],
+    factory: &dyn AlgorithmFactory,
+    tokenizer: &dyn Tokenizer,
+    seed: u64,
+) -> Result<Comparison, Error> {
     let prepared = factory.prepare(median_tokens)?;
     prepared.check_terms(tokenizer, seed)?;
     let PreparedAlgorithm { mut algorithm, tokenizer: own, warnings, refusal, .. } = prepared;
@@ -225,7 +243,9 @@ fn compare_within(
 /// ```
 pub fn similarity(a: &str, b: &str) -> Option<Similarity> {
     // Without a bound and without a lexicon, nothing can fail.
-    let comparison = default_factory().and_then(|factory| compare_within(|_| u64::MAX, [a, b], &factory, &Word, 0));
+    let median = median_tokens([a, b], &Word, 0);
+    let comparison =
+        default_factory().and_then(|factory| compare_within(|_| u64::MAX, median, [a, b], &factory, &Word, 0));
     comparison.expect("the defaults are sound").evidence?.similarity
 }
 
@@ -275,12 +295,68 @@ pub fn fingerprint(
 
 /// The median length that a scan of the two documents uses: the shorter of those that have tokens.
 pub fn median_tokens(texts: [&str; 2], tokenizer: &dyn Tokenizer, seed: u64) -> usize {
-    let mut tokens = Tokens::new(crate::tokenizer::TokenDetail::Hashes, seed);
+    let mut tokens = Tokens::new(TokenDetail::Hashes, seed);
     let lengths = texts.map(|text| {
         tokenizer.cut(text, &mut tokens);
         tokens.len()
     });
     lengths.into_iter().filter(|&length| length > 0).min().unwrap_or(0)
+}
+
+/// A source whose documents are measured as they are read, so that two of them can be compared as a scan of all does.
+///
+/// ```
+/// use neardups::compare::MeasuredSource;
+/// use neardups::source::{Documents, Record};
+/// use neardups::tokenizer::Word;
+///
+/// let mut documents = Documents::new([("a", "one"), ("b", "one two"), ("c", ""), ("d", "one two three")]);
+/// let mut measured = MeasuredSource::new(&mut documents, &Word, 0);
+/// let [a, d] = Record::with_ids(&mut measured, ["a", "d"]);
+/// assert_eq!((measured.documents(), measured.median_tokens()), (4, 2));
+/// ```
+pub struct MeasuredSource<'a> {
+    source: &'a mut dyn Source,
+    tokenizer: &'a dyn Tokenizer,
+    tokens: Tokens,
+    lengths: Vec<u32>,
+}
+
+impl<'a> MeasuredSource<'a> {
+    /// Measures the documents of this source in tokens of this tokenizer.
+    pub fn new(source: &'a mut dyn Source, tokenizer: &'a dyn Tokenizer, seed: u64) -> Self {
+        MeasuredSource { source, tokenizer, tokens: Tokens::new(TokenDetail::Hashes, seed), lengths: Vec::new() }
+    }
+
+    /// The number of documents of the last reading.
+    pub fn documents(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// The median length that a scan of the documents of the last reading uses: the lower one of those that have tokens.
+    pub fn median_tokens(&self) -> usize {
+        median_of(&self.lengths)
+    }
+}
+
+impl Source for MeasuredSource<'_> {
+    fn read(&mut self, deliver: &mut dyn FnMut(Batch) -> ControlFlow<()>) {
+        let MeasuredSource { source, tokenizer, tokens, lengths } = self;
+        lengths.clear();
+        source.read(&mut |batch| {
+            batch.documents(&mut |document| {
+                if let Ok(document) = document {
+                    tokenizer.cut(&document.text, tokens);
+                    lengths.push(u32::try_from(tokens.len()).unwrap_or(u32::MAX));
+                }
+            });
+            deliver(batch)
+        });
+    }
+
+    fn failure(&self) -> Option<Error> {
+        self.source.failure()
+    }
 }
 
 /// Teaches the algorithm what it can learn from two documents. Returns whether that is all it needs.

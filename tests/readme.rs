@@ -44,12 +44,16 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// The commands of a block, each with the lines after it.
-fn commands<'a>(block: &Block<'a>) -> Vec<(&'a str, Vec<&'a str>)> {
-    let mut commands: Vec<(&str, Vec<&str>)> = Vec::new();
+/// The commands of a block, each with the lines after it. A line that ends in a backslash continues in the next one.
+fn commands<'a>(block: &Block<'a>) -> Vec<(String, Vec<&'a str>)> {
+    let mut commands: Vec<(String, Vec<&str>)> = Vec::new();
     for line in &block.lines {
         match (line.strip_prefix("$ "), commands.last_mut()) {
-            (Some(command), _) => commands.push((command, Vec::new())),
+            (Some(command), _) => commands.push((command.to_string(), Vec::new())),
+            (None, Some((command, output))) if output.is_empty() && command.ends_with('\\') => {
+                command.push('\n');
+                command.push_str(line);
+            }
             (None, Some((_, output))) => output.push(line),
             (None, None) => panic!("line {}: output before the first command", block.line),
         }
@@ -102,7 +106,7 @@ fn differences(text: &str) -> Vec<String> {
             if command.starts_with("cargo ") {
                 continue;
             }
-            let found = printed(command, both, shell.folder());
+            let found = printed(&command, both, shell.folder());
             let found: Vec<&str> = found.lines().collect();
             let same = |(expected, found): (&&str, &&str)| expected == found || both && line_matches(expected, found);
             if found.len() != expected.len() || !expected.iter().zip(&found).all(same) {

@@ -5,6 +5,7 @@ use super::arguments::{OnError, Signing};
 use super::files::OutFile;
 use super::input;
 use super::json::Ordered;
+use super::markup;
 use super::method::Method;
 use super::outputs::Outputs;
 use super::preparation::Tokenization;
@@ -206,6 +207,7 @@ fn write(
     let rejects = outputs.rejects(request.rejects.as_deref())?;
     let terminal = Terminal::new(request.quiet, total).with_rejects(rejects);
     input::warn_of_globs(&terminal, &[&request.paths, against], source);
+    markup::hint_of_pages(&terminal, &request.paths, source);
     input::report_shared(&terminal, &input, reference.as_ref(), ["compared with", "written"]);
     let Request { paths, options, is_dry, .. } = request;
     let mut review = |outcome: &KeptOutcome| match page {

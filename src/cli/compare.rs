@@ -12,8 +12,10 @@ use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, count, counted};
 use neardups::Error;
 use neardups::algorithm::parameter::Settings;
-use neardups::algorithm::{ALGORITHMS, Agreement, AlgorithmFactory, Entry, TableFactory};
-use neardups::compare::{Comparison, CountVectors, CountedTerms, Evidence, Verdict, compare};
+use neardups::algorithm::{ALGORITHMS, Agreement, AlgorithmFactory, Entry, Row, TableFactory};
+use neardups::compare::{
+    self, Comparison, CountVectors, CountedTerms, Evidence, MeasuredSource, Verdict, compare_among,
+};
 use neardups::engine::Observer;
 use neardups::passages::{CommonRuns, FREQUENT, Overlap, Run, common_runs};
 use neardups::review::{Differences, Piece};
@@ -37,11 +39,11 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     }
     let options = input::source_options(&arguments.input, None)?;
     let terminal = Terminal::new(arguments.run.quiet, None);
-    let read = || {
+    let read = |tokenizer: &dyn Tokenizer, seed| {
         end_programs_on_signals(&options)?;
         match arguments.within.is_empty() {
-            true => Ok([read(&addresses[0], &options)?, read(&addresses[1], &options)?]),
-            false => read_ids(arguments, &options),
+            true => Ok(([read(&addresses[0], &options)?, read(&addresses[1], &options)?], None)),
+            false => read_ids(arguments, &options, tokenizer, seed),
         }
     };
     let (text, warnings) = reported(arguments, read, &terminal, |report| match arguments.json {
@@ -57,14 +59,14 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
 /// Compares two texts, each after its id: the JSON record, and warnings.
 #[cfg(feature = "python")]
 pub fn of_texts(arguments: &Arguments, texts: [(&str, &str); 2]) -> Result<(String, Vec<String>), Error> {
-    let read = || Ok(texts.map(|(id, text)| (SourceRecord::of_text(id, text), false)));
+    let read = |_: &dyn Tokenizer, _| Ok((texts.map(|(id, text)| (SourceRecord::of_text(id, text), false)), None));
     reported(arguments, read, &Terminal::new(true, None), |report| report.as_json())
 }
 
 /// Compares the documents that `read` reads. Returns how the report is shown, and warnings.
 fn reported(
     arguments: &Arguments,
-    read: impl FnOnce() -> Result<[Read; 2], Error>,
+    read: impl FnOnce(&dyn Tokenizer, u64) -> Result<([Read; 2], Option<Collection>), Error>,
     terminal: &Terminal,
     show: impl FnOnce(&Report<'_>) -> String,
 ) -> Result<(String, Vec<String>), Error> {
@@ -73,15 +75,20 @@ fn reported(
     let shingles = shingle_factory(&method, &arguments.method.settings)?;
     let engine = input::engine_options(&arguments.run, &method.tokens);
     let cut_by = method.tokens.tokenizer.name().into_owned();
-    let [a, b] = read()?;
+    let (tokenizer, seed) = (&*engine.tokenizer, engine.seed);
+    let ([a, b], collection) = read(tokenizer, seed)?;
     let document = |(record, at)| Document::new(record, at, (&*method.tokens.tokenizer, engine.seed), terminal);
     let documents = [a, b].map(document);
 
     let texts = documents.each_ref().map(|document| &*document.text);
-    let (tokenizer, seed) = (&*engine.tokenizer, engine.seed);
+    let median_tokens = match &collection {
+        Some(collection) => collection.median_tokens,
+        None => compare::median_tokens(texts, tokenizer, seed),
+    };
+    let judged = |factory: &TableFactory| compare_among(median_tokens, texts, factory, tokenizer, seed);
     let judge = |(entry, choice): (&'static Entry, Choice)| {
         let mut comparison = match choice {
-            Choice::Factory(factory) => compare(texts, &factory, tokenizer, seed)?,
+            Choice::Factory(factory) => judged(&factory)?,
             Choice::Refused(comparison) => *comparison,
         };
         spell_all(&mut comparison.warnings);
@@ -96,11 +103,13 @@ fn reported(
     let runs = common_runs(a, b, min_run);
     let report = Report {
         tokenizer: &cut_by,
-        overlaps: overlaps(&compare(texts, &shingles, tokenizer, seed)?, Overlap::of_shingles(a, b, 3)),
+        overlaps: overlaps(&judged(&shingles)?, Overlap::of_shingles(a, b, 3)),
         counts: CountVectors::of(a, b),
         passages: runs.passages(),
         differences: Differences::between(texts[0], texts[1]),
         documents,
+        collection,
+        median_tokens,
         comparisons,
         min_run,
         runs,
@@ -251,6 +260,12 @@ struct Document {
 /// A record, and whether its place is shown.
 type Read = (SourceRecord, bool);
 
+/// The documents of `--in`: their number, and their median length.
+struct Collection {
+    documents: usize,
+    median_tokens: usize,
+}
+
 /// Reads one document.
 fn read(address: &Address, options: &source::ReadOptions) -> Result<Read, Error> {
     if address.path.is_dir() {
@@ -261,43 +276,54 @@ fn read(address: &Address, options: &source::ReadOptions) -> Result<Read, Error>
     Ok((record, address.record.is_some()))
 }
 
-/// Reads the documents with the typed ids.
-fn read_ids(arguments: &Arguments, options: &source::ReadOptions) -> Result<[Read; 2], Error> {
+/// Reads the documents with the typed ids, and measures all.
+fn read_ids(
+    arguments: &Arguments,
+    options: &source::ReadOptions,
+    tokenizer: &dyn Tokenizer,
+    seed: u64,
+) -> Result<([Read; 2], Option<Collection>), Error> {
     let ids = arguments.sides.each_ref().map(|id| id.to_string_lossy());
     let mut input = Input::new(arguments.within.clone(), options.clone());
-    let [a, b] = SourceRecord::with_ids(&mut input, ids.each_ref().map(|id| &**id));
-    let paths: Vec<_> = arguments.within.iter().map(|path| terminal::escaped(&path.to_string_lossy())).collect();
-    let refusal = |id: &str, why| {
-        let id = terminal::escaped(id);
-        let cannot = |problem: String| Error::input(format!("cannot compare '{id}'"), io::Error::other(problem));
-        match why {
-            NoRecord::Repeated(places) => {
-                // Standard input is read once, and so without --in only one of the two can be there.
-                let is_stdin = places.iter().any(|place| &*place.path == "-");
-                let [first, second] = places.map(|place| terminal::escaped(&place.to_string()));
-                let advice = match is_stdin {
-                    true => format!(
-                        "with --id-field {} the ids of all are their places, as in -- {first} {second}",
-                        input::NO_FIELD
-                    ),
-                    false => "name them by their places, without --in".to_string(),
-                };
-                usage_error(format!("'{id}' is the id of several records, among them {first} and {second}: {advice}"))
-            }
-            NoRecord::Unreadable(problem) => {
-                let place = terminal::escaped(&problem.place.to_string());
-                cannot(format!("{place}: {}", terminal::escaped(&spelling::of_problem(&problem))))
-            }
-            NoRecord::Absent { records, .. } => cannot(format!(
-                "none of {} in {} has this id (--id-field names the field)",
-                counted(records, "document"),
-                paths.join(", ")
-            )),
-            _ => cannot("the record holds no document".into()),
-        }
+    let mut measured = MeasuredSource::new(&mut input, tokenizer, seed);
+    let [a, b] = SourceRecord::with_ids(&mut measured, ids.each_ref().map(|id| &**id));
+    let collection = Collection { documents: measured.documents(), median_tokens: measured.median_tokens() };
+    let record = |record: Result<_, _>, id: &str| match record {
+        Ok(record) => Ok((record, true)),
+        Err(why) => Err(no_record_of_id(id, why, &arguments.within)),
     };
-    let record = |record: Result<_, _>, id: &str| Ok::<_, Error>((record.map_err(|why| refusal(id, why))?, true));
-    Ok([record(a, &ids[0])?, record(b, &ids[1])?])
+    Ok(([record(a, &ids[0])?, record(b, &ids[1])?], Some(collection)))
+}
+
+/// The error for an id of `--in` that is not that of one record.
+fn no_record_of_id(id: &str, why: NoRecord, within: &[PathBuf]) -> Error {
+    let id = terminal::escaped(id);
+    let cannot = |problem: String| Error::input(format!("cannot compare '{id}'"), io::Error::other(problem));
+    match why {
+        NoRecord::Repeated(places) => {
+            // Standard input is read once, and so without --in only one of the two can be there.
+            let is_stdin = places.iter().any(|place| &*place.path == "-");
+            let [first, second] = places.map(|place| terminal::escaped(&place.to_string()));
+            let advice = match is_stdin {
+                true => format!(
+                    "with --id-field {} the ids of all are their places, as in -- {first} {second}",
+                    input::NO_FIELD
+                ),
+                false => "name them by their places, without --in".to_string(),
+            };
+            usage_error(format!("'{id}' is the id of several records, among them {first} and {second}: {advice}"))
+        }
+        NoRecord::Unreadable(problem) => {
+            let place = terminal::escaped(&problem.place.to_string());
+            cannot(format!("{place}: {}", terminal::escaped(&spelling::of_problem(&problem))))
+        }
+        NoRecord::Absent { records, .. } => {
+            let paths: Vec<_> = within.iter().map(|path| terminal::escaped(&path.to_string_lossy())).collect();
+            let documents = counted(records, "document");
+            cannot(format!("none of {documents} in {} has this id (--id-field names the field)", paths.join(", ")))
+        }
+        _ => cannot("the record holds no document".into()),
+    }
 }
 
 impl Document {
@@ -365,6 +391,8 @@ fn overlaps(suited: &Comparison, of_three: Overlap) -> Vec<(String, Overlap)> {
 struct Report<'a> {
     tokenizer: &'a str,
     documents: [Document; 2],
+    collection: Option<Collection>,
+    median_tokens: usize,
     comparisons: Vec<(&'static Entry, Comparison)>,
     overlaps: Vec<(String, Overlap)>,
     counts: CountVectors,
@@ -395,11 +423,8 @@ fn sentence(entry: &Entry, comparison: &Comparison) -> String {
     let evidence = comparison.evidence.as_ref();
     let similarity = evidence.and_then(|evidence| evidence.similarity);
     let mut similar = similarity.map_or_else(String::new, |s| format!("{} {}", comparison.measure, decimal(s)));
-    if let Some(distance) = evidence.and_then(|evidence| evidence.distance) {
-        similar += &format!(", {} differ{}", counted(distance.into(), "bit"), if distance == 1 { "s" } else { "" });
-    }
-    let limit = comparison.parameters.iter().find(|row| LIMITS.contains(&row.name));
-    let limit = limit.map(|row| format!(" ({} {})", row.name.replace('_', " "), row.value)).unwrap_or_default();
+    similar.extend(evidence.and_then(|evidence| bits(comparison, evidence)).map(|bits| format!(", {bits}")));
+    let limit = decisive(comparison);
     match &comparison.verdict {
         Verdict::Reported { copies: true } => "reported: exact copies, all tokens are equal".into(),
         Verdict::Reported { copies: false } => format!("reported: {similar}{limit}"),
@@ -413,7 +438,7 @@ fn sentence(entry: &Entry, comparison: &Comparison) -> String {
                 _ => "b has",
             }
         ),
-        Verdict::Refused(why) => format!("refused: {why}"),
+        Verdict::Refused(why) => format!("not run: {why}"),
         // A lexicon counts terms, not features.
         Verdict::NeedsCollection if comparison.parameters.iter().any(|row| row.name == "drop_common") => {
             "not compared: --drop-common drops features of many documents, and two are too few".into()
@@ -423,6 +448,29 @@ fn sentence(entry: &Entry, comparison: &Comparison) -> String {
             entry.name
         ),
     }
+}
+
+/// The parameters that decide, in parentheses: the least similarity, and the length of shingles.
+fn decisive(comparison: &Comparison) -> String {
+    let named = |row: &Row| format!("{} {}", row.name.replace('_', " "), row.value);
+    let limit = comparison.parameters.iter().find(|row| LIMITS.contains(&row.name)).map(named);
+    let shingle = match &comparison.tokenizer {
+        Some(tokenizer) => Some(format!("{tokenizer} tokens")),
+        None => comparison.parameters.iter().find(|row| row.name == SHINGLE).map(named),
+    };
+    let parts: Vec<String> = limit.into_iter().chain(shingle).collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+}
+
+/// How many bits agree where `agree` is the limit, and otherwise how many differ.
+fn bits(comparison: &Comparison, evidence: &Evidence) -> Option<String> {
+    let distance = evidence.distance?;
+    let of = evidence.agreement.iter().find(|agreement| agreement.what == "bits")?.of;
+    let is_agreement = comparison.parameters.iter().any(|row| row.name == "agree");
+    Some(match is_agreement {
+        true => format!("{} of {of} bits agree", of - distance as usize),
+        false => format!("{distance} of {of} bits differ"),
+    })
 }
 
 /// Whether the exact join would report a pair, for algorithms with sketches and an exact join.
@@ -455,6 +503,10 @@ impl Report<'_> {
                 format!("{} distinct", count(document.distinct_tokens() as u64)),
             ];
             out += &format!("{name}  {}\n   {}\n", document.name(), sizes.join(", "));
+        }
+        if let Some(Collection { documents, median_tokens }) = &self.collection {
+            let documents = counted(*documents as u64, "document");
+            out += &format!("median of {documents}: {}\n", counted(*median_tokens as u64, "token"));
         }
         self.passages_as_text(&mut out);
         self.differences_as_text(&mut out);
@@ -530,10 +582,13 @@ impl Report<'_> {
     /// The differences, marked as in `git diff --word-diff`.
     fn differences_as_text(&self, out: &mut String) {
         let Differences { a, b, shown, more, is_cut, .. } = &self.differences;
-        let count = if *shown == 0 { "no words differ".into() } else { counted(*shown as u64, "difference") };
-        let more = if *more == 0 { String::new() } else { format!(", {} more", terminal::count(*more as u64)) };
+        let places = match shown + more {
+            0 => "no words differ".into(),
+            all => format!("words differ in {}", counted(all as u64, "place")),
+        };
+        let first = if *more == 0 { String::new() } else { format!("; the first {} are shown", count(*shown as u64)) };
         let of = if *is_cut { " (only the beginnings of the texts were compared)" } else { "" };
-        *out += &format!("\n{count}{more}{of}\n");
+        *out += &format!("\n{places}{first}{of}\n");
         if *shown == 0 {
             return;
         }
@@ -590,6 +645,7 @@ impl Report<'_> {
                 })
                 .collect(),
             differences: DifferencesRecord::new(&self.differences),
+            median_tokens: self.median_tokens,
         };
         json(&record)
     }
@@ -690,6 +746,7 @@ struct Record<'a> {
     complete: bool,
     passages: Vec<PassageRecord<'a>>,
     differences: DifferencesRecord<'a>,
+    median_tokens: usize,
 }
 
 /// The words in which the texts differ.

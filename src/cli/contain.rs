@@ -5,6 +5,7 @@ use super::arguments::contain::{Arguments, Emit};
 use super::arguments::scan;
 use super::files::OutFile;
 use super::input;
+use super::markup;
 use super::outputs::Outputs;
 use super::preparation::Tokenization;
 use super::scan::{NOTHING_WRITTEN, check_failed, check_reference};
@@ -252,6 +253,7 @@ fn execute(
         let rejects = outputs.rejects(request.rejects.as_deref())?;
         let terminal = Terminal::new(request.quiet, total.map(|(a, b)| a + b)).with_rejects(rejects);
         input::warn_of_globs(&terminal, &[&request.paths, &request.against], &request.source);
+        markup::hint_of_pages(&terminal, &request.paths, &request.source);
         input::report_shared(&terminal, &input, reference.as_ref(), ["searched", "looked for"]);
         let result = search(&mut input, &mut reference, &request, &terminal);
         terminal.done();
@@ -410,9 +412,12 @@ fn decided(found: &Uncontained, records: u64) -> Written {
     Written { counts, records, dropped, short, exceeds_filter }
 }
 
-/// The coverage that is asked for, in words.
-fn coverage(least: Threshold) -> String {
-    if least == Threshold::LEAST { "any coverage".to_string() } else { format!("a coverage of {least} or more") }
+/// The coverage by these documents that is asked for, in words.
+fn coverage(least: Threshold, by: &str) -> String {
+    match least == Threshold::LEAST {
+        true => format!("at least one run that stands in {by}"),
+        false => format!("a coverage of {least} or more by {by}"),
+    }
 }
 
 /// The remarks on documents without a run, and on those of the reference, of which there are `references`; each with whether nothing can
@@ -441,15 +446,19 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
     let ContainOptions { shingle, min_coverage, min_coverage_all, .. } = request.options;
     let mut found = counted(documents, "document");
     let mut others = match request.emit {
-        Emit::Verdicts | Emit::Kept => ["a kept document", "all others"],
-        Emit::Containments | Emit::Pairs => ["another document", "all others"],
+        Emit::Verdicts | Emit::Kept => ["a kept document", "all others together"],
+        Emit::Containments | Emit::Pairs => ["another document", "all others together"],
     };
     if !request.against.is_empty() {
         found += &format!(" against {}", count(references));
-        others = ["a document of the reference", "all of the reference"];
+        others = ["a document of the reference", "all of the reference together"];
     }
-    let of_one = format!("{} by {}", coverage(min_coverage), others[0]);
-    let of_all = |least| format!("{} by {} together", coverage(least), others[1]);
+    let of_one = coverage(min_coverage, others[0]);
+    let of_all = |least| match least == Threshold::LEAST {
+        // What stands in all of them together stands in one.
+        true => coverage(least, others[0]),
+        false => coverage(least, others[1]),
+    };
     let by = match min_coverage_all.filter(|_| request.emit != Emit::Pairs) {
         // What stands in one document stands in all of them.
         Some(least) if least.as_f64() <= min_coverage.as_f64() => of_all(least),
@@ -461,7 +470,12 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
         (Emit::Pairs, None) if request.is_scan => {
             format!(": {} with a containment of {min_coverage} or more", counted(written.records, "pair"))
         }
-        (Emit::Pairs, None) => format!(": {} with {}", counted(written.records, "pair"), coverage(min_coverage)),
+        (Emit::Pairs, None) if min_coverage == Threshold::LEAST => {
+            format!(": {} with at least one run in common", counted(written.records, "pair"))
+        }
+        (Emit::Pairs, None) => {
+            format!(": {} with a coverage of {min_coverage} or more", counted(written.records, "pair"))
+        }
         (_, None) => format!(": {} with {by}", count(written.records)),
     };
     terminal.line(&found);

@@ -115,13 +115,15 @@ impl Data {
     pub fn as_text(&self) -> String {
         let mut out = String::new();
         let mut line = |line: String| writeln!(out, "{line}").expect("writing to a string cannot fail");
-        line(format!("\n{}, {}", counted(self.documents, "document"), bytes(self.bytes as f64)));
+        line(format!("{}, {}", counted(self.documents, "document"), bytes(self.bytes as f64)));
         line(format!(
             "  median length: {}, {}",
             counted(self.median_words, "word"),
             counted(self.median_tokens as u64, "token")
         ));
-        line(format!("  {}, {} with too few features", counted(self.copies, "exact copy"), count(self.featureless)));
+        let names = if self.featureless > 0 { " (dedup scan --emit verdicts names them)" } else { "" };
+        let featureless = count(self.featureless);
+        line(format!("  {}, {featureless} with too few features{names}", counted(self.copies, "exact copy")));
         if self.failed > 0 {
             line(format!("  {} failed", count(self.failed)));
         }
@@ -162,7 +164,7 @@ impl Data {
             range.examples.iter().flat_map(Pair::lines).for_each(&mut line);
         }
         line(String::new());
-        line(self.last_line());
+        line(self.last_line() + "\n");
         out
     }
 

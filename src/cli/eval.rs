@@ -240,7 +240,7 @@ fn run_each(
         let outcome = match outcome {
             Err(Error::Unsuitable(reason)) if runs.len() > 1 => {
                 line(out, &Refusal { r#type: "eval", algo: entry.name, refused: &spelled(&reason) })?;
-                table.note(entry.name, format!("refused: {}", spelled(&reason)));
+                table.note(entry.name, format!("not run: {}", spelled(&reason)));
                 continue;
             }
             outcome => outcome?,
@@ -647,10 +647,10 @@ mod tests {
     fn a_table_lines_up() {
         let mut table = Table::new(&["name", "n", "F1"]);
         table.row(vec!["long name".into(), "1,000".into(), "0.5000".into()]);
-        table.note("x", "refused: a long reason".into());
+        table.note("x", "not run: a long reason".into());
         assert_eq!(
             table.lines(),
-            ["  name           n      F1", "  long name  1,000  0.5000", "  x          refused: a long reason"]
+            ["  name           n      F1", "  long name  1,000  0.5000", "  x          not run: a long reason"]
         );
     }
 

@@ -23,6 +23,7 @@ mod input;
 mod json;
 mod lexicon;
 mod mark;
+mod markup;
 mod method;
 mod monitor;
 mod numbers;

@@ -3,6 +3,7 @@
 use super::arguments::passages::{Arguments, Emit};
 use super::cut::{CutRequest, cut_in_words, summarise_folder};
 use super::input;
+use super::markup;
 use super::outputs::Outputs;
 use super::preparation::Tokenization;
 use super::scan::check_reference;
@@ -112,6 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         let rejects = outputs.rejects(request.rejects.as_deref())?;
         let terminal = Terminal::new(request.quiet, total.map(|(a, b)| a + b)).with_rejects(rejects);
         input::warn_of_globs(&terminal, &[&request.paths, &request.against], &request.source);
+        markup::hint_of_pages(&terminal, &request.paths, &request.source);
         let not_done = if request.cut.is_some() { "written" } else { "searched" };
         input::report_shared(&terminal, &input, reference.as_ref(), ["compared with", not_done]);
         let result = search(&mut input, &mut reference, &request, &terminal);

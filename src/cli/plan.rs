@@ -4,6 +4,7 @@ use super::arguments::plan::Arguments;
 use super::data::Data;
 use super::input;
 use super::json::{Ordered, json};
+use super::markup;
 use super::method::Method;
 use super::numbers::{time, whole};
 use super::preparation::Described;
@@ -55,7 +56,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         steps.extend(prepared.into_iter().map(|(step, value)| (step, value, "as given".to_string())));
         let table = as_table(entry.name, documents, &plan, &steps);
         let data = data.as_ref().map(|data| escaped_lines(&data.as_text())).unwrap_or_default();
-        format!("{}{table}{data}", preset.map(about).unwrap_or_default())
+        format!("{data}{}{table}", preset.map(about).unwrap_or_default())
     };
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::output("cannot write the plan", e))?;
@@ -67,8 +68,9 @@ fn look(arguments: &Arguments, method: &Method<'_>, factory: &TableFactory) -> R
     let paths = input::paths(&arguments.paths, &[])?;
     let source = input::source_options(&arguments.input, arguments.run.temp_dir.as_deref())?;
     end_programs_on_signals(&source)?;
-    let mut input = Input::new(paths, source);
+    let mut input = Input::new(paths.clone(), source.clone());
     let terminal = Terminal::new(arguments.run.quiet, input.total_bytes());
+    markup::hint_of_pages(&terminal, &paths, &source);
     let options = input::reading_engine_options((&arguments.input, &arguments.run), &method.tokens);
     let sample = arguments.sample as usize;
     let found = sample_similarities(&mut input, factory, &options, &terminal, sample);

@@ -5,6 +5,7 @@ use super::arguments::scan::{Arguments, Emit};
 use super::files::OutFile;
 use super::input;
 use super::json::Ordered;
+use super::markup;
 use super::method::Method;
 use super::outputs::Outputs;
 use super::preparation::{Described, Tokenization};
@@ -244,6 +245,7 @@ fn scan(
 /// Warns of globs that match no file, and reports files that are on both sides.
 fn report_files(terminal: &Terminal, request: &Request, (input, reference): (&Input, Option<&Input>)) {
     input::warn_of_globs(terminal, &[&request.paths, &request.against], &request.source);
+    markup::hint_of_pages(terminal, &request.paths, &request.source);
     input::report_shared(terminal, input, reference, ["compared with", "an input"]);
 }
 
@@ -516,7 +518,12 @@ fn summarise(
     }
     terminal.line(&terminal::what_ran(report, &request.tokens));
     let seconds = started.elapsed().as_secs_f64();
-    let featureless = format!("{} with too few features", counted(featureless, "document"));
+    let names = match request.emit {
+        _ if featureless == 0 => "",
+        Emit::Verdicts | Emit::Fingerprints => " (note: no features)",
+        _ => " (--emit verdicts names them)",
+    };
+    let featureless = format!("{} with too few features{names}", counted(featureless, "document"));
     let speed = bytes(read as f64 / seconds.max(1e-9));
     let cost = format!("{} in {seconds:.2} s ({speed}/s)", bytes(read as f64));
     // What was found, and what that cost this run.

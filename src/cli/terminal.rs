@@ -221,6 +221,11 @@ impl Terminal {
         }
     }
 
+    /// Whether only failures are shown.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Prints a line.
     pub fn line(&self, line: &str) {
         self.unless_quiet(Styled::default().text(line));

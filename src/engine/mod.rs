@@ -73,6 +73,7 @@ pub(crate) use arrange::{MANY, Partner, Portion};
 pub use chosen::Chosen;
 pub use fingerprints::{Fingerprint, Fingerprints};
 pub use hosts::{HostPair, Hosts, MAX_HOSTS_PER_TEXT, host_of};
+pub(crate) use read::median_of;
 pub use request::Scan;
 pub use sample::{Bounded, EXAMPLES, Example, Removal, Similarities, SimilarityRange, sample_similarities};
 pub use scan::{count_terms, deduplicate, scan, scan_to_keep};

@@ -724,7 +724,7 @@ fn columns_of(prepared: &PreparedAlgorithm) -> Option<usize> {
 }
 
 /// The lower median of the numbers other than 0; 0 if there are none.
-pub(super) fn median_of(lengths: &[u32]) -> usize {
+pub(crate) fn median_of(lengths: &[u32]) -> usize {
     median(&mut lengths.iter().copied().filter(|&length| length > 0).collect::<Vec<_>>())
 }
 

@@ -950,6 +950,7 @@ pub struct Comparison {
     pub complete: bool,
     pub passages: Vec<Passage>,
     differences: ComparedWords,
+    median_tokens: usize,
 }
 
 #[derive(Debug, Deserialize, Serialize)]

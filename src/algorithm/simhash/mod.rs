@@ -321,8 +321,8 @@ fn warnings(simhash: &SimHash, median_tokens: usize) -> Vec<String> {
     let mut warnings = Vec::new();
     if (1..WARNED_BELOW_TOKENS).contains(&median_tokens) {
         warnings.push(format!(
-            "SimHash is weak on short documents: their median is {median_tokens} tokens, and below {WARNED_BELOW_TOKENS} one changed \
-             word can move more than 3 bits; `algo minhash` finds more"
+            "SimHash misses most edits in short documents: their median is {median_tokens} tokens, and below {WARNED_BELOW_TOKENS} one \
+             changed word can move more than 3 bits; `algo minhash` finds more"
         ));
     }
     if simhash.weigher.weights() == Weights::TermFrequency {

@@ -61,7 +61,9 @@ pub fn command() -> Command {
              features and fingerprints, and how much of each document the other contains.\n\n\
              A document is a file in any encoding, compression and format that dedup scan reads, or a record of one: FILE:RECORD, with \
              the line, the row of Parquet, or the number of the record of an archive, as in ids and messages. A file whose name ends so \
-             is taken as a file. With --in PATH, A and B are the ids of two documents there.",
+             is taken as a file. With --in PATH, A and B are the ids of two documents there.\n\n\
+             Parameters that are not given, such as --shingle, follow from the median length of documents, as in a scan: with --in of all \
+             documents of PATH, as a scan of PATH takes it; otherwise of A and B alone. The verdict names the length of shingles.",
         )
         .after_help(
             "Examples:\n  dedup compare old.txt new.txt\n  dedup compare old.txt new.txt --algo minhash --threshold 0.6\n  \
@@ -80,7 +82,8 @@ pub fn command() -> Command {
                 .help("Take A and B as the ids of documents in this file or folder; may be repeated")
                 .long_help(
                     "Take A and B as the ids of documents in this file or folder, as in the results of dedup scan; may be repeated, and - is \
-                     standard input. All of it is read, to see whether an id is that of several documents.",
+                     standard input. All of it is read, to see whether an id is that of several documents, and to measure their median length, from \
+                     which the length of shingles follows.",
                 ),
         )
         .arg(

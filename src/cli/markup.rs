@@ -1,0 +1,87 @@
+//! A hint for fields of records that hold HTML but are read as plain text.
+
+use super::terminal::{Terminal, count};
+use neardups::source::{Input, ReadOptions, Source as _};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+/// The number of records that are looked at.
+const SAMPLE: usize = 100;
+
+/// The fewest pages among them for which there is a hint: they must also be half of all.
+const FEWEST: usize = 3;
+
+/// The bytes of a text that are looked at.
+const BEGINNING: usize = 4096;
+
+/// Prints a hint if most of the first records hold HTML, and fields are not read as pages. Standard input is not looked at, and
+/// neither are files that a program reads.
+pub fn hint_of_pages(terminal: &Terminal, paths: &[PathBuf], options: &ReadOptions) {
+    if terminal.is_quiet() || options.pages_in_fields || !options.programs.is_empty() {
+        return;
+    }
+    let paths: Vec<PathBuf> = paths.iter().filter(|path| path.is_file() || path.is_dir()).cloned().collect();
+    let mut input = Input::new(paths, options.clone());
+    if input.field_names().is_none() {
+        return;
+    }
+    let (pages, records) = pages_among_records(&mut input);
+    if pages >= FEWEST && 2 * pages >= records {
+        terminal.warning(&format!(
+            "{} of the first {} records hold HTML, and its tags count as words: --content html reads only the text of such fields, \
+             --content main only the main text",
+            count(pages as u64),
+            count(records as u64)
+        ));
+    }
+}
+
+/// How many of the first records hold HTML, and how many these records are.
+fn pages_among_records(input: &mut Input) -> (usize, usize) {
+    let (mut pages, mut records) = (0, 0);
+    input.read(&mut |batch| {
+        batch.documents(&mut |document| {
+            if let Ok(document) = document
+                && document.place.line.is_some()
+                && records < SAMPLE
+            {
+                records += 1;
+                pages += usize::from(is_page(&document.text));
+            }
+        });
+        if records < SAMPLE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    (pages, records)
+}
+
+/// Whether a text looks like a page, or a part of one: it begins as a page, or has some common tags that end.
+fn is_page(text: &str) -> bool {
+    const TAGS: &[&str] =
+        &["p", "div", "span", "a", "li", "ul", "td", "tr", "h1", "h2", "h3", "strong", "b", "em", "i"];
+    let bytes = text.trim_start().as_bytes();
+    let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(BEGINNING)]).to_ascii_lowercase();
+    if ["<!doctype html", "<html", "<head", "<body"].iter().any(|start| beginning.starts_with(start)) {
+        return true;
+    }
+    let ends = beginning.split("</").skip(1).filter_map(|rest| rest.split_once('>'));
+    ends.filter(|(tag, _)| TAGS.contains(tag)).take(2).count() == 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_page;
+
+    #[test]
+    fn pages_and_parts_of_pages_are_recognised() {
+        for page in
+            ["<!DOCTYPE html>\n<p>x", " <html lang=en>", "<p>One.</p><P>Two.</P>", "see <a href=x>y</a> and <b>z</b>"]
+        {
+            assert!(is_page(page), "{page}");
+        }
+        for text in
+            ["", "a < b </ c >", "Vec<String> and </p> alone", "the closing tag </b>", "if a<b { } else { d>c }"]
+        {
+            assert!(!is_page(text), "{text}");
+        }
+    }
+}
