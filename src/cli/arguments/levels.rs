@@ -203,10 +203,13 @@ fn shown(level: Level, command: Command, before: &str) -> Command {
             (command.get_long_about().cloned(), after.map(ToString::to_string))
         }
     };
+    let chapter = chapter_of(&name).map(|chapter| format!("Chapter of the guide: dedup help {chapter}."));
     let more = match level {
-        _ if !hides => None,
-        Level::Brief => Some(format!("{name} --help shows more options, {name} --help-all every option.")),
-        _ => Some(format!("{name} --help-all describes every option; dedup help lists the chapters of the guide.")),
+        Level::Brief => hides.then(|| format!("{name} --help shows more options, {name} --help-all every option.")),
+        _ if !hides => chapter,
+        _ => Some(
+            format!("{name} --help-all describes every option. {}", chapter.unwrap_or_default()).trim_end().to_string(),
+        ),
     };
     let after: Vec<String> = examples.into_iter().chain(more).collect();
     let command = command.mut_args(show).mut_subcommands(|command| shown(level, command, &inner));
@@ -216,6 +219,27 @@ fn shown(level: Level, command: Command, before: &str) -> Command {
         Some(about) => command.before_help(about).help_template(WITHOUT_ABOUT),
         None => command,
     }
+}
+
+/// The commands with a chapter of the guide about them.
+const CHAPTERS_OF: &[(&str, &str)] = &[
+    ("scan", "scanning"),
+    ("filter", "filtering"),
+    ("index", "filtering"),
+    ("check", "checking"),
+    ("clean", "cleaning"),
+    ("passages", "repeats"),
+    ("contain", "containing"),
+    ("compare", "comparing"),
+    ("plan", "choosing"),
+    ("eval", "choosing"),
+    ("lexicon", "algorithms"),
+];
+
+/// The chapter about a command, given as it is typed: `dedup index stats`.
+fn chapter_of(command: &str) -> Option<&'static str> {
+    let name = command.split(' ').nth(1)?;
+    CHAPTERS_OF.iter().find(|(command, _)| *command == name).map(|&(_, chapter)| chapter)
 }
 
 /// The first examples, unless there are few.
@@ -249,6 +273,17 @@ mod tests {
             ["dedup"].into_iter().chain(path.iter().map(String::as_str)).chain([option]).map(OsString::from).collect();
         let program = at(Level::of(&line), crate::cli::command()).term_width(WIDTH);
         program.try_get_matches_from(line).expect_err("asks for help").render().to_string()
+    }
+
+    #[test]
+    fn commands_name_chapters_that_exist() {
+        let program = crate::cli::command();
+        for (command, chapter) in CHAPTERS_OF {
+            assert!(program.find_subcommand(command).is_some(), "{command}");
+            assert!(neardups::guide::CHAPTERS.iter().any(|known| known.name == *chapter), "{chapter}");
+        }
+        assert_eq!(chapter_of("dedup index stats"), Some("filtering"));
+        assert_eq!(chapter_of("dedup"), None);
     }
 
     #[test]
