@@ -31,7 +31,8 @@ pub const RECORDS_SCHEMA: &str = include_str!("records.schema.json");
 macro_rules! chapters {
     ($($name:ident: $summary:literal,)*) => {
         $(
-            #[doc = include_str!(concat!(stringify!($name), ".md"))]
+            #[cfg_attr(not(all(doctest, not(feature = "check"))), doc = include_str!(concat!(stringify!($name), ".md")))]
+            #[cfg_attr(all(doctest, not(feature = "check")), doc = "The examples need the feature `check`.")]
             pub mod $name {}
         )*
 
@@ -116,6 +117,18 @@ mod tests {
             for (number, line) in prose(text) {
                 let free = line.starts_with('|') || line.contains("](");
                 assert!(free || line.chars().count() <= WIDTH, "{name}.md:{number}: {line}");
+            }
+        }
+    }
+
+    /// Readers on the web would see the lines that rustdoc hides.
+    #[test]
+    fn examples_in_rust_have_no_hidden_lines() {
+        for Chapter { name, text, .. } in CHAPTERS {
+            let mut is_rust = false;
+            for (number, line) in (1..).zip(text.lines()) {
+                is_rust = if line.starts_with("```") { line == "```rust" } else { is_rust };
+                assert!(!is_rust || line != "#" && !line.starts_with("# "), "{name}.md:{number}: {line}");
             }
         }
     }
