@@ -153,6 +153,13 @@ pub(super) struct Removed<'a> {
     /// The share of its words that stand elsewhere, if these were to be cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<f64>,
+    /// The document that contains it, the share of its runs that stand there, and with a reference that in all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contained_in: Option<Partner<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage_all: Option<f64>,
 }
 
 /// A line of `removed.jsonl` for a part of a text.
@@ -378,6 +385,9 @@ impl<'a> Removed<'a> {
             error: None,
             same_file: None,
             cut: None,
+            contained_in: None,
+            coverage: None,
+            coverage_all: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! inputs     paths → files, each with the path of its output                              (inputs.rs)
 //! decider    what decides which records are left out: a scan, or an index                 (decider.rs, by_scan.rs, by_index.rs)
+//! contain    or containment: documents that others contain                                (by_containment.rs)
 //! passages   or which parts of their texts: passages that stand elsewhere                 (by_passages.rs)
 //! decide     decisions → the records of each file that are left out; removed.jsonl        (decisions.rs)
 //! write      each file without them, several beside each other                            (write.rs)
@@ -25,6 +26,7 @@
 //!
 //! Files that move are listed in `moved.jsonl`, on the disk, before the first one moves.
 
+mod by_containment;
 mod by_index;
 mod by_passages;
 mod by_scan;
@@ -49,8 +51,9 @@ pub use stream::{write_cut, write_kept, write_uncontained};
 use crate::algorithm::AlgorithmFactory;
 use crate::engine::{KeptOutcome, Observer, Report};
 use crate::error::Error;
-use crate::passages::{CutOptions, PassageOptions};
+use crate::passages::{ContainOptions, CutOptions, PassageOptions, Uncontained};
 use crate::source::{self, Input};
+use by_containment::ByContainment;
 use by_index::Stream;
 use by_passages::ByPassages;
 use by_scan::Scanning;
@@ -157,6 +160,30 @@ pub fn cut_passages(
     observer: &dyn Observer,
 ) -> Result<Cleaned, Error> {
     write_clean(paths, output, &mut ByPassages { passages, cut, options, observer }, options, observer)
+}
+
+/// Writes the files of these paths into the folder `output`, without the documents that others contain, as
+/// [`find_uncontained`](crate::passages::find_uncontained) decides; with [`against`](CleanOptions::against), that a reference contains.
+/// Without a folder, only decides. See the [module](self) for the folder. `review` gets the decisions, and warnings about the
+/// input, before anything is written, unless an earlier run has decided.
+///
+/// Of the options, the same have an effect as for [`cut_passages`].
+///
+/// # Errors
+/// As for [`clean`](clean()), and [`find_uncontained`](crate::passages::find_uncontained).
+///
+/// # Cost
+/// Those of [`find_uncontained`](crate::passages::find_uncontained), and one more reading of the files of which records are left out.
+/// Memory: 8 bytes more for each record that is left out, and some 200 bytes for each file.
+pub fn clean_uncontained(
+    paths: &[PathBuf],
+    output: Option<&Path>,
+    contain: &ContainOptions,
+    options: &CleanOptions,
+    observer: &dyn Observer,
+    review: &mut dyn FnMut(&Uncontained, &[String]),
+) -> Result<Cleaned, Error> {
+    write_clean(paths, output, &mut ByContainment { contain, options, observer, review }, options, observer)
 }
 
 /// Writes the files of these paths without what is left out.

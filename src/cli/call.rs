@@ -216,7 +216,8 @@ pub fn contain(
     documents: Documents,
     is_against: bool,
 ) -> Result<Search<ContainEmit, ContainOptions>, Refused> {
-    let matches = parse_with(contain_arguments::command(), documents.withheld(), given, reference(is_against))?;
+    let withheld = [&documents.withheld()[..], &["output"]].concat();
+    let matches = parse_with(contain_arguments::command(), withheld, given, reference(is_against))?;
     let mut arguments = contain_arguments::Arguments::new(&matches);
     arguments.paths = vec![DOCUMENTS.into()];
     let names_ids = arguments.input.id_field.is_typed;

@@ -3,6 +3,7 @@
 use super::arguments::OnError;
 use super::arguments::contain::{Arguments, Emit};
 use super::arguments::scan;
+use super::cut;
 use super::files::OutFile;
 use super::input;
 use super::markup;
@@ -16,7 +17,7 @@ use super::status::{Status, usage_error};
 use super::terminal::{Terminal, bytes, count, counted};
 use neardups::Error;
 use neardups::algorithm::parameter::THRESHOLD;
-use neardups::clean::{self, CleanOptions};
+use neardups::clean::{self, CleanOptions, Cleaned};
 use neardups::hash;
 use neardups::passages::{self, ContainOptions, ContainPreset, ContainmentVerdict, PassageCounts, Uncontained};
 use neardups::report::PassageLines;
@@ -38,6 +39,8 @@ pub struct Request {
     preset: Option<&'static ContainPreset>,
     pub options: ContainOptions,
     pub emit: Emit,
+    /// The folder that kept documents are written to; standard output without one.
+    output: Option<PathBuf>,
     /// Whether the pairs are those of `dedup scan --measure containment`.
     is_scan: bool,
     pub on_error: OnError,
@@ -94,6 +97,7 @@ impl Request {
             preset,
             options,
             emit: arguments.emit,
+            output: arguments.output.clone(),
             is_scan: false,
             on_error: arguments.on_error.value,
             rejects: input.rejects.clone(),
@@ -145,6 +149,7 @@ impl Request {
             tokens,
             preset: None,
             emit: Emit::Pairs,
+            output: None,
             is_scan: true,
             on_error: arguments.on_error.value,
             rejects: input.rejects.clone(),
@@ -193,8 +198,17 @@ fn refuse_of_scan(arguments: &scan::Arguments) -> Result<(), Error> {
 
 /// Refuses `--max-passages`, `--min-coverage-all` and `--on-error` where they have no effect.
 fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
-    let Arguments { emit, on_error, .. } = arguments;
+    let Arguments { emit, on_error, output, .. } = arguments;
     let what = emit.name();
+    if output.is_some() && *emit != Emit::Kept {
+        let why = "--output writes the documents that are kept: leave --emit out, or use --emit kept";
+        return Err(usage_error(why));
+    }
+    let is_standard = |path: &PathBuf| path.as_os_str() == "-";
+    if output.is_some() && (arguments.paths.is_empty() || arguments.paths.iter().any(is_standard)) {
+        let why = "standard input (-) cannot be written back to a folder: name files or folders (--emit kept writes to standard output)";
+        return Err(usage_error(why));
+    }
     if *emit != Emit::Containments && arguments.max_passages.is_typed {
         return Err(usage_error(format!("--max-passages has no effect on {what}: use --emit containments")));
     }
@@ -218,10 +232,12 @@ fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
 /// Finds the documents that are contained in others, writes them, and prints a summary.
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let mut outputs = Outputs::new();
+    arguments.output.iter().try_for_each(|folder| outputs.writes_folder(folder, "--output"))?;
     outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;
     arguments.against.iter().try_for_each(|reference| outputs.reads_reference(reference))?;
     outputs.reads_stop_words(&arguments.tokens)?;
-    execute(&mut outputs, arguments.stats.as_deref(), || Request::resolve(arguments))
+    let is_folder = arguments.output.is_some();
+    execute(&mut outputs, arguments.stats.as_deref(), is_folder, || Request::resolve(arguments))
 }
 
 /// `dedup scan --measure containment`: finds the pairs of documents one of which stands in the other.
@@ -229,18 +245,23 @@ pub fn scan(arguments: &scan::Arguments) -> Result<Status, Error> {
     let mut outputs = Outputs::new();
     outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;
     outputs.reads_stop_words(&arguments.method.tokens)?;
-    execute(&mut outputs, arguments.stats.as_deref(), || Request::of_scan(arguments))
+    execute(&mut outputs, arguments.stats.as_deref(), false, || Request::of_scan(arguments))
 }
 
 fn execute(
     outputs: &mut Outputs,
     stats: Option<&Path>,
+    is_folder: bool,
     resolve: impl FnOnce() -> Result<Request, Error>,
 ) -> Result<Status, Error> {
     let stats = outputs.stats(stats)?;
     with_stats(stats, |stats_file: &mut Option<OutFile>| {
-        refuse_closed_output()?;
-        end_on_signals(stats_file.as_ref(), INCOMPLETE)?;
+        if is_folder {
+            end_on_signals(stats_file.as_ref(), format!("{INCOMPLETE}: the same command continues"))?;
+        } else {
+            refuse_closed_output()?;
+            end_on_signals(stats_file.as_ref(), INCOMPLETE)?;
+        }
         let started = Instant::now();
         let request = resolve()?;
         check_reference(&request.against)?;
@@ -259,12 +280,16 @@ fn execute(
         terminal.done();
         let (written, result) = terminal.finish_rejects(result)?;
         input.fields_never_found().iter().for_each(|warning| terminal.warning(&spelled(warning)));
-        let files = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
+        let files = match &written.cleaned {
+            Some(cleaned) => cleaned.read,
+            None => input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default(),
+        };
         let PassageCounts { documents, failed, skipped, .. } = written.counts;
         let is_written = result.is_ok();
         let failure = match result {
             // The reader of the output closed it early: that is not an error, but statistics and status still count.
             Err(error) if !error.is_closed_pipe() => Some(error),
+            _ if written.cleaned.is_some() => None,
             _ => input::check_not_empty(request.allow_empty, documents, (failed, skipped), &input.counts()).err(),
         };
         if is_written {
@@ -277,6 +302,7 @@ fn execute(
 }
 
 /// What was found and written.
+#[derive(Default)]
 struct Written {
     counts: PassageCounts,
     /// Records.
@@ -287,6 +313,8 @@ struct Written {
     short: [u64; 2],
     /// Whether more of the reference was kept than is needed.
     exceeds_filter: bool,
+    /// What was written to a folder.
+    cleaned: Option<Cleaned>,
 }
 
 /// What was found, and why writing it ended early.
@@ -307,6 +335,7 @@ fn search(
         Emit::Containments => write_containments(input, reference, request, terminal),
         Emit::Pairs => write_pairs(input, reference, request, terminal),
         Emit::Verdicts => write_verdicts(input, reference, request, terminal),
+        Emit::Kept if request.output.is_some() => write_folder(request, terminal),
         Emit::Kept => write_kept(input, reference, request, terminal),
     }
 }
@@ -331,7 +360,7 @@ fn write_containments(
     });
     let (counts, exceeds_filter) = (found.counts().clone(), found.exceeds_filter());
     let short = [found.short(), found.short_references()];
-    Ok((Written { counts, records, dropped: None, short, exceeds_filter }, result))
+    Ok((Written { counts, records, dropped: None, short, exceeds_filter, cleaned: None }, result))
 }
 
 fn write_pairs(
@@ -361,7 +390,7 @@ fn write_pairs(
     let (mut counts, exceeds_filter) = (found.counts().clone(), found.exceeds_filter());
     let short = [found.short(), found.short_references()];
     counts.spilled += spilled;
-    Ok((Written { counts, records, dropped: None, short, exceeds_filter }, result))
+    Ok((Written { counts, records, dropped: None, short, exceeds_filter, cleaned: None }, result))
 }
 
 fn write_verdicts(
@@ -409,7 +438,35 @@ fn decided(found: &Uncontained, records: u64) -> Written {
     let counts = found.counts().clone();
     let (dropped, exceeds_filter) = (Some(found.dropped()), found.exceeds_filter());
     let short = [found.short(), found.short_references()];
-    Written { counts, records, dropped, short, exceeds_filter }
+    Written { counts, records, dropped, short, exceeds_filter, cleaned: None }
+}
+
+/// Writes the files without the documents that others contain.
+fn write_folder(request: &Request, terminal: &Terminal) -> Result<Found, Error> {
+    let options = CleanOptions {
+        source: request.source.clone(),
+        against: request.against.clone(),
+        on_error: request.on_error.into(),
+        allow_empty: request.allow_empty,
+        worded: |warning| spelled(warning).into_owned(),
+        ..CleanOptions::default()
+    };
+    let (folder, mut decided_now) = (request.output.as_deref(), None);
+    let mut review = |found: &Uncontained, warnings: &[String]| {
+        warnings.iter().for_each(|warning| terminal.warning(warning));
+        decided_now = Some(decided(found, 0));
+    };
+    let cleaned = clean::clean_uncontained(&request.paths, folder, &request.options, &options, terminal, &mut review);
+    terminal.done();
+    if cleaned.is_err() && folder.is_some_and(|folder| folder.join("_dedup/state.json").exists()) {
+        terminal.line("what was written stays, and the same command continues");
+    }
+    let cleaned = cleaned?;
+    // An earlier run may have decided.
+    let written = decided_now.unwrap_or_default();
+    let counts = PassageCounts { failed: cleaned.failed, ..written.counts };
+    let records = cleaned.records - cleaned.removed;
+    Ok((Written { counts, records, cleaned: Some(cleaned), ..written }, Ok(())))
 }
 
 /// The coverage by these documents that is asked for, in words.
@@ -442,6 +499,12 @@ pub fn remarks_on_short(short: [u64; 2], references: u64, shingle: usize, keeps:
 }
 
 fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: source::Counts, started: Instant) {
+    if let (Some(folder), Some(cleaned)) = (&request.output, &written.cleaned) {
+        cut::summarise_folder(terminal, folder, cleaned, "what was left out", started);
+        if written.dropped.is_none() {
+            return;
+        }
+    }
     let PassageCounts { documents, references, tokens, bytes: read, spilled, .. } = written.counts;
     let ContainOptions { shingle, min_coverage, min_coverage_all, .. } = request.options;
     let mut found = counted(documents, "document");

@@ -9,7 +9,7 @@ use neardups::clean::{self, CleanOptions, Cleaned, CutReport, cut_passages};
 use neardups::passages::{CutCounts, CutOptions, PassageOptions};
 use neardups::source::{Input, ReadOptions};
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// What is cut, and where the rest is written.
@@ -126,8 +126,8 @@ pub fn cut_in_words(cuts: &CutCounts) -> String {
 }
 
 /// Prints what was written to the folder.
-pub fn summarise_folder(terminal: &Terminal, request: &CutRequest, cleaned: &Cleaned, started: Instant) {
-    let Some(folder) = &request.output else { return };
+/// `listed` is what `removed.jsonl` lists.
+pub fn summarise_folder(terminal: &Terminal, folder: &Path, cleaned: &Cleaned, listed: &str, started: Instant) {
     let (shown, own) = (folder.display(), folder.join("_dedup"));
     let Cleaned { files, records, removed, damaged, .. } = *cleaned;
     if cleaned.was_complete {
@@ -142,10 +142,8 @@ pub fn summarise_folder(terminal: &Terminal, request: &CutRequest, cleaned: &Cle
     };
     let (written, size) = (counted(cleaned.files_written, "file"), bytes(cleaned.bytes_written as f64));
     let (seconds, list) = (started.elapsed().as_secs_f64(), own.join("removed.jsonl"));
-    terminal.line(&format!(
-        "{written} ({size}) in {shown}{continued}, {seconds:.2} s; {} lists what was cut",
-        list.display()
-    ));
+    terminal
+        .line(&format!("{written} ({size}) in {shown}{continued}, {seconds:.2} s; {} lists {listed}", list.display()));
     if damaged > 0 {
         let files =
             if damaged == 1 { "1 damaged file is".into() } else { format!("{} damaged files are", count(damaged)) };

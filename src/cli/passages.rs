@@ -257,8 +257,9 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
     if written.cleaned.is_none() || written.cuts.is_some() {
         summarise_search(terminal, request, written, started);
     }
-    if let (Some(cut), Some(cleaned)) = (&request.cut, &written.cleaned) {
-        summarise_folder(terminal, cut, cleaned, started);
+    let folder = request.cut.as_ref().and_then(|cut| cut.output.as_ref());
+    if let (Some(folder), Some(cleaned)) = (folder, &written.cleaned) {
+        summarise_folder(terminal, folder, cleaned, "what was cut", started);
     }
     let PassageCounts { repaired, skipped, failed, fell_back, .. } = written.counts;
     input::report_left_out(terminal, [failed, skipped, repaired, fell_back], files);

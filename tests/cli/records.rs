@@ -328,6 +328,12 @@ pub struct Removed {
     same_file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contained_in: Option<Kept>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coverage: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coverage_all: Option<Box<RawValue>>,
 }
 
 /// A line of `_dedup/removed.jsonl` about a part of a text.
@@ -421,11 +427,19 @@ pub struct Kept {
 
 impl Removed {
     fn check(&self) -> bool {
-        let reasons = [self.duplicate_of.is_some(), self.error.is_some(), self.same_file.is_some(), self.cut.is_some()];
+        let reasons = [
+            self.duplicate_of.is_some(),
+            self.error.is_some(),
+            self.same_file.is_some(),
+            self.cut.is_some(),
+            self.contained_in.is_some(),
+        ];
         self.duplicate_of.is_some() == self.similarity.is_some()
             && self.similarity.as_ref().is_none_or(|value| similarity(value).is_some())
             && self.duplicate_of.as_ref().is_none_or(|kept| kept.file.is_some() || kept.record.is_none())
             && self.cut.is_none_or(|share| 0.0 < share && share <= 1.0)
+            && self.contained_in.is_some() == self.coverage.is_some()
+            && (self.coverage_all.is_none() || self.coverage.is_some())
             && reasons.iter().filter(|&&is_it| is_it).count() == 1
     }
 }

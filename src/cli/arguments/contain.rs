@@ -23,7 +23,9 @@ pub struct Arguments {
     pub min_coverage: Option<Threshold>,
     /// `--min-coverage-all`, if it was typed.
     pub min_coverage_all: Option<Threshold>,
-    /// `--emit`.
+    /// `--output`.
+    pub output: Option<PathBuf>,
+    /// `--emit`; with `--output` kept records by default.
     pub emit: Emit,
     /// `--max-passages`.
     pub max_passages: Defaulted<u64>,
@@ -49,7 +51,11 @@ impl Arguments {
             shingle: value(given, "shingle").copied(),
             min_coverage: value(given, "min-coverage").copied(),
             min_coverage_all: value(given, "min-coverage-all").copied(),
-            emit: chosen(given, "emit", EMITS).expect("has a default"),
+            emit: match path(given, "output") {
+                Some(_) if !is_typed(given, "emit") => Emit::Kept,
+                _ => chosen(given, "emit", EMITS).expect("has a default"),
+            },
+            output: path(given, "output"),
             max_passages: Defaulted {
                 value: *value(given, "max-passages").expect("has a default"),
                 is_typed: is_typed(given, "max-passages"),
@@ -110,6 +116,7 @@ pub fn command() -> Command {
             "Examples:\n  dedup contain mails.jsonl                          messages of which others quote half or more\n  \
              dedup contain mails.jsonl --shingle 4 --min-coverage 1 --emit kept > inclusive.jsonl\n  \
              dedup contain test.jsonl --against train/ --preset gpt-3\n  \
+             dedup contain train/ --against test.jsonl --preset gpt-3 --output clean/\n  \
              dedup contain answers/ --against sources/ --shingle 3 --min-coverage 0.2",
         )
         .arg(input::paths_arg())
@@ -146,6 +153,7 @@ pub fn command() -> Command {
         )))
         .arg(share("min-coverage-all").help("Report also documents of which at least this share stands in all others together"))
         .arg(choice("emit", "KIND", EMITS.iter().map(|&(name, _, help)| (name, help)), "What to write").default_value("containments"))
+        .arg(output_arg())
         .arg(
             Arg::new("max-passages")
                 .long("max-passages")
@@ -159,4 +167,18 @@ pub fn command() -> Command {
         .args([input::on_error_arg("keep"), input::rejects_arg(), input::allow_empty_arg()])
         .args(run::args())
         .arg(run::stats_arg("Write counts and timings to a file as one JSON object"))
+}
+
+fn output_arg() -> Arg {
+    Arg::new("output")
+        .short('o')
+        .long("output")
+        .value_name("DIR")
+        .value_parser(value_parser!(PathBuf))
+        .help("Write every file again below this folder, without the documents that are contained: new, empty, or that of an interrupted run")
+        .long_help(
+            "Write every file again below this folder (new, empty, or that of an interrupted run), at its path, in its format and \
+             compression, Parquet too, without the documents that --emit kept leaves out. DIR/_dedup/removed.jsonl lists these, each with \
+             what contains it. If a run is interrupted, the same command continues it.",
+        )
 }
