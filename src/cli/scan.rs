@@ -322,6 +322,8 @@ struct Written {
     records: u64,
     clusters: Option<u64>,
     dropped: Option<u64>,
+    /// Clusters of which several documents are kept.
+    clusters_keeping_several: Option<u64>,
     /// The pairs of documents that the pairs of hosts were counted from.
     pairs_across_hosts: Option<u64>,
 }
@@ -466,11 +468,15 @@ fn write_kept(outcome: &KeptOutcome, request: &Request) -> Result<Written, Error
     let kept = outcome.kept();
     let mut written = Written { dropped: Some(kept.dropped()), ..Written::default() };
     if request.emit == Emit::Clusters {
+        let mut several = 0;
         for cluster in kept.clusters() {
             written.records += 1;
+            several += u64::from(cluster.keep_indices.len() > 1);
             out.cluster(&cluster)?;
         }
         written.clusters = Some(written.records);
+        // Every document of a reference is kept.
+        written.clusters_keeping_several = request.against.is_empty().then_some(several);
     } else {
         for verdict in kept.verdicts() {
             written.records += 1;
@@ -510,6 +516,7 @@ fn summarise(
         }),
         written.clusters.map(|clusters| counted(clusters, "cluster")),
         written.dropped.map(|dropped| format!("{} not kept", counted(dropped, "document"))),
+        written.clusters_keeping_several.filter(|&several| several > 0).map(keeping_several),
     ];
     found += &format!(": {}", results.into_iter().flatten().collect::<Vec<_>>().join("; "));
     terminal.line(&found);
@@ -543,6 +550,14 @@ fn summarise(
     }
     input::report_decisions(terminal, &request.engine);
     left_out(terminal, &report.counts, input);
+}
+
+/// How many clusters keep more than one document: some members are near-duplicates only of members that are not kept.
+fn keeping_several(clusters: u64) -> String {
+    format!(
+        "{} more than one",
+        if clusters == 1 { "1 cluster keeps".into() } else { format!("{} clusters keep", count(clusters)) }
+    )
 }
 
 /// Reports what was not read, or not as it was stored.
@@ -581,6 +596,8 @@ pub struct Stats<'a> {
     pub clusters: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusters_keeping_several: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files_written: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -630,6 +647,7 @@ impl<'a> Stats<'a> {
             records: 0,
             clusters: None,
             dropped: None,
+            clusters_keeping_several: None,
             files_written: None,
             bytes_written: None,
             compared: report.compared,
@@ -660,6 +678,7 @@ fn stats<'a>(
         records: written.records,
         clusters: written.clusters,
         dropped: written.dropped,
+        clusters_keeping_several: written.clusters_keeping_several,
         textless: Some(input.textless).filter(|&count| count > 0),
         same: Some(input.same).filter(|&count| count > 0),
         excluded: Some(input.excluded).filter(|&count| count > 0),

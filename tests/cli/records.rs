@@ -683,6 +683,8 @@ pub struct Stats {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusters_keeping_several: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub files_written: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_written: Option<u64>,

@@ -131,6 +131,7 @@ const COMMANDS: &str = r##"
 3 dedup clean in.jsonl --index seen.idx --output decided --stats index-again.json
 3 dedup passages in.jsonl --exact --min-words 4 --output cut --stats cut.json
 3 dedup passages in.jsonl --min-words 8 --emit spans --stats spans.json > /dev/null
+0 dedup scan fixtures/jsonl/docs --emit clusters --stats clusters.json > /dev/null
 3 dedup contain in.jsonl --against files --shingle 4 --emit verdicts --stats contain.json > /dev/null
 3 dedup contain in.jsonl --against files --preset palm --stats palm.json > /dev/null
 0 dedup plan fixtures/jsonl/docs --json > data.json

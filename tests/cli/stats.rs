@@ -51,6 +51,7 @@ fn counts_of_each_form_of_output() {
     assert_eq!(verdicts.counts, without_pairs);
     assert_eq!((pairs.records, clusters.records, verdicts.records), (12, 12, 43));
     assert_eq!((clusters.clusters, clusters.dropped), (Some(12), Some(12)));
+    assert_eq!((clusters.clusters_keeping_several, verdicts.clusters_keeping_several), (Some(0), None));
     assert_eq!(verdicts.dropped, Some(12));
 }
 
