@@ -32,6 +32,8 @@ pub struct Outputs {
     known: Vec<Known>,
     /// Whether hidden files of input folders are read.
     hidden: bool,
+    /// The documents as typed.
+    documents: Vec<String>,
 }
 
 /// A registered file or folder.
@@ -114,7 +116,7 @@ fn redirected<T>(_: T) -> Option<Metadata> {
 impl Outputs {
     /// Starts with the files of standard output and standard error.
     pub fn new() -> Self {
-        let mut outputs = Outputs { known: Vec::new(), hidden: false };
+        let mut outputs = Outputs { known: Vec::new(), hidden: false, documents: Vec::new() };
         let mut standard = |role: fn(&Metadata) -> Role, what: &str, found: Option<Metadata>| {
             if let Some(found) = found {
                 let identity = Identity { file: FileId::of(Path::new(""), &found), ..Identity::default() };
@@ -142,11 +144,18 @@ impl Outputs {
     /// Standard output goes to one of them.
     pub fn reads_documents(&mut self, paths: &[PathBuf], hidden: bool) -> Result<(), Error> {
         self.hidden = hidden;
+        self.documents = paths.iter().map(|path| path.display().to_string()).collect();
         if paths.is_empty() {
+            self.documents.push("-".into());
             return self.reads("-", "the input");
         }
         paths.iter().try_for_each(|path| refuse_address_or_glob(path))?;
         paths.iter().try_for_each(|path| self.reads(path, "the input"))
+    }
+
+    /// The files and folders of documents that were registered, as typed; `-` is standard input.
+    pub fn documents(&self) -> &[String] {
+        &self.documents
     }
 
     /// Registers the lexicons and the files of words.

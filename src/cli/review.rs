@@ -5,7 +5,7 @@ use super::outputs::Outputs;
 use super::terminal::{Terminal, bytes, count, counted};
 use neardups::Error;
 use neardups::engine::{self, Kept, Report};
-use neardups::review::{self, Review};
+use neardups::review::{self, About, Review};
 use neardups::source::Source;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 pub struct Page {
     path: PathBuf,
     file: OutFile,
+    /// The inputs as typed.
+    inputs: Vec<String>,
 }
 
 impl Page {
@@ -21,7 +23,10 @@ impl Page {
     /// # Errors
     /// It is an input or another output, or cannot be written.
     pub fn open(typed: Option<&Path>, outputs: &mut Outputs) -> Result<Option<Self>, Error> {
-        let open = |path: &Path| Ok(Page { path: path.to_path_buf(), file: outputs.file(path, "--report")? });
+        let open = |path: &Path| {
+            let file = outputs.file(path, "--report")?;
+            Ok(Page { path: path.to_path_buf(), file, inputs: outputs.documents().to_vec() })
+        };
         typed.map(open).transpose()
     }
 
@@ -36,8 +41,9 @@ impl Page {
         options: &engine::ScanOptions,
         terminal: &Terminal,
     ) -> Result<(), Error> {
+        let about = About { report, inputs: &self.inputs };
         let write =
-            |out: &mut dyn std::io::Write| review::write(out, kept, report, source, reference, (options, terminal));
+            |out: &mut dyn std::io::Write| review::write(out, kept, about, source, reference, (options, terminal));
         let Review { clusters, shown, bytes: size, .. } = self.file.stream(write)?;
         let what = match clusters - shown {
             0 => counted(clusters, "cluster"),

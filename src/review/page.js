@@ -24,7 +24,6 @@
     return element;
   };
   const place = (member) => member.file + (member.record ? ":" + member.record : "");
-  const digits = (similarity) => similarity === 1 ? "1" : (Math.floor(similarity * 1e4) / 1e4).toFixed(4);
 
   // Decisions.
   let saved = "";
@@ -105,7 +104,7 @@
     if (place(member) !== member.id) parts.push(el("span", { class: "id faint" }, visibleLine(place(member))));
     let state = member.keep ? "kept" : "not kept";
     if (member.reference) state = "reference";
-    if (member.of !== undefined) state = digits(member.similarity) + " to " + visibleLine(cluster.members[member.of].id);
+    if (member.of !== undefined) state = member.digits + " to " + visibleLine(cluster.members[member.of].id);
     parts.push(el("span", { class: "faint" }, state));
     if (!member.reference) {
       const pressed = String(Boolean(cluster.chosen && cluster.chosen.has(number)));
@@ -126,7 +125,7 @@
   });
   const card = (cluster) => {
     const title = "Cluster " + count(cluster.id) + ": " + counted(cluster.size, "document") + ", " + count(cluster.kept) + " kept"
-      + (cluster.least === undefined ? "" : ", similarity from " + digits(cluster.least));
+      + (cluster.least === undefined ? "" : ", similarity from " + cluster.least_digits);
     const heading = el("h3", { id: "h" + cluster.id }, title);
     const list = el("ol", {}, ...order(cluster).map((number) => item(cluster, cluster.members[number], number)));
     const article = el("article", { class: "cluster", id: "c" + cluster.id, tabIndex: -1, "aria-labelledby": "h" + cluster.id }, heading, list);
@@ -226,8 +225,6 @@
     }
   });
 
-  by("what").textContent = counted(summary.clusters, "cluster") + " among " + counted(summary.documents, "document") + ": "
-    + counted(summary.dropped, "document") + " not kept. dedup " + summary.version + ", " + summary.algo + ", " + summary.measure + ".";
   const left = summary.clusters - summary.shown;
   by("bounds").textContent = (left ? counted(left, "cluster") + " not on this page. " : "")
     + "The page has at most " + count(summary.max_clusters) + " clusters and " + (summary.max_bytes >> 20) + " MiB of them, the larger clusters first; of each about "

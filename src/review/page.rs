@@ -1,6 +1,7 @@
 //! The page: a stream of HTML around blocks of JSON.
 
 use super::differences::Differences;
+use super::head;
 use super::select::{BINS, MAX_CLUSTERS, MAX_MEMBERS, MAX_TEXTS, Member, Selection, Shown};
 use crate::engine::{Kept, Observer, Report, ScanOptions, Texts};
 use crate::error::Error;
@@ -29,8 +30,8 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// The SHA-256 of both, in Base64, as the content security policy wants it. A test says what it must be.
-const STYLE_HASH: &str = "FwtTTTCEwj4+cXQkZiQSJca8rmvEznQFn9RClyIHm0k=";
-const SCRIPT_HASH: &str = "iDfTFVjaYz8hNgiS/YhAyi5KE9JPQiUKy/6uyPX49J8=";
+const STYLE_HASH: &str = "8+jAuJIJxW/1/VQJFhSImyq9TgUa/1UD+OldQRGYGdE=";
+const SCRIPT_HASH: &str = "TrO4K3HWOgXBbUWr5h2ckKIHsZ6UlRS7rz41MSH9yBA=";
 
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +52,9 @@ struct ClusterRecord<'a> {
     kept: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     least: Option<f64>,
+    /// The same as it is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    least_digits: Option<String>,
     members: Vec<MemberRecord<'a>>,
 }
 
@@ -68,6 +72,9 @@ struct MemberRecord<'a> {
     of: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     similarity: Option<f64>,
+    /// The same as it is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digits: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<Differences>,
     /// Whether the text could not be read again, or has changed.
@@ -76,12 +83,7 @@ struct MemberRecord<'a> {
 }
 
 #[derive(Serialize)]
-struct Summary<'a> {
-    version: &'static str,
-    algo: &'a str,
-    measure: &'a str,
-    documents: u64,
-    dropped: u64,
+struct Summary {
     clusters: u64,
     shown: u64,
     max_clusters: usize,
@@ -89,6 +91,15 @@ struct Summary<'a> {
     max_texts: usize,
     max_bytes: usize,
     histogram: [u64; BINS],
+}
+
+/// What a page is about, besides its clusters.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'a> {
+    /// The report of the scan.
+    pub report: &'a Report,
+    /// The names of the inputs.
+    pub inputs: &'a [String],
 }
 
 /// Writes the page. The sources must be those of the scan, with the same options; they are read again for the texts.
@@ -104,7 +115,7 @@ struct Summary<'a> {
 pub fn write(
     out: &mut dyn Write,
     kept: &Kept<'_>,
-    report: &Report,
+    about: About<'_>,
     source: &mut dyn Source,
     reference: Option<&mut dyn Source>,
     (options, observer): (&ScanOptions, &dyn Observer),
@@ -112,7 +123,7 @@ pub fn write(
     let selection = Selection::new(kept);
     let texts = kept.texts(source, reference, (options, observer), selection.with_texts(), MAX_COMPARED)?;
     let mut page = Page { out, kept, texts, lcs: Lcs::default(), list: String::new(), bytes: 0, clusters: 0, shown: 0 };
-    page.whole(&selection, report)?;
+    page.whole(&selection, &head::head(about, kept, &selection, &options.tokenizer.name()))?;
     Ok(Review { clusters: selection.clusters, shown: page.shown, bytes: page.bytes })
 }
 
@@ -130,17 +141,18 @@ struct Page<'a, 'k> {
 }
 
 impl Page<'_, '_> {
-    fn whole(&mut self, selection: &Selection, report: &Report) -> Result<(), Error> {
+    fn whole(&mut self, selection: &Selection, head: &str) -> Result<(), Error> {
         // The parts of the page between what is put in.
         for part in PAGE.split("{{").flat_map(|part| part.split("}}")) {
             match part {
                 "style hash" => self.push(STYLE_HASH)?,
                 "script hash" => self.push(SCRIPT_HASH)?,
+                "head" => self.push(head)?,
                 "style" => self.push(STYLE)?,
                 "script" => self.push(SCRIPT)?,
                 "clusters" => self.push_clusters(selection)?,
                 "summary" => {
-                    let summary = self.summary(selection, report);
+                    let summary = self.summary(selection);
                     self.push(&in_html(&summary))?;
                 }
                 "list" => {
@@ -162,13 +174,8 @@ impl Page<'_, '_> {
         self.out.write_all(text.as_bytes()).map_err(cannot_write)
     }
 
-    fn summary<'r>(&self, selection: &Selection, report: &'r Report) -> Summary<'r> {
+    fn summary(&self, selection: &Selection) -> Summary {
         Summary {
-            version: env!("CARGO_PKG_VERSION"),
-            algo: report.algorithm,
-            measure: report.measure,
-            documents: report.counts.documents,
-            dropped: selection.histogram.iter().sum(),
             clusters: selection.clusters,
             shown: self.shown,
             max_clusters: MAX_CLUSTERS,
@@ -214,12 +221,14 @@ impl Page<'_, '_> {
                 reference: kept.is_reference(document),
                 of,
                 similarity: member.of.map(|(_, similarity)| similarity),
+                digits: member.of.map(|(_, similarity)| digits(similarity)),
                 unread: member.has_text && text.is_none(),
                 text,
             })
         });
         let members = members.collect::<Result<_, Error>>()?;
-        Ok(ClusterRecord { id: cluster.id, size: cluster.size, kept: cluster.kept, least: cluster.least, members })
+        let &Shown { id, size, kept, least, .. } = cluster;
+        Ok(ClusterRecord { id, size, kept, least, least_digits: least.map(digits), members })
     }
 
     /// Adds a cluster to the list for those without scripts.
@@ -236,7 +245,7 @@ impl Page<'_, '_> {
             }
             list.push_str(if member.keep { ", kept" } else { "" });
             if let Some((of, similarity)) = member.of {
-                _ = write!(list, ", {similarity:.4} to <code>{}</code>", listed(kept.id(of as usize)));
+                _ = write!(list, ", {} to <code>{}</code>", digits(similarity), listed(kept.id(of as usize)));
             }
             list.push_str("</li>");
         }
@@ -271,8 +280,13 @@ fn in_html(record: &impl Serialize) -> String {
     out
 }
 
+/// A similarity as people see it, here and in the other outputs for people: to four decimals.
+fn digits(similarity: f64) -> String {
+    format!("{similarity:.4}")
+}
+
 /// An untrusted name as HTML, shortened.
-fn listed(name: &str) -> String {
+pub(super) fn listed(name: &str) -> String {
     let mut characters = name.chars();
     let mut start = escaped(&characters.by_ref().take(LISTED_CHARACTERS).collect::<String>());
     if characters.next().is_some() {
@@ -325,5 +339,11 @@ mod tests {
     fn names_are_escaped() {
         assert_eq!(listed("<b a='1'>&\"\u{202e}\n"), "&lt;b a=&#39;1&#39;&gt;&amp;&quot;\\u{202e}\\n");
         assert_eq!(listed(&"x".repeat(301)), format!("{}…", "x".repeat(300)));
+    }
+
+    #[test]
+    fn similarities_have_four_decimals() {
+        let shown = [100.0 / 129.0, 0.96875, 0.03125, 1.0, 0.999_97].map(digits);
+        assert_eq!(shown, ["0.7752", "0.9688", "0.0312", "1.0000", "1.0000"]);
     }
 }

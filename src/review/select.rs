@@ -43,6 +43,8 @@ pub(super) struct Selection {
     pub shown: Vec<Shown>,
     /// The number of all clusters.
     pub clusters: u64,
+    /// Those of which more than one document is kept. Every document of a reference is.
+    pub keeping_several: u64,
     /// The number of documents of all clusters that are not kept, by their similarity to the kept one.
     pub histogram: [u64; BINS],
 }
@@ -52,8 +54,9 @@ impl Selection {
     ///
     /// Memory: 16 bytes for each cluster, and 32 for each member on the page.
     pub fn new(kept: &Kept<'_>) -> Self {
-        let (mut sizes, mut histogram) = (Vec::new(), [0; BINS]);
+        let (mut sizes, mut keeping_several, mut histogram) = (Vec::new(), 0, [0; BINS]);
         for cluster in kept.clusters() {
+            keeping_several += u64::from(cluster.keep_indices.len() > 1);
             sizes.push((Reverse(cluster.indices.len()), cluster.id));
             let similarities = cluster.indices.iter().filter_map(|&document| kept.duplicate_of(document));
             similarities.for_each(|(_, similarity)| histogram[bin(similarity.value())] += 1);
@@ -67,7 +70,7 @@ impl Selection {
         let clusters_shown = kept.clusters().filter(|cluster| is_wanted(&cluster.id));
         let mut shown: Vec<Shown> = clusters_shown.map(|cluster| shown(kept, cluster.id, &cluster.indices)).collect();
         shown.sort_by_key(|cluster| (Reverse(cluster.size), cluster.id));
-        Selection { shown, clusters, histogram }
+        Selection { shown, clusters, keeping_several, histogram }
     }
 
     /// The documents whose texts are compared, ascending.

@@ -55,6 +55,13 @@ fn the_page_says_what_the_records_say() {
                 let of = member.get("of").map_or(&Value::Null, |of| &members[of.as_u64().unwrap() as usize]["id"]);
                 assert_eq!(of, verdict.get("duplicate_of").unwrap_or(&Value::Null));
                 assert_eq!(member.get("similarity"), verdict.get("similarity"));
+                if let Some(similarity) = member.get("similarity") {
+                    // With and without scripts the same digits.
+                    assert_eq!(member["digits"], format!("{:.4}", similarity.as_f64().unwrap()));
+                    let listed =
+                        format!("{} to <code>{}</code>", member["digits"].as_str().unwrap(), of.as_str().unwrap());
+                    assert!(page.contains(&listed), "{listed}");
+                }
                 assert_eq!(member["file"], "in.jsonl");
             }
             let texts = members.iter().filter(|member| member.get("text").is_some()).count();
@@ -154,4 +161,43 @@ fn the_page_is_bounded() {
     let text = &clusters[1]["members"][1]["text"];
     assert_eq!((&text["is_cut"], &text["shown"]), (&json!(true), &json!(1)));
     assert!(page.len() < 600_000, "{}", page.len());
+}
+
+/// The head says what was scanned, how, and what was found, as the summary does; without scripts too.
+#[test]
+fn the_head_of_the_page_is_the_summary() {
+    let shell = Shell::new();
+    let chain = ["a b c d e f g h i j", "b c d e f g h i j k", "c d e f g h i j k l", "B c d e f g h i j k.", ""];
+    let line = |(id, text): (usize, &&str)| json!({"id": id, "text": text}).to_string() + "\n";
+    shell.write("<b>.jsonl", chain.iter().enumerate().map(line).collect::<String>());
+    shell.write("note.txt", "a note of its own");
+    let head = |options: &str| {
+        let run =
+            shell.sh(&format!("dedup scan '<b>.jsonl' note.txt --tokenizer word --report html=page.html {options}"));
+        let page = fs::read_to_string(shell.folder().join("page.html")).unwrap();
+        let (_, head) = page.split_once("<h1>").unwrap();
+        (run.stderr, head.split_once("</dl>").unwrap().0.to_string())
+    };
+    let (summary, page) = head("--shingle 1 --exact --emit clusters");
+    assert!(
+        summary.contains("6 documents: 1 cluster; 2 documents not kept; 1 cluster keeps more than one"),
+        "{summary}"
+    );
+    for expected in [
+        "<b>2 of 6 documents (33.3 %) not kept, in 1 cluster; 1 cluster keeps more than one.</b>",
+        "<dt>Input</dt><dd><code>&lt;b&gt;.jsonl</code>, <code>note.txt</code></dd>",
+        "<dt>Documents</dt><dd>6, with 1 exact copy; 1 with too few features to be compared</dd>",
+        "<dt>Method</dt><dd>exact, by jaccard, on word tokens (median 10 a document)</dd>",
+        "<dt>Parameters</dt><dd>threshold 0.8, shingle 1, recall at threshold 1</dd>",
+        "<dt>Recall</dt><dd>exact: every pair at or above the threshold is found</dd>",
+        concat!("<dt>Program</dt><dd>dedup ", env!("CARGO_PKG_VERSION"), "</dd>"),
+    ] {
+        assert!(page.contains(expected), "{expected} is not in {page}");
+    }
+    // The parameters are those of the summary.
+    let (summary, page) = head("--threshold 0.7 --emit clusters");
+    let parameters = page.split_once("<dt>Parameters</dt><dd>").unwrap().1.split_once("</dd>").unwrap().0;
+    assert!(parameters.starts_with("threshold 0.7, ") && summary.contains(&format!("): {parameters}\n")), "{summary}");
+    let recall = parameters.rsplit_once(' ').unwrap().1;
+    assert!(page.contains(&format!("found with a probability of {recall}, and more similar ones")), "{page}");
 }

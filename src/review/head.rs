@@ -1,0 +1,100 @@
+//! The head of the page: what was scanned, how, and what was found. It needs no scripts.
+
+use super::page::{About, listed};
+use super::select::Selection;
+use crate::algorithm::Value;
+use crate::engine::{Kept, Report};
+use crate::readable::{count, counted};
+
+/// The maximum number of inputs that are named.
+const NAMED: usize = 5;
+
+/// The head, as HTML. `tokenizer` is the one that was asked for.
+pub(super) fn head(about: About<'_>, kept: &Kept<'_>, selection: &Selection, tokenizer: &str) -> String {
+    let About { report, inputs } = about;
+    let mut rows = vec![("Documents", documents(report))];
+    if !inputs.is_empty() {
+        rows.insert(0, ("Input", named(inputs)));
+    }
+    let tokenizer = report.tokenizer.as_deref().unwrap_or(tokenizer);
+    let median = count(report.median_tokens as u64);
+    let method =
+        format!("{}, by {}, on {tokenizer} tokens (median {median} a document)", report.algorithm, report.measure);
+    rows.push(("Method", listed(&method)));
+    rows.push(("Parameters", listed(&parameters(report))));
+    rows.extend(recall(report).map(|recall| ("Recall", recall)));
+    rows.push(("Program", format!("dedup {}", env!("CARGO_PKG_VERSION"))));
+    let rows: String = rows.iter().map(|(name, value)| format!("<dt>{name}</dt><dd>{value}</dd>\n")).collect();
+    format!("<p><b>{}</b></p>\n<dl>\n{rows}</dl>", result(report, kept.dropped(), selection))
+}
+
+/// What was found: the share of the documents that are not kept, and the clusters.
+fn result(report: &Report, dropped: u64, selection: &Selection) -> String {
+    let documents = report.counts.documents;
+    let share = 100.0 * dropped as f64 / documents.max(1) as f64;
+    let mut result = format!(
+        "{} of {} ({share:.1} %) not kept, in {}",
+        count(dropped),
+        counted(documents, "document"),
+        counted(selection.clusters, "cluster")
+    );
+    if report.counts.references == 0 && selection.keeping_several > 0 {
+        let several = counted(selection.keeping_several, "cluster");
+        let keep = if selection.keeping_several == 1 { "keeps" } else { "keep" };
+        result += &format!("; {several} {keep} more than one");
+    }
+    result + "."
+}
+
+/// The counts of the documents.
+fn documents(report: &Report) -> String {
+    let counts = &report.counts;
+    let mut line = count(counts.documents);
+    if counts.references > 0 {
+        line += &format!(", compared with {} of a reference", count(counts.references));
+    }
+    line += &format!(", with {}", counted(counts.copies, "exact copy"));
+    if counts.featureless > 0 {
+        line += &format!("; {} with too few features to be compared", count(counts.featureless));
+    }
+    if counts.failed > 0 {
+        line += &format!("; {} could not be read", counted(counts.failed, "further record"));
+    }
+    line
+}
+
+/// The first inputs by name, and the number of the others.
+fn named(inputs: &[String]) -> String {
+    let names: Vec<String> = inputs.iter().take(NAMED).map(|name| format!("<code>{}</code>", listed(name))).collect();
+    let more = match inputs.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {} more", count(more as u64)),
+    };
+    names.join(", ") + &more
+}
+
+/// The parameters.
+fn parameters(report: &Report) -> String {
+    let rows = report.parameters.iter().map(|row| format!("{} {}", row.name.replace('_', " "), shown(&row.value)));
+    rows.collect::<Vec<_>>().join(", ")
+}
+
+/// The value of a parameter, to four decimals, as in the summary of a scan.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Decimal(number) => ((number * 1e4).round() / 1e4).to_string(),
+        value => value.to_string(),
+    }
+}
+
+/// What the recall at the threshold means, if the algorithm has one.
+fn recall(report: &Report) -> Option<String> {
+    let row = report.parameters.iter().find(|row| row.name == "recall_at_threshold")?;
+    let Value::Decimal(recall) = row.value else { return None };
+    Some(if recall >= 1.0 {
+        "exact: every pair at or above the threshold is found".into()
+    } else {
+        let recall = shown(&row.value);
+        format!("a pair at the threshold is found with a probability of {recall}, and more similar ones more surely")
+    })
+}
