@@ -1,4 +1,4 @@
-//! The pairs that are known to be near-duplicates, by document id, and reading them from a file.
+//! The pairs that are known to be near-duplicates, and those known not to be, by document id; and reading them.
 
 use super::scores::PairSet;
 use crate::error::Error;
@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
-/// Fields of pairs in other files of labels, where they say whether the two are near-duplicates.
-const LIKE_LABELS: [&str; 12] = [
+/// Fields of pairs that are labels: whether the two are near-duplicates. A number of a class may be the name of one.
+const LABEL_FIELDS: [&str; 12] = [
     "class",
     "dup",
     "duplicate",
@@ -34,18 +34,34 @@ pub struct Labels {
     /// Each id once, with the location of its first occurrence.
     ids: Vec<(String, Place)>,
     groups: Vec<Vec<u32>>,
+    /// Pairs that are no near-duplicates, each with its location.
+    negatives: Vec<([u32; 2], Place)>,
+}
+
+/// Labels by the numbers of the documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Resolved {
+    /// Pairs of near-duplicates.
+    pub pairs: PairSet,
+    /// Pairs that are labelled as no near-duplicates.
+    pub negatives: PairSet,
+    /// The documents that occur in the labels, ascending.
+    pub documents: Vec<u32>,
+    /// The number of ids that no document has.
+    pub unknown: usize,
 }
 
 impl Labels {
     /// Reads labels, one JSON object per line, from a source that makes each line a document. A line is a pair
     /// `{"a":ID,"b":ID}`, a cluster `{"cluster":[ID,…]}` (or `{"members":[ID,…]}`, as `dedup scan --emit clusters`
-    /// writes it), or a document with the name of its cluster `{"id":ID,"cluster":NAME}`. Other fields are ignored,
-    /// except that a pair with a field such as `label` or `duplicate` is refused: it may say that they are not. Ids
-    /// are strings, or numbers as they are written.
+    /// writes it), or a document with the name of its cluster `{"id":ID,"cluster":NAME}`. A pair may have a label, in
+    /// a field such as `label` or `duplicate`: `true` or 1 for near-duplicates, `false` or 0 for others. Other fields
+    /// are ignored. Ids are strings, or numbers as they are written.
     ///
     /// # Errors
-    /// [`Error::Label`], with the location, for a line that is none of these or cannot be read, and for a pair of a
-    /// document with itself.
+    /// [`Error::Label`], with the location, for a line that is none of these or cannot be read, for another label, and
+    /// for a pair of a document with itself.
     pub fn read(source: &mut dyn Source) -> Result<Self, Error> {
         let mut reading = Reading::default();
         let mut error = None;
@@ -73,38 +89,34 @@ impl Labels {
         self.ids.is_empty()
     }
 
-    /// The labelled pairs, by the numbers of the documents.
+    /// The location of the first pair that is labelled as no near-duplicates, if there is one.
+    pub fn first_negative(&self) -> Option<&Place> {
+        self.negatives.first().map(|(_, place)| place)
+    }
+
+    /// The labels, by the numbers of the documents.
     ///
     /// # Errors
-    /// [`Error::Label`] for an id that no document has, with the location of its first occurrence, and for too many
-    /// pairs.
-    pub fn resolve(&self, documents: &HashMap<&str, u32>) -> Result<PairSet, Error> {
+    /// [`Error::Label`] for an id that no document has, with the location of its first occurrence, for a pair with both
+    /// labels, and for too many pairs.
+    pub fn resolve(&self, documents: &HashMap<&str, u32>) -> Result<Resolved, Error> {
         let unknown = self.ids.iter().find(|(id, _)| !documents.contains_key(id.as_str()));
         match unknown {
             Some((id, place)) => {
                 let message = format!("no document has the id '{id}'");
                 Err(Error::Label { place: place.to_string(), message })
             }
-            None => self.resolve_known(documents).map(|(pairs, _)| pairs),
+            None => self.resolve_known(documents),
         }
     }
 
-    /// The labelled pairs of known documents, and the number of ids that no document has.
+    /// The labels of known documents.
     ///
     /// # Errors
-    /// As for [`resolve`](Self::resolve) if there are too many pairs.
-    pub fn resolve_known(&self, documents: &HashMap<&str, u32>) -> Result<(PairSet, usize), Error> {
+    /// As for [`resolve`](Self::resolve), except that an unknown id is none.
+    pub fn resolve_known(&self, documents: &HashMap<&str, u32>) -> Result<Resolved, Error> {
         let numbers: Vec<Option<u32>> = self.ids.iter().map(|(id, _)| documents.get(id.as_str()).copied()).collect();
-        let size = |group: &Vec<u32>| group.len() as u64 * (group.len() as u64).saturating_sub(1) / 2;
-        let most = self.groups.iter().max_by_key(|group| group.len()).and_then(|group| group.first());
-        if let Some(&first) = most
-            && self.groups.iter().map(size).sum::<u64>() > MOST_PAIRS
-        {
-            return Err(Error::Label {
-                place: self.ids[first as usize].1.to_string(),
-                message: format!("the labels represent more than {MOST_PAIRS} pairs, most of them in this cluster"),
-            });
-        }
+        self.check_size()?;
         let mut pairs = Vec::new();
         for group in &self.groups {
             let members: Vec<u32> = group.iter().filter_map(|&id| numbers[id as usize]).collect();
@@ -112,7 +124,34 @@ impl Labels {
                 pairs.extend(members[i + 1..].iter().map(|&b| (a, b)));
             }
         }
-        Ok((PairSet::new(pairs), numbers.iter().filter(|number| number.is_none()).count()))
+        let pairs = PairSet::new(pairs);
+        let mut negatives = Vec::new();
+        for (ids, place) in &self.negatives {
+            let [Some(a), Some(b)] = ids.map(|id| numbers[id as usize]) else { continue };
+            if pairs.contains(a, b) {
+                let [a, b] = ids.map(|id| &self.ids[id as usize].0);
+                let message = format!("'{a}' and '{b}' are labelled false here, and as near-duplicates elsewhere");
+                return Err(Error::Label { place: place.to_string(), message });
+            }
+            negatives.push((a, b));
+        }
+        let mut known: Vec<u32> = numbers.iter().flatten().copied().collect();
+        known.sort_unstable();
+        let unknown = numbers.len() - known.len();
+        Ok(Resolved { pairs, negatives: PairSet::new(negatives), documents: known, unknown })
+    }
+
+    /// An error if the labels represent too many pairs.
+    fn check_size(&self) -> Result<(), Error> {
+        let size = |group: &Vec<u32>| group.len() as u64 * (group.len() as u64).saturating_sub(1) / 2;
+        let largest = self.groups.iter().max_by_key(|group| group.len()).and_then(|group| group.first());
+        match largest {
+            Some(&first) if self.groups.iter().map(size).sum::<u64>() > MOST_PAIRS => Err(Error::Label {
+                place: self.ids[first as usize].1.to_string(),
+                message: format!("the labels represent more than {MOST_PAIRS} pairs, most of them in this cluster"),
+            }),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -132,6 +171,12 @@ impl Reading {
             format!("not a JSON object: {}", error.to_string().replace(" at line 1 column ", " at column "))
         })?;
         let field = |name: &str| fields.get(name).copied();
+        let is_pair = field("a").is_some() && field("b").is_some();
+        if let Some(name) = LABEL_FIELDS.iter().find(|name| field(name).is_some_and(|label| label.get() == "false"))
+            && !is_pair
+        {
+            return Err(format!("the field '{name}' is false, which only a pair (\"a\", \"b\") can be"));
+        }
         let list = ["cluster", "members"].into_iter().filter_map(field).find(|value| value.get().starts_with('['));
         if let Some(list) = list {
             let list: Vec<&RawValue> = serde_json::from_str(list.get()).map_err(|error| error.to_string())?;
@@ -149,17 +194,14 @@ impl Reading {
                 groups[group].push(id);
             }
         } else if let (Some(a), Some(b)) = (field("a"), field("b")) {
-            if let Some(name) = LIKE_LABELS.iter().find(|name| fields.contains_key(**name)) {
-                return Err(format!(
-                    "the field '{name}' looks like a label, which is not read: every pair in this file is one of near-duplicates; \
-                     leave out the others, and the field"
-                ));
-            }
             let pair = [self.number(a, place)?, self.number(b, place)?];
             if pair[0] == pair[1] {
                 return Err(format!("a pair of '{}' with itself", self.labels.ids[pair[0] as usize].0));
             }
-            self.labels.groups.push(pair.to_vec());
+            match label(&fields)? {
+                None | Some(true) => self.labels.groups.push(pair.to_vec()),
+                Some(false) => self.labels.negatives.push((pair, place.clone())),
+            }
         } else {
             return Err(
                 "neither a pair (\"a\", \"b\") nor a cluster (\"cluster\" with ids, or \"id\", \"cluster\")".into()
@@ -179,6 +221,33 @@ impl Reading {
         self.numbers.insert(id, number);
         Ok(number)
     }
+}
+
+/// The label of a pair: whether it is one of near-duplicates. `None` if it has no field that is a label.
+fn label(fields: &BTreeMap<Cow<'_, str>, &RawValue>) -> Result<Option<bool>, String> {
+    let mut found: Option<(&str, bool)> = None;
+    for name in LABEL_FIELDS {
+        let Some(value) = fields.get(name) else { continue };
+        let label = match value.get() {
+            "true" => true,
+            "false" => false,
+            "1" if name != "class" => true,
+            "0" if name != "class" => false,
+            other => {
+                return Err(format!(
+                    "the field '{name}' looks like a label, and is {other}: write true for a pair of near-duplicates, \
+                     false for others, or rename the field"
+                ));
+            }
+        };
+        match found {
+            Some((before, other)) if other != label => {
+                return Err(format!("the fields '{before}' and '{name}' are labels that contradict each other"));
+            }
+            _ => found = Some((name, label)),
+        }
+    }
+    Ok(found.map(|(_, label)| label))
 }
 
 /// A string, or a number as it is written.
@@ -206,16 +275,47 @@ mod tests {
     }
 
     fn resolved(lines: &[&str]) -> Vec<(u32, u32)> {
-        labels(lines).unwrap().resolve(&numbered("a b c d 7 1.50")).unwrap().iter().collect()
+        labels(lines).unwrap().resolve(&numbered("a b c d 7 1.50")).unwrap().pairs.iter().collect()
     }
 
     #[test]
-    fn pairs_with_labels_of_their_own_are_refused() {
-        for field in ["label", "duplicate", "match"] {
-            let line = format!(r#"{{"a":"a","b":"b","{field}":0}}"#);
-            let error = labels(&[r#"{"a":"a","b":"c","similarity":0.9}"#, &line]).unwrap_err();
-            assert!(error.starts_with(&format!("truth:2: the field '{field}' looks like a label")), "{error}");
+    fn pairs_may_have_a_label() {
+        let lines = [
+            r#"{"a":"a","b":"b","label":true}"#,
+            r#"{"a":"b","b":"c","is_duplicate":1}"#,
+            r#"{"a":"c","b":"a","match":0,"score":3}"#,
+            r#"{"a":"d","b":"a","class":false,"label":0}"#,
+            r#"{"a":"d","b":"c"}"#,
+            r#"{"a":"a","b":"c","label":false}"#,
+        ];
+        let labels = labels(&lines).unwrap();
+        assert_eq!(labels.first_negative().map(ToString::to_string), Some("truth:3".into()));
+        let resolved = labels.resolve(&numbered("x a b c d")).unwrap();
+        assert_eq!(resolved.pairs, PairSet::new([(1, 2), (2, 3), (3, 4)]));
+        assert_eq!(resolved.negatives, PairSet::new([(1, 3), (1, 4)]));
+        assert_eq!((resolved.documents, resolved.unknown), (vec![1, 2, 3, 4], 0));
+        let known = labels.resolve_known(&numbered("a b d")).unwrap();
+        assert_eq!((known.pairs.len(), known.negatives.len(), known.unknown), (1, 1, 1));
+    }
+
+    #[test]
+    fn other_labels_are_refused() {
+        for (fields, expected) in [
+            (r#""label":2"#, "the field 'label' looks like a label, and is 2: write true"),
+            (r#""duplicate":"no""#, "the field 'duplicate' looks like a label, and is \"no\": write true"),
+            (r#""match":null"#, "the field 'match' looks like a label, and is null: write true"),
+            (r#""label":1.0"#, "the field 'label' looks like a label, and is 1.0: write true"),
+            (r#""class":1"#, "the field 'class' looks like a label, and is 1: write true"),
+            (r#""label":1,"match":false"#, "the fields 'label' and 'match' are labels that contradict each other"),
+        ] {
+            let error = labels(&[r#"{"a":"a","b":"c"}"#, &format!(r#"{{"a":"a","b":"b",{fields}}}"#)]).unwrap_err();
+            assert!(error.starts_with(&format!("truth:2: {expected}")), "{error}");
         }
+        let error = labels(&[r#"{"cluster":["a","b"],"label":false}"#]).unwrap_err();
+        assert!(error.starts_with("truth:1: the field 'label' is false, which only a pair"), "{error}");
+        let both = labels(&[r#"{"cluster":["a","b","c"]}"#, r#"{"a":"c","b":"a","label":false}"#]).unwrap();
+        let error = both.resolve(&numbered("a b c")).unwrap_err().to_string();
+        assert!(error.starts_with("truth:2: 'c' and 'a' are labelled false here, and as near"), "{error}");
         assert!(labels(&[]).unwrap().is_empty() && !labels(&[r#"{"id":"a","cluster":null}"#]).unwrap().is_empty());
     }
 
@@ -257,8 +357,8 @@ mod tests {
         let labels = labels(&[r#"{"a":"a","b":"b"}"#, r#"{"a":"b","b":"x"}"#, r#"{"a":"a","b":"x"}"#]).unwrap();
         let documents = numbered("a b c");
         assert_eq!(labels.resolve(&documents).unwrap_err().to_string(), "truth:2: no document has the id 'x'");
-        let (known, unknown) = labels.resolve_known(&documents).unwrap();
-        assert_eq!((known.iter().collect::<Vec<_>>(), unknown), (vec![(0, 1)], 1));
+        let known = labels.resolve_known(&documents).unwrap();
+        assert_eq!((known.pairs, known.unknown), (PairSet::new([(0, 1)]), 1));
     }
 
     #[test]

@@ -9,9 +9,9 @@ use crate::similarity::Similarity;
 /// How an outcome and the truth disagree about a pair. Exhaustive: there is no third way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disagreement {
-    /// It was found, and is not labelled.
+    /// It was found, and should not be.
     Wrong,
-    /// It is labelled, and was not found.
+    /// It should be found, and was not.
     Missed,
 }
 
@@ -83,8 +83,8 @@ fn mistakes_of<'o>(
             let pair = found.next();
             match truth.kind(documents.0, documents.1) {
                 Kind::Right => _ = missed.next(),
-                Kind::Wrong => return pair,
-                Kind::Ignored => {}
+                Kind::Wrong | Kind::WrongElsewhere => return pair,
+                Kind::Unlabelled | Kind::Ignored => {}
             }
         }
     })
@@ -93,7 +93,7 @@ fn mistakes_of<'o>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::PairSet;
+    use crate::evaluate::{PairSet, Resolved, Scope};
     use proptest::prelude::*;
 
     proptest! {
@@ -102,16 +102,25 @@ mod tests {
         fn mistakes_are_what_the_sets_differ_in(
             found in proptest::collection::vec((0u32..8, 0u32..8), 0..20),
             labelled in proptest::collection::vec((0u32..8, 0u32..8), 0..20),
+            negatives in proptest::collection::vec((0u32..8, 0u32..8), 0..8),
             ignored in proptest::collection::vec((0u32..8, 0u32..8), 0..8),
+            is_sample: bool,
         ) {
             let found = PairSet::new(found);
-            let truth = Truth::new(PairSet::new(labelled), &PairSet::new(ignored));
+            let pairs = PairSet::new(labelled);
+            let negatives = PairSet::new(negatives).without(&pairs);
+            let labels = Resolved { pairs, negatives, ..Resolved::default() };
+            let scope = if is_sample { Scope::Sample } else { Scope::Complete };
+            let truth = Truth::new(labels, &PairSet::new(ignored), scope);
             let pair = |documents, disagreement| Mistake { documents, disagreement, similarity: None, distance: None };
             let mut expected = Vec::new();
             for (a, b) in (0..8).flat_map(|a| (a + 1..8).map(move |b| (a, b))) {
-                match (found.contains(a, b), truth.pairs.contains(a, b), truth.ignored.contains(a, b)) {
-                    (true, false, false) => expected.push(pair((a, b), Disagreement::Wrong)),
-                    (false, true, _) => expected.push(pair((a, b), Disagreement::Missed)),
+                let is_right = truth.pairs.contains(a, b);
+                let is_wrong = truth.negatives.contains(a, b)
+                    || !is_sample && !is_right && !truth.ignored.contains(a, b);
+                match found.contains(a, b) {
+                    true if is_wrong => expected.push(pair((a, b), Disagreement::Wrong)),
+                    false if is_right => expected.push(pair((a, b), Disagreement::Missed)),
                     _ => {}
                 }
             }

@@ -90,14 +90,15 @@ pub fn sweep(
     truth: &Truth,
     swept: Swept,
 ) -> Result<Vec<(f64, Scores)>, Error> {
-    let mut sweep = Sweep::new(swept, truth.pairs.len() as u64);
+    let mut sweep = Sweep::new(swept, Scores::new(truth));
     each_pair(outcome, numbers, |a, b, closeness| sweep.add(closeness, truth.kind(a, b)))?;
     Ok(sweep.points())
 }
 
 /// Counts pairs by the strictest value of a sweep that finds them.
 struct Sweep {
-    labelled: u64,
+    /// The scores before any pair.
+    empty: Scores,
     /// The values, the loosest first; and how close pairs are at least that each finds, ascending.
     values: Vec<f64>,
     closeness: Vec<f64>,
@@ -105,10 +106,10 @@ struct Sweep {
 }
 
 impl Sweep {
-    fn new(swept: Swept, labelled: u64) -> Self {
+    fn new(swept: Swept, empty: Scores) -> Self {
         let values = swept.values();
         let closeness = values.iter().map(|&value| swept.closeness(value)).collect();
-        Sweep { labelled, found: vec![Scores::default(); values.len()], values, closeness }
+        Sweep { empty, found: vec![Scores::default(); values.len()], values, closeness }
     }
 
     /// Counts a pair.
@@ -120,11 +121,9 @@ impl Sweep {
     }
 
     fn points(self) -> Vec<(f64, Scores)> {
-        let mut all = Scores { labelled: self.labelled, ..Scores::default() };
+        let mut all = self.empty;
         let sums = self.values.into_iter().zip(self.found).rev().map(|(value, found)| {
-            all.right += found.right;
-            all.wrong += found.wrong;
-            all.ignored += found.ignored;
+            all.add_found(&found);
             (value, all)
         });
         let mut points: Vec<(f64, Scores)> = sums.collect();
@@ -133,10 +132,10 @@ impl Sweep {
     }
 }
 
-/// The point with the highest F1, the strictest of equals; `None` if no point has an F1. Points must come loosest
-/// first.
+/// The point with the highest F1, the strictest of equals; `None` if no point has an F1 above 0. Points must come
+/// loosest first.
 pub fn best(points: &[(f64, Scores)]) -> Option<(f64, Scores)> {
-    let with_f1 = points.iter().copied().filter_map(|point| Some((point.1.f1()?, point)));
+    let with_f1 = points.iter().copied().filter_map(|point| Some((point.1.f1().filter(|&f1| f1 > 0.0)?, point)));
     with_f1.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, point)| point)
 }
 
@@ -148,7 +147,7 @@ mod tests {
     fn a_sweep_counts_what_is_at_least_as_close() {
         use Kind::{Ignored, Right, Wrong};
         let points_of = |swept, found: &[(f64, Kind)], labelled| {
-            let mut sweep = Sweep::new(swept, labelled);
+            let mut sweep = Sweep::new(swept, Scores { labelled, ..Scores::default() });
             found.iter().for_each(|&(closeness, kind)| sweep.add(closeness, kind));
             sweep.points()
         };
@@ -179,6 +178,7 @@ mod tests {
         assert_eq!(best(&bits).unwrap().0, 2.0);
         assert_eq!(best(&[]), None);
         assert_eq!(best(&[(0.5, Scores { labelled: 3, ..Scores::default() })]), None);
+        assert_eq!(best(&[(0.5, Scores { labelled: 3, wrong: 2, ..Scores::default() })]), None);
     }
 
     #[test]

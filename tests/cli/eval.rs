@@ -246,3 +246,50 @@ fn an_algorithm_that_does_not_suit_has_a_row_with_the_reason() {
     // Alone it is an error.
     assert_eq!(shell.dedup("eval --truth truth.jsonl short.jsonl --algo simhash").status, 2);
 }
+
+/// The counts of a sample, and the pairs of `--errors`, against sets of pairs; at every point of a sweep too.
+#[test]
+fn a_sample_counts_labelled_pairs_alone() {
+    let shell = Shell::new();
+    let truth = corpus(&shell);
+    let (mut labels, mut lines) = (BTreeMap::new(), String::new());
+    let scanned = records::pairs(&shell.dedup("scan all.jsonl -q --exact --threshold 0.3").done());
+    let scanned = scanned.iter().map(|pair| ordered(&pair.a, &pair.b));
+    for (at, pair) in scanned.chain((0..20).map(|n| ordered(&format!("d{n}"), &format!("d{}", 199 - n)))).enumerate() {
+        if at % 3 > 0 {
+            continue;
+        }
+        let label = truth.contains(&pair);
+        let value = if at % 2 == 0 { serde_json::json!(label) } else { serde_json::json!(u8::from(label)) };
+        lines += &(serde_json::json!({ "a": pair.1, "b": pair.0, "is_duplicate": value }).to_string() + "\n");
+        labels.insert(pair, label);
+    }
+    let labelled = |wanted: bool| labels.values().filter(|&&label| label == wanted).count() as u64;
+    assert!(labelled(true) > 10 && labelled(false) > 10, "{} and {}", labelled(true), labelled(false));
+    shell.write("sample.jsonl", lines);
+    let eval = |options: &str| shell.dedup(&format!("eval --truth sample.jsonl all.jsonl -q {options}")).done();
+    for options in ["", "--exact --threshold 0.4", "--algo simhash --distance 12 --force"] {
+        let found = records::pairs(&shell.dedup(&format!("scan all.jsonl -q {options}")).done());
+        let found: BTreeSet<_> = found.iter().map(|pair| ordered(&pair.a, &pair.b)).collect();
+        let count = |wanted| found.iter().filter(|pair| labels.get(pair) == wanted).count() as u64;
+        let (right, wrong, other) = (count(Some(&true)), count(Some(&false)), count(None));
+        let printed = eval(&format!("{options} --errors errors.jsonl"));
+        let found_by_eval = &records::evals(&printed)[0];
+        let counts = [labelled(true), found.len() as u64, right, wrong, labelled(true) - right, 0];
+        assert_eq!(found_by_eval.counts(), counts, "{options}");
+        let of_sample = (found_by_eval.truth_negatives, found_by_eval.unlabelled);
+        assert_eq!(of_sample, (Some(labelled(false)), Some(other)), "{options}");
+        let errors = std::fs::read_to_string(shell.folder().join("errors.jsonl")).unwrap();
+        let expected = labels.iter().filter(|(pair, label)| found.contains(pair) != **label).count();
+        assert_eq!(errors.lines().count(), expected, "{options}");
+    }
+    let swept = eval("--sweep");
+    for value in ["0.1", "0.35", "0.6", "0.9"] {
+        let wanted: f64 = value.parse().unwrap();
+        let points = swept.lines().map(records::parse);
+        let point = points.filter_map(|record| if let Record::Point(point) = record { Some(point) } else { None });
+        let point = point.into_iter().find(|point| point.at() == wanted).expect("it is swept");
+        let found = &records::evals(&eval(&format!("--exact --threshold {value}")))[0];
+        assert_eq!((point.counts(), point.unlabelled), (found.counts(), found.unlabelled), "{value}");
+    }
+}

@@ -859,13 +859,15 @@ pub struct Eval {
     precision: Box<RawValue>,
     recall: Box<RawValue>,
     f1: Box<RawValue>,
-    ari: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ari: Option<Box<RawValue>>,
     pub right: u64,
     wrong: u64,
     missed: u64,
     ignored: u64,
     tokenizer: String,
-    accuracy: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accuracy: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distribution: Option<Distribution>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -876,6 +878,16 @@ pub struct Eval {
     pub no_bins: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     preparation: Option<Preparation>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truth_is: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truth_negatives: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unlabelled: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision_interval: Option<[f64; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recall_interval: Option<[f64; 2]>,
 }
 
 /// How evenly fingerprints are distributed.
@@ -948,6 +960,16 @@ pub struct SweepPoint {
     wrong: u64,
     missed: u64,
     ignored: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truth_is: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truth_negatives: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unlabelled: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision_interval: Option<[f64; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recall_interval: Option<[f64; 2]>,
 }
 
 /// What `dedup compare --json` prints.
@@ -1376,12 +1398,32 @@ fn number_or_null(raw: &RawValue) -> Option<f64> {
     (raw.get() != "null").then(|| number(raw))
 }
 
-/// Whether the measures are those of the counts. Where no pair was found that counts, there is no precision and no F1.
-fn measured([labelled, found, right, wrong, missed, ignored]: PairCounts, measures: [Option<f64>; 3]) -> bool {
+/// What a record says of a sample: what the labels are, its negatives, unlabelled pairs, and both intervals.
+type OfSample<'a> = (Option<&'a str>, Option<u64>, Option<u64>, [Option<[f64; 2]>; 2]);
+
+/// Whether the measures are those of the counts. Where no pair was found that counts, there is no precision and no F1; nor if no
+/// pair of a sample is labelled false.
+fn measured(
+    [labelled, found, right, wrong, missed, ignored]: PairCounts,
+    measures: [Option<f64>; 3],
+    (truth_is, negatives, unlabelled, intervals): OfSample<'_>,
+) -> bool {
     let part = |part: u64, whole: u64| if whole == 0 { 1.0 } else { part as f64 / whole as f64 };
-    let counted = right + wrong > 0;
-    labelled == right + missed
-        && found == right + wrong + ignored
+    let counted = right + wrong > 0 && negatives != Some(0);
+    let is_sample = truth_is == Some("sample");
+    let holds = |interval: Option<[f64; 2]>, measure: Option<f64>, is_there: bool| match (interval, measure) {
+        (Some([low, high]), Some(share)) => {
+            let near = (share - 5e-5, share + 5e-5);
+            is_there && 0.0 <= low && low < near.1 && near.0 < high && high <= 1.0
+        }
+        (interval, _) => interval.is_none() && !is_there,
+    };
+    (truth_is.is_some(), negatives.is_some(), unlabelled.is_some()) == (is_sample, is_sample, is_sample)
+        && negatives.is_none_or(|negatives| wrong <= negatives)
+        && holds(intervals[0], measures[0], is_sample && counted)
+        && holds(intervals[1], measures[1], is_sample && labelled > 0)
+        && labelled == right + missed
+        && found == right + wrong + ignored + unlabelled.unwrap_or(0)
         && measures
             == [
                 counted.then(|| part(right, right + wrong)),
@@ -1393,15 +1435,25 @@ fn measured([labelled, found, right, wrong, missed, ignored]: PairCounts, measur
 impl Eval {
     fn check(&self) -> bool {
         let [precision, recall, f1, ari] = self.measures();
-        measured(self.counts(), [precision, recall, f1])
-            && ari.is_some_and(|ari| (-1.0..=1.0).contains(&ari))
-            && (0.0..=1.0).contains(&self.accuracy())
+        let of_clusters = match (&self.accuracy, self.truth_is.is_some()) {
+            (Some(_), false) => {
+                ari.is_some_and(|ari| (-1.0..=1.0).contains(&ari)) && (0.0..=1.0).contains(&self.accuracy())
+            }
+            (accuracy, is_sample) => is_sample && accuracy.is_none() && ari.is_none(),
+        };
+        measured(self.counts(), [precision, recall, f1], self.of_sample())
+            && of_clusters
             && self.bins_add_up()
             && !inner::<BTreeMap<String, Value>>(&self.parameters).is_empty()
     }
 
     pub fn accuracy(&self) -> f64 {
-        number(&self.accuracy)
+        number(self.accuracy.as_ref().expect("labels are complete"))
+    }
+
+    fn of_sample(&self) -> OfSample<'_> {
+        let intervals = [self.precision_interval, self.recall_interval];
+        (self.truth_is.as_deref(), self.truth_negatives, self.unlabelled, intervals)
     }
 
     fn bins_add_up(&self) -> bool {
@@ -1418,7 +1470,8 @@ impl Eval {
 
     /// Precision, recall, F1, ARI.
     pub fn measures(&self) -> [Option<f64>; 4] {
-        [&self.precision, &self.recall, &self.f1, &self.ari].map(|raw| number_or_null(raw))
+        let [precision, recall, f1] = [&self.precision, &self.recall, &self.f1].map(|raw| number_or_null(raw));
+        [precision, recall, f1, self.ari.as_deref().and_then(number_or_null)]
     }
 
     pub fn counts(&self) -> PairCounts {
@@ -1428,8 +1481,13 @@ impl Eval {
 
 impl SweepPoint {
     fn check(&self) -> bool {
-        measured(self.counts(), [&self.precision, &self.recall, &self.f1].map(|raw| number_or_null(raw)))
-            && self.threshold.is_some() != self.distance.is_some()
+        let measures = [&self.precision, &self.recall, &self.f1].map(|raw| number_or_null(raw));
+        measured(self.counts(), measures, self.of_sample()) && self.threshold.is_some() != self.distance.is_some()
+    }
+
+    fn of_sample(&self) -> OfSample<'_> {
+        let intervals = [self.precision_interval, self.recall_interval];
+        (self.truth_is.as_deref(), self.truth_negatives, self.unlabelled, intervals)
     }
 
     pub fn counts(&self) -> PairCounts {

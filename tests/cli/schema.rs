@@ -55,7 +55,16 @@ impl Record {
 
     /// Its type; of statistics, with a field that only one command has.
     fn group(&self) -> String {
-        let marks = ["timings", "bytes_held", "seconds_deciding", "files_continued", "min_words", "shingle", "refused"];
+        let marks = [
+            "timings",
+            "bytes_held",
+            "seconds_deciding",
+            "files_continued",
+            "min_words",
+            "shingle",
+            "refused",
+            "truth_is",
+        ];
         let mark = marks.into_iter().find(|mark| self.value.get(mark).is_some());
         [Some(self.kind()), mark].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
@@ -122,6 +131,7 @@ const COMMANDS: &str = r##"
 3 dedup scan in.jsonl link.jsonl twice.jsonl fixtures/warc files --against twice.jsonl --exclude '*.txt' --preset gopher \
     --emit clusters --stats scan.json > /dev/null
 0 dedup scan fixtures/jsonl/docs --fold marks --emit verdicts --stats marks.json > /dev/null
+0 dedup scan fixtures/jsonl/docs --emit clusters --stats clusters.json > /dev/null
 3 dedup scan in.jsonl --measure containment --stats containment.json > /dev/null
 2 dedup scan in.jsonl --distance 3 --stats failed.json
 3 dedup filter --mark --stats filter.json < in.jsonl > /dev/null
@@ -131,7 +141,6 @@ const COMMANDS: &str = r##"
 3 dedup clean in.jsonl --index seen.idx --output decided --stats index-again.json
 3 dedup passages in.jsonl --exact --min-words 4 --output cut --stats cut.json
 3 dedup passages in.jsonl --min-words 8 --emit spans --stats spans.json > /dev/null
-0 dedup scan fixtures/jsonl/docs --emit clusters --stats clusters.json > /dev/null
 3 dedup contain in.jsonl --against files --shingle 4 --emit verdicts --stats contain.json > /dev/null
 3 dedup contain in.jsonl --against files --preset palm --stats palm.json > /dev/null
 0 dedup plan fixtures/jsonl/docs --json > data.json

@@ -4,7 +4,7 @@ use super::input::{self, Input};
 use super::method::{self, Method};
 use super::run::{self, Run};
 use super::tokens;
-use super::values::{file, path, switch};
+use super::values::{choice, chosen, file, path, switch};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::path::PathBuf;
 
@@ -14,6 +14,8 @@ pub struct Arguments {
     pub paths: Vec<PathBuf>,
     /// `--truth`.
     pub truth: PathBuf,
+    /// `--truth-is`.
+    pub truth_is: Option<TruthIs>,
     /// `--ignore`.
     pub ignore: Option<PathBuf>,
     /// Algorithm, preset, parameters and tokens.
@@ -30,12 +32,27 @@ pub struct Arguments {
     pub run: Run,
 }
 
+/// What the labels are: `--truth-is`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TruthIs {
+    /// All pairs of near-duplicates.
+    Complete,
+    /// Some pairs.
+    Sample,
+}
+
+const TRUTH_IS: &[(&str, TruthIs, &str)] = &[
+    ("complete", TruthIs::Complete, "All near-duplicates are labelled: every other pair that is found is wrong"),
+    ("sample", TruthIs::Sample, "Some pairs are labelled: others that are found count neither as right nor as wrong"),
+];
+
 impl Arguments {
     /// Takes the values from what clap parsed.
     pub fn new(given: &ArgMatches) -> Self {
         Arguments {
             paths: input::paths(given),
             truth: path(given, "truth").expect("required"),
+            truth_is: chosen(given, "truth-is", TRUTH_IS),
             ignore: path(given, "ignore"),
             method: Method::new(given),
             sweep: switch(given, "sweep"),
@@ -55,7 +72,7 @@ pub fn command() -> Command {
             "Scans documents and measures the result against labelled pairs: precision, recall and F1 and, for \
              clusters, the adjusted Rand index and the share of documents whose cluster is exactly right. Labelled pairs are also \
              counted by exact similarity: how many were found, and how many should be found according to the curve that dedup plan shows. One JSON object for each algorithm goes to standard output, a table to standard error.\n\n\
-             Labels are JSON lines, compressed or not: {\"a\":ID,\"b\":ID} for a pair, {\"cluster\":[ID,ID,…]} for documents that are \
+             Labels are JSON lines, compressed or not: {\"a\":ID,\"b\":ID} for a pair, with \"label\":false if the two are no near-duplicates, {\"cluster\":[ID,ID,…]} for documents that are \
              all near-duplicates of each other, or {\"id\":ID,\"cluster\":NAME} for one document. Ids are those that dedup scan prints. \
              Precision is over the pairs found except ignored ones; without such pairs, precision and F1 are null in the output and a \
              dash in the table. Clusters are the groups connected by pairs, over all documents.",
@@ -66,6 +83,19 @@ pub fn command() -> Command {
         )
         .arg(input::paths_arg())
         .arg(file("truth").required(true).help("The labelled pairs or clusters, as JSON lines"))
+        .arg(
+            choice(
+                "truth-is",
+                "WHAT",
+                TRUTH_IS.iter().map(|&(name, _, help)| (name, help)),
+                "Whether all near-duplicates are labelled, or a sample of pairs [default: sample if a pair is labelled false, otherwise complete]",
+            )
+            .long_help(
+                "Whether all near-duplicates are labelled, or a sample of pairs. By default the labels are a sample if a pair is labelled \
+                 false, and complete otherwise. Of a sample only the labelled pairs count, and precision and recall come with \
+                 intervals of 95 %; clusters are not measured. Without pairs that are labelled false a sample has only a recall.",
+            ),
+        )
         .arg(
             file("ignore")
                 .help("File of pairs to leave out of the measurement, or none [default: ignore.jsonl next to the truth, if it exists]")
@@ -96,7 +126,7 @@ pub fn command() -> Command {
                 .conflicts_with("sweep")
                 .help("Write the wrong and the missed pairs, as JSON lines")
                 .long_help(
-                    "Write the pairs on which the result and the labels disagree, as JSON lines: those found that are not labelled \
+                    "Write the pairs on which the result and the labels disagree, as JSON lines: those found that should not be \
                      (wrong), and labelled ones that were not found (missed), with the similarity if the algorithm knows it, in the order \
                      of the documents. dedup compare shows the texts of a pair by its places.",
                 ),

@@ -29,6 +29,7 @@ const BRIEF: &[&str] = &[
     "salvage",
     "fingerprints",
     "truth",
+    "truth-is",
     "sweep",
     "plot",
     "documents",

@@ -1,29 +1,32 @@
 //! `dedup eval`: measures results against labels.
 
-use super::arguments::eval::Arguments;
+mod records;
+mod table;
+
+use super::arguments::eval::{Arguments, TruthIs};
 use super::files::OutFile;
 use super::input;
 use super::method::Method;
 use super::outputs::Outputs;
 use super::plot::Plot;
-use super::preparation::{Described, Tokenization};
+use super::preparation::Tokenization;
 use super::problems::Rejects;
 use super::spelling::spelled;
-use super::spread::{Spread, in_words};
+use super::spread::in_words;
 use super::stats::end_programs_on_signals;
 use super::status::{Status, usage_error};
-use super::terminal::{self, Terminal, count, counted};
+use super::terminal::{self, Terminal, counted};
 use neardups::Error;
-use neardups::algorithm::{ALGORITHMS, Entry, Odds, TableFactory, Value};
+use neardups::algorithm::{ALGORITHMS, Entry, TableFactory};
 use neardups::engine::{self, Counts, Observer, Outcome, Stage};
-use neardups::evaluate::{self, Bin, Bins, Disagreement, Evaluation, Labels, Mistake, PairSet, Scores, Swept, Truth};
-use neardups::similarity::Similarity;
+use neardups::evaluate::{self, Evaluation, Labels, Scope, Scores, Swept, Truth};
 use neardups::source::{self, Format, Input, Source};
-use serde::Serialize;
+use records::{Point, Record, Refusal, cannot_write, line, write_mistakes};
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
-use std::io::{self, BufWriter, Write};
+use std::collections::HashMap;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use table::{Table, about_sample, by_similarity, cells, counts, four_or_dash, headings, warning_of_incomplete};
 
 /// An algorithm with its factory, or with the reason why there is none.
 type Run = (&'static Entry, Result<TableFactory, String>);
@@ -40,6 +43,9 @@ enum Runs {
 struct Request {
     labels: Labels,
     ignored: Labels,
+    scope: Scope,
+    /// Whether to warn if the labels do not seem to be complete.
+    warns_of_incomplete: bool,
     quiet: bool,
     tokens: Tokenization,
     engine: engine::ScanOptions,
@@ -68,9 +74,12 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     // Errors in options are reported before anything is read.
     let method = Method::resolve(&arguments.method)?;
     let runs = runs(arguments, &method)?;
+    let labels = read_truth(truth)?;
     let request = Request {
-        labels: read_truth(truth)?,
-        ignored: ignore.as_deref().map(read_labels).transpose()?.unwrap_or_default(),
+        scope: scope(arguments.truth_is, &labels),
+        warns_of_incomplete: arguments.truth_is.is_none(),
+        labels,
+        ignored: ignore.as_deref().map(read_ignored).transpose()?.unwrap_or_default(),
         quiet: arguments.run.quiet,
         engine: engine::ScanOptions {
             distribution: true,
@@ -146,6 +155,25 @@ fn read_truth(path: &Path) -> Result<Labels, Error> {
     }
 }
 
+/// What the labels are: as typed, otherwise a sample if some pair is labelled false.
+fn scope(typed: Option<TruthIs>, labels: &Labels) -> Scope {
+    match (typed, labels.first_negative()) {
+        (Some(TruthIs::Sample), _) | (None, Some(_)) => Scope::Sample,
+        (Some(TruthIs::Complete), _) | (None, None) => Scope::Complete,
+    }
+}
+
+fn read_ignored(path: &Path) -> Result<Labels, Error> {
+    let ignored = read_labels(path)?;
+    match ignored.first_negative() {
+        Some(place) => Err(Error::Label {
+            place: place.to_string(),
+            message: "a pair to ignore cannot be labelled false: move it to --truth".into(),
+        }),
+        None => Ok(ignored),
+    }
+}
+
 fn read_labels(path: &Path) -> Result<Labels, Error> {
     if path.is_dir() {
         return Err(usage_error(format!("{}: is a folder: name a file of labels", path.display())));
@@ -160,13 +188,13 @@ fn read_labels(path: &Path) -> Result<Labels, Error> {
 
 /// The labels of the documents that were read.
 fn truth(request: &Request, numbers: &HashMap<&str, u32>, terminal: Option<&Terminal>) -> Result<Truth, Error> {
-    let pairs: PairSet = request.labels.resolve(numbers)?;
-    let (ignored, unknown) = request.ignored.resolve_known(numbers)?;
-    if let (Some(terminal), 1..) = (terminal, unknown) {
-        let what = counted(unknown as u64, "id");
+    let labels = request.labels.resolve(numbers)?;
+    let ignored = request.ignored.resolve_known(numbers)?;
+    if let (Some(terminal), 1..) = (terminal, ignored.unknown) {
+        let what = counted(ignored.unknown as u64, "id");
         terminal.warning(&format!("{what} among the pairs to ignore: no document has such an id"));
     }
-    Ok(Truth::new(pairs, &ignored))
+    Ok(Truth::new(labels, &ignored.pairs, request.scope))
 }
 
 /// Reports the progress of a scan, but not its problems, which an earlier scan of the same documents has reported.
@@ -213,10 +241,6 @@ fn scan(
     (terminal, checked)
 }
 
-/// The columns of the table.
-const HEADINGS: [&str; 11] =
-    ["algorithm", "found", "right", "wrong", "missed", "ignored", "precision", "recall", "F1", "ARI", "accuracy"];
-
 /// Runs each algorithm and measures it. Returns whether some documents could not be read.
 fn run_each(
     input: &mut Input,
@@ -226,9 +250,12 @@ fn run_each(
     mut errors: Option<(&mut dyn Write, &OutFile)>,
 ) -> Result<bool, Error> {
     let mut failed = false;
-    let mut table = Table::new(&HEADINGS);
-    let mut by_similarity = Vec::new();
-    let (mut spread, mut ran) = (Vec::new(), Vec::new());
+    let mut columns = headings("algorithm", request.scope);
+    if request.scope == Scope::Complete {
+        columns.extend(["ARI", "accuracy"]);
+    }
+    let mut table = Table::new(&columns);
+    let (mut bins_shown, mut spread, mut ran) = (Vec::new(), Vec::new(), Vec::new());
     let mut summary = None;
     let terminal = Terminal::new(request.quiet, None);
     let mut first = true;
@@ -249,7 +276,7 @@ fn run_each(
         let numbers = evaluate::numbers(&outcome);
         let truth = truth(request, &numbers, summary.is_none().then_some(&progress))?;
         if truth.pairs.is_empty() && summary.is_none() {
-            progress.warning("there are no labelled pairs: recall is meaningless");
+            progress.warning("no pair is labelled as near-duplicates: recall is meaningless");
         }
         let evaluation = evaluate::evaluate(&outcome, &numbers, &truth)?;
         let pairs: Vec<_> = truth.pairs.iter().map(|(a, b)| (a as usize, b as usize)).collect();
@@ -264,16 +291,14 @@ fn run_each(
         };
         line(out, &Record::new(&outcome, numbers.len() as u64, &evaluation, &bins, request))?;
         if runs.len() == 1 {
-            by_similarity = table_of(&bins);
+            bins_shown = by_similarity(&bins, request.scope);
             spread.extend(report.distribution.as_ref().map(in_words));
         }
-        let Evaluation { scores, ari, accuracy } = evaluation;
-        let mut row = vec![report.algorithm.to_string()];
-        row.extend([scores.predicted(), scores.right, scores.wrong, scores.missed(), scores.ignored].map(count));
-        row.extend(
-            [scores.precision(), Some(scores.recall()), scores.f1(), Some(ari), Some(accuracy)].map(four_or_dash),
-        );
+        let Evaluation { scores, ari, accuracy, .. } = evaluation;
+        let mut row = cells(report.algorithm.to_string(), &scores);
+        row.extend([ari, accuracy].into_iter().flatten().map(|measure| four_or_dash(Some(measure))));
         table.row(row);
+        warn_of_incomplete(&progress, request, &scores, &format!("{}: ", report.algorithm));
         ran.push(terminal::what_ran(report, &request.tokens));
         // Reported with the algorithm that they are about.
         report
@@ -281,69 +306,18 @@ fn run_each(
             .iter()
             .for_each(|warning| progress.warning(&format!("{}: {}", report.algorithm, spelled(warning))));
         failed |= report.counts.failed > 0;
-        summary.get_or_insert_with(|| counts(numbers.len() as u64, &truth));
+        summary.get_or_insert_with(|| (counts(numbers.len() as u64, &truth), about_sample(&truth)));
     }
-    summary
-        .iter()
-        .chain(&table.lines())
-        .chain(&by_similarity)
-        .chain(&spread)
-        .chain(&ran)
-        .for_each(|line| terminal.line(line));
+    let (summary, about) = summary.unzip();
+    let lines = summary.into_iter().chain(table.lines()).chain(about.flatten());
+    lines.chain(bins_shown).chain(spread).chain(ran).for_each(|line| terminal.line(&line));
     Ok(failed)
 }
 
-/// Writes the pairs on which the outcome and the labels disagree.
-fn write_mistakes(
-    outcome: &Outcome,
-    truth: &Truth,
-    odds: &[Option<Odds>],
-    mut out: &mut dyn Write,
-    cannot_write: impl Fn(io::Error) -> Error,
-) -> Result<(), Error> {
-    let (ids, report): (Vec<&str>, _) = (outcome.documents().collect(), &outcome.report);
-    for mistake in evaluate::mistakes(outcome, truth, odds) {
-        let Mistake { documents: (a, b), disagreement, similarity, distance, .. } = mistake?;
-        let (error, measure) = match disagreement {
-            Disagreement::Wrong => ("wrong", report.measure),
-            Disagreement::Missed => ("missed", outcome.odds_measure()),
-        };
-        let record = MistakeRecord {
-            r#type: "error",
-            error,
-            a: ids[a as usize],
-            b: ids[b as usize],
-            similarity: similarity.map(Similarity::value),
-            measure: similarity.map(|_| measure),
-            algo: report.algorithm,
-            distance,
-            a_at: outcome.place(a as usize).to_string(),
-            b_at: outcome.place(b as usize).to_string(),
-        };
-        let written = serde_json::to_writer(&mut out, &record).map_err(io::Error::from);
-        written.and_then(|()| out.write_all(b"\n")).map_err(&cannot_write)?;
-    }
-    Ok(())
-}
-
-/// The labelled pairs by similarity, as a table.
-fn table_of(bins: &Result<Bins, Error>) -> Vec<String> {
-    let Bins { bins, not_compared } = match bins {
-        Ok(bins) => bins,
-        Err(reason) => return vec![format!("no table of labelled pairs by similarity: {reason}")],
-    };
-    let mut table = Table::new(&["similarity", "labelled", "right", "recall", "predicted"]);
-    for bin in bins {
-        let range = format!("{:.2}-{:.2}", bin.from, bin.to);
-        let counts = [bin.pairs, bin.found].map(count);
-        table.row([&[range][..], &counts, &[bin.recall(), bin.predicted].map(four)].concat());
-    }
-    let mut lines = if bins.is_empty() { Vec::new() } else { table.lines() };
-    if *not_compared > 0 {
-        let pairs = counted(*not_compared, "labelled pair");
-        lines.push(format!("{pairs} with a document with too few features to be compared"));
-    }
-    lines
+/// Warns if the labels do not seem to be complete, unless it was typed what they are.
+fn warn_of_incomplete(terminal: &Terminal, request: &Request, scores: &Scores, of: &str) {
+    let warning = warning_of_incomplete(scores).filter(|_| request.warns_of_incomplete);
+    warning.iter().for_each(|warning| terminal.warning(&format!("{of}{warning}")));
 }
 
 /// Scans once with the loosest limit, and measures every point of the sweep.
@@ -370,39 +344,49 @@ fn run_sweep(
         Swept::Threshold(_) => "threshold",
         Swept::Distance(_) => "distance",
     };
-    let mut table = Table::new(&[name, "found", "right", "wrong", "missed", "ignored", "precision", "recall", "F1"]);
-    for &(value, scores) in &points {
-        let is_best = best.is_some_and(|(best, _)| best == value);
+    let mut table = Table::new(&headings(name, request.scope));
+    for (value, scores) in &points {
+        let is_best = best.is_some_and(|(best, _)| best == *value);
         // Steps of 0.05 are enough for the table.
         if is_best || name == "distance" || ((value * 100.0).round() as u32).is_multiple_of(5) {
-            let mut row = vec![value.to_string()];
-            row.extend([scores.predicted(), scores.right, scores.wrong, scores.missed(), scores.ignored].map(count));
-            row.extend([scores.precision(), Some(scores.recall()), scores.f1()].map(four_or_dash));
-            table.row(row);
+            table.row(cells(value.to_string(), scores));
         }
     }
     let mut lines = vec![counts(numbers.len() as u64, &truth)];
-    lines.extend(table.lines());
+    lines.extend(table.lines().into_iter().chain(about_sample(&truth)));
     lines.push(terminal::what_ran(report, &request.tokens));
     if let Some((value, scores)) = best {
         line(out, &Point::new("best", report.algorithm, swept, value, &scores))?;
         lines.push(format!("best: {name} {value}, F1 {}", four_or_dash(scores.f1())));
     }
+    // Looser values find many pairs that are wrong, also if the labels are complete.
+    if let Some((value, scores)) = best.or(points.first().copied()) {
+        warn_of_incomplete(&terminal, request, &scores, &format!("{name} {value}: "));
+    }
     lines.iter().for_each(|line| terminal.line(line));
     if let Some(file) = plot {
-        file.write(&picture(report.algorithm, name, points, best))?;
+        let of = match request.scope {
+            Scope::Complete => String::new(),
+            Scope::Sample => format!(", of {}", counted(truth.labelled(), "labelled pair")),
+        };
+        file.write(&picture(
+            &format!("{}: precision, recall and F1 by {name}{of}", report.algorithm),
+            name,
+            points,
+            best,
+        ))?;
     }
     Ok(report.counts.failed > 0)
 }
 
 /// The plot of a sweep.
-fn picture(algorithm: &str, name: &str, mut points: Vec<(f64, Scores)>, best: Option<(f64, Scores)>) -> String {
+fn picture(title: &str, name: &str, mut points: Vec<(f64, Scores)>, best: Option<(f64, Scores)>) -> String {
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let at: Vec<f64> = points.iter().map(|point| point.0).collect();
     let heights = |measure: fn(&Scores) -> Option<f64>| points.iter().map(|(_, scores)| measure(scores)).collect();
     let label = best.map(|(value, scores)| (value, format!("best F1 {} at {value}", four_or_dash(scores.f1()))));
     Plot {
-        title: &format!("{algorithm}: precision, recall and F1 by {name}"),
+        title,
         axis: name,
         at: &at,
         curves: &[
@@ -415,244 +399,9 @@ fn picture(algorithm: &str, name: &str, mut points: Vec<(f64, Scores)>, best: Op
     .svg()
 }
 
-/// The number of documents and of pairs to find.
-fn counts(documents: u64, truth: &Truth) -> String {
-    let mut line =
-        format!("{}, {}", counted(documents, "document"), counted(truth.pairs.len() as u64, "labelled pair"));
-    if !truth.ignored.is_empty() {
-        line += &format!(", {} to ignore", count(truth.ignored.len() as u64));
-    }
-    line
-}
-
-fn four(measure: f64) -> String {
-    format!("{measure:.4}")
-}
-
-/// To four decimals, or a dash for an undefined measure.
-fn four_or_dash(measure: Option<f64>) -> String {
-    measure.map_or_else(|| "-".into(), four)
-}
-
-/// One line of the output.
-#[derive(Serialize)]
-struct Record<'a> {
-    r#type: &'static str,
-    algo: &'a str,
-    parameters: BTreeMap<&'a str, &'a Value>,
-    documents: u64,
-    truth_pairs: u64,
-    predicted_pairs: u64,
-    precision: Option<f64>,
-    recall: f64,
-    f1: Option<f64>,
-    ari: f64,
-    right: u64,
-    wrong: u64,
-    missed: u64,
-    ignored: u64,
-    tokenizer: &'a str,
-    accuracy: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    distribution: Option<Spread<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bins: Option<Vec<BinRecord>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    not_compared: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    no_bins: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    preparation: Option<&'a Described>,
-}
-
-/// Labelled pairs in a range of similarity.
-#[derive(Serialize)]
-struct BinRecord {
-    from: f64,
-    to: f64,
-    pairs: u64,
-    found: u64,
-    recall: f64,
-    predicted: f64,
-}
-
-/// To four decimals.
-fn rounded(part: f64) -> f64 {
-    (part * 1e4).round() / 1e4
-}
-
-impl<'a> Record<'a> {
-    fn new(
-        outcome: &'a Outcome,
-        documents: u64,
-        evaluation: &Evaluation,
-        bins: &Result<Bins, Error>,
-        request: &'a Request,
-    ) -> Self {
-        let (report, scores) = (&outcome.report, &evaluation.scores);
-        Record {
-            r#type: "eval",
-            algo: report.algorithm,
-            parameters: report.parameters.iter().map(|row| (row.name, &row.value)).collect(),
-            documents,
-            truth_pairs: scores.labelled,
-            predicted_pairs: scores.predicted(),
-            precision: scores.precision(),
-            recall: scores.recall(),
-            f1: scores.f1(),
-            ari: evaluation.ari,
-            right: scores.right,
-            wrong: scores.wrong,
-            missed: scores.missed(),
-            ignored: scores.ignored,
-            tokenizer: report.tokenizer.as_deref().unwrap_or(&request.tokens.name),
-            accuracy: evaluation.accuracy,
-            distribution: report.distribution.as_ref().map(Spread::brief),
-            bins: bins.as_ref().ok().map(|bins| bins.bins.iter().map(BinRecord::new).collect()),
-            not_compared: bins.as_ref().ok().map(|bins| bins.not_compared),
-            no_bins: bins.as_ref().err().map(Error::to_string),
-            preparation: request.tokens.prepared.as_ref(),
-        }
-    }
-}
-
-impl BinRecord {
-    fn new(bin: &Bin) -> Self {
-        let Bin { from, to, pairs, found, predicted } = *bin;
-        BinRecord { from, to, pairs, found, recall: rounded(bin.recall()), predicted: rounded(predicted) }
-    }
-}
-
-/// A pair on which an outcome and the labels disagree.
-#[derive(Serialize)]
-struct MistakeRecord<'a> {
-    r#type: &'static str,
-    error: &'static str,
-    a: &'a str,
-    b: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    similarity: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    measure: Option<&'a str>,
-    algo: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    distance: Option<u32>,
-    a_at: String,
-    b_at: String,
-}
-
-/// Replaces a [`Record`] for an algorithm that refuses these documents.
-#[derive(Serialize)]
-struct Refusal<'a> {
-    r#type: &'static str,
-    algo: &'a str,
-    refused: &'a str,
-}
-
-/// One point of a sweep, or the best of them.
-#[derive(Serialize)]
-struct Point<'a> {
-    r#type: &'static str,
-    algo: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    threshold: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    distance: Option<u32>,
-    truth_pairs: u64,
-    predicted_pairs: u64,
-    precision: Option<f64>,
-    recall: f64,
-    f1: Option<f64>,
-    right: u64,
-    wrong: u64,
-    missed: u64,
-    ignored: u64,
-}
-
-impl<'a> Point<'a> {
-    fn new(r#type: &'static str, algo: &'a str, swept: Swept, value: f64, scores: &Scores) -> Self {
-        let (threshold, distance) = match swept {
-            Swept::Threshold(_) => (Some(value), None),
-            Swept::Distance(_) => (None, Some(value as u32)),
-        };
-        Point {
-            r#type,
-            algo,
-            threshold,
-            distance,
-            truth_pairs: scores.labelled,
-            predicted_pairs: scores.predicted(),
-            precision: scores.precision(),
-            recall: scores.recall(),
-            f1: scores.f1(),
-            right: scores.right,
-            wrong: scores.wrong,
-            missed: scores.missed(),
-            ignored: scores.ignored,
-        }
-    }
-}
-
-fn line(out: &mut impl Write, record: &impl Serialize) -> Result<(), Error> {
-    serde_json::to_writer(&mut *out, record).map_err(|error| cannot_write(error.into()))?;
-    out.write_all(b"\n").map_err(cannot_write)
-}
-
-fn cannot_write(error: io::Error) -> Error {
-    Error::output("cannot write results", error)
-}
-
-/// Rows of cells under headings; the first column is aligned to the left, the others to the right.
-struct Table {
-    rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    fn new(headings: &[&str]) -> Self {
-        Table { rows: vec![headings.iter().map(|heading| heading.to_string()).collect()] }
-    }
-
-    fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
-    }
-
-    /// A row with a sentence instead of cells.
-    fn note(&mut self, first: &str, sentence: String) {
-        self.rows.push(vec![first.to_string(), sentence]);
-    }
-
-    fn lines(&self) -> Vec<String> {
-        let columns = self.rows[0].len();
-        let full = || self.rows.iter().filter(|row| row.len() == columns);
-        let mut widths: Vec<usize> =
-            (0..columns).map(|at| full().map(|row| row[at].len()).max().unwrap_or(0)).collect();
-        widths[0] = self.rows.iter().map(|row| row[0].len()).max().unwrap_or(0);
-        let line = |row: &Vec<String>| {
-            let mut line = format!("  {:<1$}", row[0], widths[0]);
-            for (cell, width) in row[1..].iter().zip(&widths[1..]) {
-                let width = if row.len() == columns { *width } else { 0 };
-                line += &format!("  {cell:>width$}");
-            }
-            line
-        };
-        self.rows.iter().map(line).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_table_lines_up() {
-        let mut table = Table::new(&["name", "n", "F1"]);
-        table.row(vec!["long name".into(), "1,000".into(), "0.5000".into()]);
-        table.note("x", "not run: a long reason".into());
-        assert_eq!(
-            table.lines(),
-            ["  name           n      F1", "  long name  1,000  0.5000", "  x          not run: a long reason"]
-        );
-    }
 
     #[test]
     fn ignored_pairs_are_searched_for_next_to_the_truth() {
