@@ -21,7 +21,6 @@ use std::time::Instant;
 pub(super) struct ByContainment<'a> {
     pub contain: &'a ContainOptions,
     pub options: &'a CleanOptions,
-    pub observer: &'a dyn Observer,
     /// Gets the decisions, and warnings about the input, before anything is written.
     pub review: &'a mut dyn FnMut(&Uncontained, &[String]),
 }
@@ -50,10 +49,16 @@ impl Decider for ByContainment<'_> {
         Ok(request)
     }
 
-    fn decide(&mut self, sides: Sides, inputs: &Inputs, folder: Option<&Folder>) -> Result<Decisions, Error> {
+    fn decide(
+        &mut self,
+        sides: Sides,
+        inputs: &Inputs,
+        folder: Option<&Folder>,
+        observer: &dyn Observer,
+    ) -> Result<Decisions, Error> {
         let started = Instant::now();
         let (mut input, mut reference) = sides;
-        let (found, conditions) = self.find(&mut input, &mut reference)?;
+        let (found, conditions) = self.find(&mut input, &mut reference, observer)?;
         let read = input.counts() + reference.map_or(source::Counts::default(), |reference| reference.counts());
         let worded = |warning: &String| (self.options.worded)(warning);
         let warnings: Vec<String> = input.fields_never_found().iter().map(worded).collect();
@@ -61,7 +66,7 @@ impl Decider for ByContainment<'_> {
         let (names, on_error) = (inputs.names(), self.options.on_error);
         let decide = |out: &mut dyn Write| {
             let mut files = conditions.files(&names, on_error);
-            found.verdicts().try_for_each(|verdict| take(&verdict, &mut files, out))?;
+            found.verdicts().try_for_each(|verdict| take(&verdict, &mut files, self.options.worded_problem, out))?;
             decisions::list_further_names(inputs, &mut *out)?;
             out.flush().map(|()| files)
         };
@@ -73,7 +78,7 @@ impl Decider for ByContainment<'_> {
                 decided.and_then(|files| Ok((files, length?))).map_err(|error| cannot_write(path, error))
             })?,
         };
-        refused.iter().for_each(|problem| self.observer.problem(problem));
+        refused.iter().for_each(|problem| observer.problem(problem));
         decisions::check_failed(on_error, refused.len() as u64)?;
         let seconds = started.elapsed().as_secs_f64();
         let record = ContainmentRecord { algo: "containment", counts: found.counts(), warnings, seconds };
@@ -88,11 +93,16 @@ impl ByContainment<'_> {
     ///
     /// # Errors
     /// Those of [`find_uncontained`]; no document was read, or some failed, and that is not allowed.
-    fn find(&self, input: &mut Input, reference: &mut Option<Input>) -> Result<(Uncontained, Conditions), Error> {
+    fn find(
+        &self,
+        input: &mut Input,
+        reference: &mut Option<Input>,
+        observer: &dyn Observer,
+    ) -> Result<(Uncontained, Conditions), Error> {
         if !self.options.allow_empty {
             reference.iter_mut().for_each(|reference| reference.require_documents("against"));
         }
-        let watch = Watch::new(self.observer);
+        let watch = Watch::new(observer);
         let found = find_uncontained(input, as_source(reference), self.contain, &watch)?;
         let PassageCounts { documents, failed, skipped, .. } = *found.counts();
         check_read(self.options, documents, (failed, skipped), &input.counts())?;
@@ -106,18 +116,24 @@ fn shown(least: Threshold) -> String {
 }
 
 /// Takes the verdict on a record, and lists it if it is left out.
-fn take(verdict: &ContainmentVerdict<'_>, files: &mut Files<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn take(
+    verdict: &ContainmentVerdict<'_>,
+    files: &mut Files<'_>,
+    worded: fn(&str) -> String,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let found = Found::of(verdict.error.is_some(), verdict.is_skipped, verdict.keep);
     if files.take(verdict.place, found).is_none() {
         return Ok(());
     }
     let partner =
         verdict.container.map(|other| Partner { file: Some(other.place.path), record: other.place.line, id: other.id });
+    let error = verdict.error.map(worded);
     let removed = Removed {
         contained_in: partner,
         coverage: verdict.container.map(|other| other.coverage.value()),
         coverage_all: verdict.container.and_then(|other| other.coverage_all).map(|share| share.value()),
-        error: verdict.error,
+        error: error.as_deref(),
         ..Removed::at(verdict.place, verdict.id)
     };
     decisions::line(out, &removed)

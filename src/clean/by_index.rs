@@ -16,7 +16,7 @@ use super::decider::{Decider, Decisions, Sides};
 use super::decisions::{self, Condition, Files, Found, OfFile, Partner, Removed};
 use super::folder::{Folder, IndexRecord, Request, State, cannot_write};
 use super::inputs::Inputs;
-use super::request::{ByIndex, CleanOptions, DecidedByIndex, OnError, Remembered};
+use super::request::{ByIndex, CleanOptions, DecidedByIndex, Remembered};
 use super::scan::{check_read, stream_record, with_options};
 use crate::engine::{At, KeepPolicy, Observer};
 use crate::error::Error;
@@ -34,7 +34,6 @@ use std::time::Instant;
 pub(super) struct Stream<'a> {
     by: &'a ByIndex,
     options: &'a CleanOptions,
-    observer: &'a dyn Observer,
     /// What is added at the end, and whether a checkpoint should be made then.
     staged: Option<(Staged, bool)>,
     remembered: Remembered,
@@ -43,7 +42,7 @@ pub(super) struct Stream<'a> {
 impl<'a> Stream<'a> {
     /// # Errors
     /// The options ask for a choice that a stream does not have.
-    pub fn new(by: &'a ByIndex, options: &'a CleanOptions, observer: &'a dyn Observer) -> Result<Self, Error> {
+    pub fn new(by: &'a ByIndex, options: &'a CleanOptions) -> Result<Self, Error> {
         let ranking = &options.source.ranking;
         let refused = [
             (options.keep != KeepPolicy::First || ranking.by != RankBy::Nothing, "keep"),
@@ -63,7 +62,7 @@ impl<'a> Stream<'a> {
                     .into(),
             ));
         }
-        Ok(Stream { by, options, observer, staged: None, remembered: Remembered::default() })
+        Ok(Stream { by, options, staged: None, remembered: Remembered::default() })
     }
 
     /// What the output is an output of.
@@ -102,15 +101,16 @@ impl<'a> Stream<'a> {
         index: &mut Index,
         (mut input, inputs): (Input, &Inputs),
         folder: Option<&Folder>,
+        observer: &dyn Observer,
     ) -> Result<Decisions, Error> {
         let started = Instant::now();
         let before = index.len();
         let mut are_unnamed = false;
         let mut run = |list: &mut List<'_>| {
-            let filter = Filter::new(&mut *index).threads(self.options.engine.threads).observer(self.observer);
+            let filter = Filter::new(&mut *index).threads(self.options.engine.threads).observer(observer);
             let mut fields = FieldsFound::default();
-            let how = (self.options.on_error, self.by.drops_known);
-            let decided = decide((filter, self.observer), &mut input, inputs, how, (&mut *list, &mut fields))?;
+            let how = (self.options, self.by.drops_known);
+            let decided = decide((filter, observer), &mut input, inputs, how, (&mut *list, &mut fields))?;
             fields.check(&self.options.engine.required_fields, &mut || input.field_names())?;
             are_unnamed = fields.unnamed > 0;
             check_read(self.options, decided.1.documents, (decided.1.failed, 0), &input.counts()).map(|()| decided)
@@ -169,11 +169,17 @@ impl Decider for Stream<'_> {
         Ok(request)
     }
 
-    fn decide(&mut self, (input, _): Sides, inputs: &Inputs, folder: Option<&Folder>) -> Result<Decisions, Error> {
+    fn decide(
+        &mut self,
+        (input, _): Sides,
+        inputs: &Inputs,
+        folder: Option<&Folder>,
+        observer: &dyn Observer,
+    ) -> Result<Decisions, Error> {
         let ByIndex { path, plan, .. } = self.by;
         let is_new = folder.is_some() && !path.exists();
         let (mut index, repair) = self.open(folder)?;
-        let decided = self.decide_with(&mut index, (input, inputs), folder).inspect_err(|_| {
+        let decided = self.decide_with(&mut index, (input, inputs), folder, observer).inspect_err(|_| {
             if is_new {
                 // It is empty, and locked.
                 _ = fs::remove_file(path);
@@ -228,11 +234,11 @@ fn decide(
     (filter, observer): (Filter<'_>, &dyn Observer),
     input: &mut dyn Source,
     inputs: &Inputs,
-    (on_error, drops_known): (OnError, bool),
+    (options, drops_known): (&CleanOptions, bool),
     (list, fields): (&mut List<'_>, &mut FieldsFound),
 ) -> Result<(Vec<OfFile>, filter::Counts), Error> {
     let names = inputs.names();
-    let mut files = Files::new(&names, on_error);
+    let mut files = Files::new(&names, options.on_error);
     let mut counts = filter.documents(input, &mut |place, decided| {
         let at = At { path: &place.path, line: place.line };
         match decided {
@@ -251,7 +257,7 @@ fn decide(
             }
             Decided::Problem(problem) => {
                 fields.problem(problem);
-                take_problem(problem, at, &mut files, list)?;
+                take_problem(problem, at, (&mut files, list), options.worded_problem)?;
             }
         }
         Ok(())
@@ -261,7 +267,12 @@ fn decide(
     Ok((files.files, counts))
 }
 
-fn take_problem(problem: &Problem, at: At<'_>, files: &mut Files<'_>, list: &mut List<'_>) -> Result<(), Error> {
+fn take_problem(
+    problem: &Problem,
+    at: At<'_>,
+    (files, list): (&mut Files<'_>, &mut List<'_>),
+    worded: fn(&str) -> String,
+) -> Result<(), Error> {
     let changed = match problem.severity {
         Severity::Deferred => files.refuse(problem),
         _ => files.worsen(at.path, Condition::after(problem)),
@@ -277,7 +288,7 @@ fn take_problem(problem: &Problem, at: At<'_>, files: &mut Files<'_>, list: &mut
         let at = At { line: place.line, ..at };
         if let Some(number) = files.take(at, found) {
             let id = problem.id.clone().unwrap_or_else(|| place.to_string());
-            list.add(number, &Removed { error: Some(&problem.message), ..Removed::at(at, &id) })?;
+            list.add(number, &Removed { error: Some(&worded(&problem.message)), ..Removed::at(at, &id) })?;
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use super::decider::{Decider, Decisions, Sides};
 use super::decisions::{self, Condition, Conditions, CutLine, Files, First, Found, OfFile, Removed, Unread, Watch};
 use super::folder::{Folder, Request, cannot_write};
 use super::inputs::Inputs;
-use super::request::{CleanOptions, CutReport, OnError};
+use super::request::{CleanOptions, CutReport};
 use super::scan::{check_read, with_options};
 use crate::engine::{At, Observer};
 use crate::error::Error;
@@ -24,7 +24,6 @@ pub(super) struct ByPassages<'a> {
     pub passages: &'a PassageOptions,
     pub cut: &'a CutOptions,
     pub options: &'a CleanOptions,
-    pub observer: &'a dyn Observer,
 }
 
 /// What is found, as in `summary.json`.
@@ -70,19 +69,25 @@ impl Decider for ByPassages<'_> {
         Ok(request)
     }
 
-    fn decide(&mut self, sides: Sides, inputs: &Inputs, folder: Option<&Folder>) -> Result<Decisions, Error> {
+    fn decide(
+        &mut self,
+        sides: Sides,
+        inputs: &Inputs,
+        folder: Option<&Folder>,
+        observer: &dyn Observer,
+    ) -> Result<Decisions, Error> {
         let started = Instant::now();
         let (mut input, mut reference) = sides;
-        let watch = Watch::new(self.observer).with_unread(self.passages.memory);
+        let watch = Watch::new(observer).with_unread(self.passages.memory);
         let mut cuts = self.find(&mut input, &mut reference, &watch)?;
         let warnings = input.fields_never_found();
         let read = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
         let (conditions, names) = (watch.conditions(), inputs.names());
-        let mut deciding = Deciding::new(&conditions, &names, self.options.on_error, false);
+        let mut deciding = Deciding::new(&conditions, &names, self.options, false);
         let mut decide = |out: &mut dyn Write, path: &Path| {
             let cannot = |error| cannot_write(path, error);
             let sides = (&mut input as &mut dyn Source, as_source(&mut reference));
-            deciding.decide(&mut cuts, sides, self.observer, &mut |line| line.write(out).map_err(cannot))?;
+            deciding.decide(&mut cuts, sides, observer, &mut |line| line.write(out).map_err(cannot))?;
             decisions::list_further_names(inputs, out).and_then(|()| out.flush()).map_err(cannot)
         };
         let removed_bytes = match folder {
@@ -93,7 +98,7 @@ impl Decider for ByPassages<'_> {
             })?,
         };
         let Decided { files, refused, counts: cut_counts } = deciding.finish();
-        refused.iter().for_each(|problem| self.observer.problem(problem));
+        refused.iter().for_each(|problem| observer.problem(problem));
         decisions::check_failed(self.options.on_error, refused.len() as u64)?;
         let failed = cuts.counts().failed + refused.len() as u64;
         let warnings = warnings.iter().map(|warning| (self.options.worded)(warning)).collect();
@@ -181,6 +186,7 @@ type Dropped<'a> = VecDeque<(usize, &'a Unread)>;
 fn list_dropped(
     dropped: &mut Dropped<'_>,
     before: (usize, Option<u64>),
+    worded: fn(&str) -> String,
     list: &mut dyn FnMut(Line<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     while let Some((_, unread)) = dropped.pop_front_if(|(number, unread)| (*number, unread.line) < before) {
@@ -189,7 +195,7 @@ fn list_dropped(
         // As a record without an id is identified.
         let by_place = line.map_or(path.to_string(), |line| format!("{path}:{line}"));
         let id = id.as_deref().unwrap_or(&by_place);
-        list(Line::Removed(Removed { error: Some(why), ..Removed::at(at, id) }))?;
+        list(Line::Removed(Removed { error: Some(&worded(why)), ..Removed::at(at, id) }))?;
     }
     Ok(())
 }
@@ -201,6 +207,7 @@ pub(super) struct Deciding<'a> {
     files: Files<'a>,
     /// Whether something is cut also in files that are damaged, of which not all is copied.
     in_damaged: bool,
+    worded: fn(&str) -> String,
     counts: CutCounts,
 }
 
@@ -215,10 +222,10 @@ pub(super) struct Decided {
 
 impl<'a> Deciding<'a> {
     /// For files with these names.
-    pub fn new(conditions: &'a Conditions, names: &[&'a str], on_error: OnError, in_damaged: bool) -> Self {
+    pub fn new(conditions: &'a Conditions, names: &[&'a str], options: &CleanOptions, in_damaged: bool) -> Self {
         let numbers = names.iter().copied().zip(0..).collect();
-        let (files, counts) = (conditions.files(names, on_error), CutCounts::default());
-        Deciding { conditions, numbers, files, in_damaged, counts }
+        let (files, counts) = (conditions.files(names, options.on_error), CutCounts::default());
+        Deciding { conditions, numbers, files, in_damaged, worded: options.worded_problem, counts }
     }
 
     /// Decides what happens to each record, and passes on what is left out.
@@ -254,14 +261,14 @@ impl<'a> Deciding<'a> {
                 self.files.files[number].leave_out(line);
             }
         }
-        let failed = cuts.counts().failed;
+        let (failed, worded) = (cuts.counts().failed, self.worded);
         cuts.for_each(source, reference, observer, |document| {
             let At { path, line } = document.place;
             let Some(&number) = self.numbers.get(path) else { return Ok(()) };
-            list_dropped(&mut dropped, (number, line), list)?;
+            list_dropped(&mut dropped, (number, line), worded, list)?;
             self.cut(document, number, list)
         })?;
-        list_dropped(&mut dropped, (usize::MAX, None), list)?;
+        list_dropped(&mut dropped, (usize::MAX, None), worded, list)?;
         self.files.files.iter_mut().for_each(|file| file.left_out.sort_unstable());
         match cuts.counts().failed - failed {
             0 => Ok(()),

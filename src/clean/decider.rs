@@ -4,7 +4,7 @@ use super::decisions::OfFile;
 use super::folder::{Folder, IndexRecord, Request, State};
 use super::inputs::Inputs;
 use super::request::{CutReport, Remembered};
-use crate::engine::Report;
+use crate::engine::{Observer, Report};
 use crate::error::Error;
 use crate::source::{self, Input};
 use serde_json::Value;
@@ -28,7 +28,13 @@ pub(super) trait Decider {
     fn request(&self) -> Result<Request, Error>;
 
     /// Decides on everything; with a folder, lists what is left out in it.
-    fn decide(&mut self, sides: Sides, inputs: &Inputs, folder: Option<&Folder>) -> Result<Decisions, Error>;
+    fn decide(
+        &mut self,
+        sides: Sides,
+        inputs: &Inputs,
+        folder: Option<&Folder>,
+        observer: &dyn Observer,
+    ) -> Result<Decisions, Error>;
 
     /// Continues with what an earlier run decided, before files are written.
     fn continue_with(&mut self, _state: &State, _folder: &Folder) -> Result<(), Error> {

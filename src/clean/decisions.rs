@@ -347,8 +347,14 @@ impl<'a> Files<'a> {
 ///
 /// # Errors
 /// It cannot be written.
-pub(super) fn list(verdict: &Verdict<'_>, at: At<'_>, out: &mut impl Write) -> io::Result<()> {
-    line(out, &removed(verdict, at))
+pub(super) fn list(
+    verdict: &Verdict<'_>,
+    at: At<'_>,
+    worded: fn(&str) -> String,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let error = verdict.error.map(worded);
+    line(out, &Removed { error: error.as_deref(), ..removed(verdict, at) })
 }
 
 /// Writes a line for each further name of a file.
@@ -368,7 +374,6 @@ fn removed<'a>(verdict: &Verdict<'a>, at: At<'a>) -> Removed<'a> {
     Removed {
         duplicate_of: partner.map(|((id, _), at)| Partner { file: Some(at.path), record: at.line, id }),
         similarity: verdict.duplicate_of.map(|(_, similarity)| similarity.value()),
-        error: verdict.error,
         ..Removed::at(at, verdict.id)
     }
 }

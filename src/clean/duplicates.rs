@@ -3,6 +3,7 @@
 use super::Scanned;
 use super::decider::Sides;
 use super::decisions::{self, Conditions, OfFile};
+use super::failures;
 use super::folder::{Folder, Found, Request, State, Stay, records};
 use super::inputs::{File, Inputs};
 use super::manifest::{self, Duplicate, MANIFEST, Movable, RETIRED, Written, movable};
@@ -72,11 +73,15 @@ pub fn move_duplicates(
     let moved: BTreeSet<String> = before.iter().map(|(line, _)| line.file.clone()).collect();
     let (state, lines, scanned) = match folder.find(&request, &records(&inputs), Some(&moved))? {
         Found::Complete(counts) => {
+            failures::report_again(&folder, 0, observer)?;
             folder.finish();
             let files = inputs.files.len() as u64;
             return Ok(Cleaned { was_complete: true, files, ..*counts });
         }
-        Found::Decided(state) => (state, before, None),
+        Found::Decided(state) => {
+            failures::report_again(&folder, 0, observer)?;
+            (state, before, None)
+        }
         // They were taken out of the folder, for good or for a moment.
         Found::New if !before.iter().all(|(line, _)| Mover::is_back(line)) => return Err(folder.not_all_back()),
         Found::New => {
@@ -224,13 +229,16 @@ fn plan(
 ) -> Result<(State, Vec<Written>, Scanned), Error> {
     let started = Instant::now();
     let references = references(options)?;
-    let decided = decide(sides, inputs, factory, options, observer)?;
-    observer.stage(Stage::Writing);
-    let (moves, mut stay) = decided.movable(inputs)?;
-    let (lines, changed) = manifest::lines(&moves, inputs, &references);
-    let counts = Stay { files: (stay.len() + changed.len()) as u64, failed: changed.len() as u64 };
-    stay.extend(changed);
-    stay.iter().for_each(|problem| observer.problem(problem));
+    let (decided, lines, counts) = failures::record(folder, options, observer, true, |observer| {
+        let decided = decide(sides, inputs, factory, options, observer)?;
+        observer.stage(Stage::Writing);
+        let (moves, mut stay) = decided.movable(inputs)?;
+        let (lines, changed) = manifest::lines(&moves, inputs, &references);
+        let counts = Stay { files: (stay.len() + changed.len()) as u64, failed: changed.len() as u64 };
+        stay.extend(changed);
+        stay.iter().for_each(|problem| observer.problem(problem));
+        Ok((decided, lines, counts))
+    })?;
     let lines: Vec<Written> =
         lines.into_iter().map(|line| (line.written(), line)).map(|(text, line)| (line, text)).collect();
     write_manifest(folder, &lines)?;
@@ -268,6 +276,7 @@ fn carry_out(
     cleaned.failed += stay.failed;
     let mut mover = Mover::new(folder.root());
     let (is_first, all, mut stayed) = (cleaned.report.is_some(), lines.len(), Vec::new());
+    let mut failed = Vec::new();
     lines.retain(|(line, _)| {
         let moved = mover.there(line);
         let is_listed = match &moved {
@@ -287,6 +296,9 @@ fn carry_out(
                 cleaned.to_retry += u64::from(is_retried);
                 observer.problem(&problem);
                 stayed.push(line.clone());
+                if !is_retried {
+                    failed.push(problem);
+                }
                 is_retried || !mover.never_moved(line, is_first)
             }
         };
@@ -306,6 +318,7 @@ fn carry_out(
         }
         return Ok(cleaned);
     }
+    failures::append(folder, &failed)?;
     folder.write_durably("summary.json", &summary(&state, inputs, &cleaned, &[], started.elapsed().as_secs_f64()))?;
     folder.finish();
     Ok(cleaned)

@@ -3,6 +3,7 @@
 //! | file in `_dedup` | content |
 //! |---|---|
 //! | `removed.jsonl` | a line for each record that is left out |
+//! | `failed.jsonl` | a line for each file and record that could not be read |
 //! | `state.json` | while files are written: the request, the inputs, what happens to each |
 //! | `done` | while files are written: a line for each that is done, its number and its length |
 //! | `remembered` | until an index remembers what is kept: what is added to it |

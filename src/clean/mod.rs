@@ -7,6 +7,7 @@
 //! passages   or which parts of their texts: passages that stand elsewhere                 (by_passages.rs)
 //! decide     decisions → the records of each file that are left out; removed.jsonl        (decisions.rs)
 //! write      each file without them, several beside each other                            (write.rs)
+//! failures   what could not be read, for each further run                                 (failures.rs)
 //! folder     what the output is the output of, and what is done of it                     (folder.rs)
 //! stream     the kept records as one stream instead of files                              (stream.rs)
 //! duplicates files that are not kept move to a folder, and back                           (duplicates.rs)
@@ -33,6 +34,7 @@ mod by_scan;
 mod decider;
 mod decisions;
 mod duplicates;
+mod failures;
 mod folder;
 mod inputs;
 mod manifest;
@@ -52,7 +54,7 @@ use crate::algorithm::AlgorithmFactory;
 use crate::engine::{KeptOutcome, Observer, Report};
 use crate::error::Error;
 use crate::passages::{ContainOptions, CutOptions, PassageOptions, Uncontained};
-use crate::source::{self, Input};
+use crate::source::{self, Input, ReadOptions};
 use by_containment::ByContainment;
 use by_index::Stream;
 use by_passages::ByPassages;
@@ -68,6 +70,9 @@ use summary::{json, summary};
 
 /// Writes the files of these paths, without the records that are near-duplicates of kept ones, into the folder
 /// `output`; without a folder, only decides. See the [module](self).
+///
+/// What could not be read is listed in `_dedup/failed.jsonl`, as by [`write_rejected`](crate::source::write_rejected). A call that finds the
+/// decisions of an earlier one reports it to the observer again.
 ///
 /// # Errors
 /// [`Error::Usage`] if an output would be an input, two files would have one output, or the folder holds something
@@ -104,7 +109,7 @@ pub fn clean_reviewed(
     observer: &dyn Observer,
     review: &mut dyn FnMut(&KeptOutcome) -> Result<(), Error>,
 ) -> Result<Cleaned, Error> {
-    write_clean(paths, output, &mut Scanning { factory, options, observer, review }, options, observer)
+    write_clean(paths, output, &mut Scanning { factory, options, review }, options, observer)
 }
 
 /// As [`clean`](clean()), but documents are decided on in their order as in a stream, by an index and by those before them:
@@ -132,7 +137,7 @@ pub fn clean_by_index(
     options: &CleanOptions,
     observer: &dyn Observer,
 ) -> Result<Cleaned, Error> {
-    write_clean(paths, output, &mut Stream::new(by, options, observer)?, options, observer)
+    write_clean(paths, output, &mut Stream::new(by, options)?, options, observer)
 }
 
 /// Writes the files of these paths into the folder `output`, without the passages that stand earlier: of each one, only the first place
@@ -159,7 +164,7 @@ pub fn cut_passages(
     options: &CleanOptions,
     observer: &dyn Observer,
 ) -> Result<Cleaned, Error> {
-    write_clean(paths, output, &mut ByPassages { passages, cut, options, observer }, options, observer)
+    write_clean(paths, output, &mut ByPassages { passages, cut, options }, options, observer)
 }
 
 /// Writes the files of these paths into the folder `output`, without the documents that others contain, as
@@ -183,7 +188,7 @@ pub fn clean_uncontained(
     observer: &dyn Observer,
     review: &mut dyn FnMut(&Uncontained, &[String]),
 ) -> Result<Cleaned, Error> {
-    write_clean(paths, output, &mut ByContainment { contain, options, observer, review }, options, observer)
+    write_clean(paths, output, &mut ByContainment { contain, options, review }, options, observer)
 }
 
 /// Writes the files of these paths without what is left out.
@@ -195,13 +200,16 @@ fn write_clean(
     observer: &dyn Observer,
 ) -> Result<Cleaned, Error> {
     check_paths(paths)?;
-    let mut sides = Input::sides(paths.to_vec(), options.against.clone(), options.source.clone());
+    // Rejected records are listed with their content, whether the caller needs it in this run or not.
+    let keep_rejected = options.source.keep_rejected || output.is_some();
+    let source = ReadOptions { keep_rejected, ..options.source.clone() };
+    let mut sides = Input::sides(paths.to_vec(), options.against.clone(), source);
     sides.0.check_for_copies();
     let inputs = Inputs::new(sides.0.listing()?);
     Inputs::refuse_equal_outputs(inputs.files.iter())?;
     decider.refuse(&inputs, paths, output)?;
     let Some(output) = output else {
-        let Decisions { files, failed, read, report, cut, .. } = decider.decide(sides, &inputs, None)?;
+        let Decisions { files, failed, read, report, cut, .. } = decider.decide(sides, &inputs, None, observer)?;
         let counts = Cleaned::of(files.iter().map(|file| file.counts), failed);
         return Ok(Cleaned { report, cut, read, remembered: decider.remembered(), ..counts });
     };
@@ -211,6 +219,7 @@ fn write_clean(
     let folder = Folder::open(output)?;
     let (state, files, found) = match folder.find(&request, &records(&inputs), None)? {
         Complete(counts) => {
+            failures::report_again(&folder, counts.failed, observer)?;
             folder.finish();
             let files = inputs.files.len() as u64;
             return Ok(Cleaned { was_complete: true, files, ..*counts });
@@ -224,9 +233,13 @@ fn write_clean(
                 )
             })?;
             decider.continue_with(&state, &folder)?;
+            failures::report_again(&folder, state.failed(), observer)?;
             (state, files, None)
         }
-        New => decide(sides, &inputs, request, &folder, decider).inspect_err(|_| folder.give_up())?,
+        New => {
+            let decided = decide(sides, &inputs, request, &folder, decider, (options, observer));
+            decided.inspect_err(|_| folder.give_up())?
+        }
     };
     let started = Instant::now();
     let written = write::write(&inputs, &files, &folder, options, observer, decider.is_durable())?;
@@ -276,9 +289,13 @@ fn decide(
     mut request: Request,
     folder: &Folder,
     decider: &mut dyn Decider,
+    (options, observer): (&CleanOptions, &dyn Observer),
 ) -> Result<(State, Vec<OfFile>, Option<Scanned>), Error> {
+    let is_durable = decider.is_durable();
     let Decisions { files, removed_bytes, scan, read, report, cut, index, replaced, .. } =
-        decider.decide(sides, inputs, Some(folder))?;
+        failures::record(folder, options, observer, is_durable, |observer| {
+            decider.decide(sides, inputs, Some(folder), observer)
+        })?;
     request.extend(replaced.map(|(name, value)| (name.to_string(), value)));
     let counts = files.iter().map(|file| file.counts).collect();
     let state = State { request, inputs: records(inputs), counts, removed_bytes, stay: None, index, scan };

@@ -52,6 +52,9 @@ pub struct CleanOptions {
     /// How a warning is worded in `summary.json`. The library names parameters in backticks; a program may name its options
     /// instead.
     pub worded: fn(&str) -> String,
+    /// The same for what is wrong with a record or a file, in `failed.jsonl` and `removed.jsonl`: the message has text of the user
+    /// before the parameter at its end.
+    pub worded_problem: fn(&str) -> String,
 }
 
 impl Default for CleanOptions {
@@ -65,6 +68,7 @@ impl Default for CleanOptions {
             link: false,
             allow_empty: false,
             worded: str::to_string,
+            worded_problem: str::to_string,
         }
     }
 }

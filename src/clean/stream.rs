@@ -61,14 +61,14 @@ pub fn write_cut(
         format(original, &options.source).map_or(Ok(()), |format| refuse_format(shown, format))
     })?;
     let watch = Watch::new(observer).with_unread(passages.memory);
-    let mut cuts = ByPassages { passages, cut, options, observer }.find(input, reference, &watch)?;
+    let mut cuts = ByPassages { passages, cut, options }.find(input, reference, &watch)?;
     let conditions = watch.conditions();
     let mut cut_counts = CutCounts::default();
     let mut written = || {
         let headings = headings(input, &options.source)?;
         headings.iter().try_for_each(|(shown, heading)| refuse_format(shown, heading.format))?;
         let names: Vec<&str> = headings.iter().map(|(name, _)| name.as_str()).collect();
-        let mut deciding = Deciding::new(&conditions, &names, options.on_error, true);
+        let mut deciding = Deciding::new(&conditions, &names, options, true);
         deciding.decide(&mut cuts, (&mut *input, as_source(reference)), observer, &mut |_| Ok(()))?;
         let decided = deciding.finish();
         cut_counts = decided.counts;

@@ -11,7 +11,7 @@ use super::outputs::Outputs;
 use super::preparation::Tokenization;
 use super::review::Page;
 use super::scan::{Ran, Stats, check_reference, left_out};
-use super::spelling::{spell_all, spelled};
+use super::spelling::{of_rejection, spell_all, spelled};
 use super::stats::{INCOMPLETE, end_on_signals, with_stats, write_stats};
 use super::status::{Status, usage_error};
 use super::stream;
@@ -109,6 +109,7 @@ impl Request {
             link: arguments.link,
             allow_empty: input.allow_empty,
             worded: |warning| spelled(warning).into_owned(),
+            worded_problem: |message| of_rejection(message).into_owned(),
         };
         Ok(Request {
             paths: arguments.paths.clone(),
@@ -244,9 +245,8 @@ fn write(
     if let (Some(remembered), Decides::Index(by)) = (&mut cleaned.remembered, &request.decides) {
         warn_of_index(remembered, by, *is_dry, &terminal);
     }
-    if page.is_some() && cleaned.report.is_none() {
-        terminal
-            .warning("no page was written: an earlier run had decided what is kept (--dry-run --report decides again)");
+    if let (Some(page), None, Decides::Scan(factory)) = (page, &cleaned.report, &request.decides) {
+        write_page_again(page, factory, request, &terminal)?;
     }
     summarise(&terminal, request, &cleaned, started);
     match &cleaned.report {
@@ -294,6 +294,15 @@ fn write_page(page: &Page, outcome: &KeptOutcome, request: &Request, terminal: &
     let (mut input, mut reference) = Input::sides(request.paths.clone(), against.clone(), source.clone());
     let sides = (&mut input as &mut dyn Source, reference.as_mut().map(|reference| reference as &mut dyn Source));
     page.write((&outcome.kept(), outcome.report()), sides, engine, terminal)
+}
+
+/// Writes the page of a run that does not know what is alike, because an earlier one had decided: the same scan decides the same.
+fn write_page_again(page: &Page, factory: &TableFactory, request: &Request, terminal: &Terminal) -> Result<(), Error> {
+    terminal.line("an earlier run had decided what is kept: the input is scanned again for --report");
+    // What could not be read was reported, and is copied: it is no reason to fail now.
+    let options = CleanOptions { on_error: neardups::clean::OnError::Keep, ..request.options.clone() };
+    let mut review = |outcome: &KeptOutcome| write_page(page, outcome, request, terminal);
+    clean_reviewed(&request.paths, None, factory, &options, &(), &mut review).map(drop)
 }
 
 /// The object of `--stats` for a run that did not scan, because an earlier one had.
@@ -410,7 +419,7 @@ fn summarise_index(terminal: &Terminal, request: &Request, remembered: &Remember
 }
 
 fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started: Instant) {
-    let Cleaned { files, records, removed, failed, .. } = *cleaned;
+    let Cleaned { files, records, removed, .. } = *cleaned;
     let references = match &cleaned.report {
         Some(report) if !request.options.against.is_empty() => {
             format!(" against {}", counted(report.counts.references, "reference"))
@@ -440,12 +449,7 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
             Target::Output(_) => format!("{folder} is the whole output of this run already: nothing to do"),
             Target::Moved(_) => format!("nothing to do: {folder} has all files of this run already"),
         });
-        if failed > 0 {
-            let list = own.join("summary.json");
-            let what =
-                if failed == 1 { "1 file or record".into() } else { format!("{} files or records", count(failed)) };
-            terminal.failed(&format!("{what} of that run: see {}", list.display()));
-        }
+        failed(request, cleaned).iter().for_each(|line| terminal.line(line));
         return;
     }
     let not_kept = if matches!(request.target, Target::Output(_)) { "left out" } else { "not kept" };
@@ -472,7 +476,7 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
     report_decided(terminal, request, cleaned);
     if cleaned.to_retry > 0 {
         let again = format!("the same command tries again to move {} of them", count(cleaned.to_retry));
-        terminal.line(&format!("{} failed: {again}", count(failed)));
+        terminal.line(&format!("{} failed: {again}", count(cleaned.failed)));
     }
 }
 
@@ -482,6 +486,7 @@ fn report_decided(terminal: &Terminal, request: &Request, cleaned: &Cleaned) {
     if cleaned.report.is_some() {
         input::report_decisions(terminal, &request.options.engine);
     }
+    failed(request, cleaned).iter().for_each(|line| terminal.line(line));
     left_out(terminal, &counts_of(cleaned), cleaned.read);
     input::warn_of_no_fields(terminal, &request.options.engine.required_fields, &cleaned.read);
     if let Some(report) = &cleaned.report {
@@ -491,11 +496,23 @@ fn report_decided(terminal: &Terminal, request: &Request, cleaned: &Cleaned) {
     }
 }
 
-/// What failed or was left out before records were decided on. Failures that the next line is about do not count.
+/// What was left out before records were decided on. Another line is about failures.
 fn counts_of(cleaned: &Cleaned) -> engine::Counts {
-    let mut counts = cleaned.report.as_ref().map(|report| report.counts.clone()).unwrap_or_default();
-    counts.failed = if cleaned.to_retry > 0 { 0 } else { cleaned.failed };
-    counts
+    let counts = cleaned.report.as_ref().map(|report| report.counts.clone()).unwrap_or_default();
+    engine::Counts { failed: 0, ..counts }
+}
+
+/// The line about failures, unless the last line is about them.
+fn failed(request: &Request, cleaned: &Cleaned) -> Option<String> {
+    let Cleaned { failed, to_retry, .. } = *cleaned;
+    match &request.target {
+        _ if to_retry > 0 => None,
+        Target::Output(folder) => {
+            let folder = folder.as_deref().filter(|_| !request.is_dry);
+            input::failed_in_copy(failed, request.options.on_error, folder)
+        }
+        Target::Moved(folder) => input::failed_to_move(failed, Some(&**folder).filter(|_| !request.is_dry)),
+    }
 }
 
 /// The line about damaged files, if there are any.

@@ -449,6 +449,7 @@ fn write_folder(request: &Request, terminal: &Terminal) -> Result<Found, Error> 
         on_error: request.on_error.into(),
         allow_empty: request.allow_empty,
         worded: |warning| spelled(warning).into_owned(),
+        worded_problem: |message| spelling::of_rejection(message).into_owned(),
         ..CleanOptions::default()
     };
     let (folder, mut decided_now) = (request.output.as_deref(), None);
@@ -500,7 +501,8 @@ pub fn remarks_on_short(short: [u64; 2], references: u64, shingle: usize, keeps:
 
 fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: source::Counts, started: Instant) {
     if let (Some(folder), Some(cleaned)) = (&request.output, &written.cleaned) {
-        cut::summarise_folder(terminal, folder, cleaned, "what was left out", started);
+        let copy = (folder.as_path(), request.on_error.into());
+        cut::summarise_folder(terminal, copy, cleaned, "what was left out", started);
         if written.dropped.is_none() {
             return;
         }
@@ -569,6 +571,8 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
         }
     }
     let PassageCounts { repaired, skipped, failed, fell_back, .. } = written.counts;
+    // Of what is written to a folder, the summary has a line about failures.
+    let failed = if written.cleaned.is_some() { 0 } else { failed };
     input::report_left_out(terminal, [failed, skipped, repaired, fell_back], files);
 }
 

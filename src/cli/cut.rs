@@ -1,11 +1,12 @@
 //! `dedup passages` that writes a corpus: without the passages that stand earlier.
 
 use super::arguments::passages::{Arguments, Emit};
-use super::spelling::spelled;
+use super::input::failed_in_copy;
+use super::spelling::{of_rejection, spelled};
 use super::status::usage_error;
 use super::terminal::{Terminal, bytes, count, counted};
 use neardups::Error;
-use neardups::clean::{self, CleanOptions, Cleaned, CutReport, cut_passages};
+use neardups::clean::{self, CleanOptions, Cleaned, CutReport, OnError, cut_passages};
 use neardups::passages::{CutCounts, CutOptions, PassageOptions};
 use neardups::source::{Input, ReadOptions};
 use std::io::{self, BufWriter, Write};
@@ -17,7 +18,7 @@ pub struct CutRequest {
     /// The folder; standard output without one.
     pub output: Option<PathBuf>,
     cut: CutOptions,
-    options: CleanOptions,
+    pub options: CleanOptions,
 }
 
 impl CutRequest {
@@ -64,6 +65,7 @@ impl CutRequest {
             on_error: on_error.value.into(),
             allow_empty: arguments.input.allow_empty,
             worded: |warning| spelled(warning).into_owned(),
+            worded_problem: |message| of_rejection(message).into_owned(),
             ..CleanOptions::default()
         };
         Ok(Some(CutRequest { output: output.clone(), cut, options }))
@@ -127,12 +129,20 @@ pub fn cut_in_words(cuts: &CutCounts) -> String {
 
 /// Prints what was written to the folder.
 /// `listed` is what `removed.jsonl` lists.
-pub fn summarise_folder(terminal: &Terminal, folder: &Path, cleaned: &Cleaned, listed: &str, started: Instant) {
+pub fn summarise_folder(
+    terminal: &Terminal,
+    (folder, on_error): (&Path, OnError),
+    cleaned: &Cleaned,
+    listed: &str,
+    started: Instant,
+) {
+    let failed = failed_in_copy(cleaned.failed, on_error, Some(folder));
+    let report_failed = || failed.iter().for_each(|line| terminal.line(line));
     let (shown, own) = (folder.display(), folder.join("_dedup"));
     let Cleaned { files, records, removed, damaged, .. } = *cleaned;
     if cleaned.was_complete {
         terminal.line(&format!("{shown} is the whole output of this run already: nothing to do"));
-        return;
+        return report_failed();
     }
     let all = format!("{} in {}", counted(records, "record"), counted(files, "file"));
     terminal.line(&format!("{all}: {} left out, {} kept", count(removed), count(records - removed)));
@@ -149,4 +159,5 @@ pub fn summarise_folder(terminal: &Terminal, folder: &Path, cleaned: &Cleaned, l
             if damaged == 1 { "1 damaged file is".into() } else { format!("{} damaged files are", count(damaged)) };
         terminal.line(&format!("{files} copied whole: summary.json names each"));
     }
+    report_failed();
 }

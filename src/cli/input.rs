@@ -7,6 +7,7 @@ use super::preparation::Tokenization;
 use super::status::usage_error;
 use super::terminal::Terminal;
 use crate::readable::{count, counted};
+use neardups::clean::OnError;
 use neardups::engine::{Chosen, RequiredFields};
 use neardups::source::{FieldPath, Format, Globs, PageText, Program, TextFields};
 use neardups::{Error, engine, source};
@@ -58,6 +59,25 @@ pub fn report_left_out(terminal: &Terminal, counts: [u64; 4], input: source::Cou
     if !left_out.is_empty() {
         terminal.line(&left_out.join(", "));
     }
+}
+
+/// What happens to what failed in a run that writes a corpus, and where that is listed if it writes to a folder.
+pub fn failed_in_copy(failed: u64, on_error: OnError, folder: Option<&Path>) -> Option<String> {
+    let what = match on_error {
+        OnError::Drop => "records that could not be read are left out, damaged files stay whole",
+        _ => "records that could not be read stay (--on-error drop leaves them out)",
+    };
+    failed_with(failed, what, folder)
+}
+
+/// The same, in a run that moves files.
+pub fn failed_to_move(failed: u64, folder: Option<&Path>) -> Option<String> {
+    failed_with(failed, "files that could not be read, or have changed, stay", folder)
+}
+
+fn failed_with(failed: u64, what: &str, folder: Option<&Path>) -> Option<String> {
+    let list = |folder: &Path| format!("; {} lists what failed", folder.join("_dedup/failed.jsonl").display());
+    (failed > 0).then(|| format!("{} failed: {what}{}", count(failed), folder.map(list).unwrap_or_default()))
 }
 
 /// Warns of globs that match no file.

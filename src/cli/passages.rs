@@ -257,11 +257,13 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
     if written.cleaned.is_none() || written.cuts.is_some() {
         summarise_search(terminal, request, written, started);
     }
-    let folder = request.cut.as_ref().and_then(|cut| cut.output.as_ref());
-    if let (Some(folder), Some(cleaned)) = (folder, &written.cleaned) {
-        summarise_folder(terminal, folder, cleaned, "what was cut", started);
+    let copy = request.cut.as_ref().and_then(|cut| Some((cut.output.as_deref()?, cut.options.on_error)));
+    if let (Some(copy), Some(cleaned)) = (copy, &written.cleaned) {
+        summarise_folder(terminal, copy, cleaned, "what was cut", started);
     }
     let PassageCounts { repaired, skipped, failed, fell_back, .. } = written.counts;
+    // Of what is written to a folder, the summary has a line about failures.
+    let failed = if written.cleaned.is_some() { 0 } else { failed };
     input::report_left_out(terminal, [failed, skipped, repaired, fell_back], files);
 }
 

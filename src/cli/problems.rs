@@ -6,8 +6,7 @@ use super::spelling;
 use crate::readable::{count, counted as counted_noun};
 use neardups::Error;
 use neardups::replace::Replacement;
-use neardups::source::{Problem, ProblemKind, Severity};
-use serde::Serialize;
+use neardups::source::{Problem, ProblemKind, Severity, write_rejected};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
@@ -138,23 +137,6 @@ const HELD: usize = 1 << 20;
 /// The start of a line.
 const START: &[u8] = b"{\"type\":\"rejected\",";
 
-/// A line of the file.
-#[derive(Serialize)]
-struct Rejected<'a> {
-    r#type: &'static str,
-    file: &'a str,
-    /// The line, or the number of the record in an archive; `None` for a whole file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    record: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a str>,
-    kind: &'static str,
-    error: &'a str,
-    /// The original record, with U+FFFD in place of bytes that are not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<&'a str>,
-}
-
 impl Rejects {
     /// Creates a file that replaces an older one at the end of the run.
     ///
@@ -186,24 +168,12 @@ impl Rejects {
     }
 
     fn add(&self, problem: &Problem) {
-        let content = problem.record.as_deref().map(String::from_utf8_lossy);
         let error = spelling::of_problem(problem);
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        for next in 0..problem.records {
-            let Ok(out) = &mut *writer else { return };
-            let record = Rejected {
-                r#type: "rejected",
-                file: &problem.place.path,
-                record: problem.place.line.map(|line| line + next),
-                id: problem.id.as_deref(),
-                kind: problem.kind.name(),
-                error: &error,
-                content: content.as_deref(),
-            };
-            let written = serde_json::to_writer(&mut *out, &record).map_err(io::Error::from);
-            if let Err(error) = written.and_then(|()| out.write_all(b"\n")) {
-                *writer = Err(error);
-            }
+        if let Ok(out) = &mut *writer
+            && let Err(error) = write_rejected(problem, &error, out)
+        {
+            *writer = Err(error);
         }
     }
 

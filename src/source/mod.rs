@@ -76,6 +76,8 @@ mod reader;
 mod record;
 mod records;
 #[cfg(feature = "clean")]
+pub(crate) mod rejected;
+#[cfg(feature = "clean")]
 pub(crate) mod rest;
 #[cfg(feature = "files")]
 mod rewind;
@@ -116,6 +118,8 @@ pub use program::{Program, end_programs};
 pub use rank::{Number, Rank, RankBy, Ranking};
 pub use record::{NoRecord, Record};
 pub use records::Records;
+#[cfg(feature = "clean")]
+pub use rejected::write_rejected;
 #[cfg(any(feature = "check", feature = "clean"))]
 pub(crate) use walk::display_path;
 #[cfg(feature = "clean")]

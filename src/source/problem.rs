@@ -23,6 +23,7 @@ pub enum Severity {
 
 /// The kind of a [`Problem`], for programs, and for messages that are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "report", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum ProblemKind {
     /// A file, folder or stream cannot be opened or read.
@@ -106,6 +107,12 @@ impl ProblemKind {
             ProblemKind::MainText => "main-text",
             ProblemKind::Rank => "rank",
         }
+    }
+
+    /// Whether such a file or record is rejected by rule, so that it counts as skipped, not as failed.
+    #[cfg(feature = "clean")]
+    pub(crate) fn is_by_rule(self) -> bool {
+        matches!(self, ProblemKind::NotText | ProblemKind::NeedsProgram | ProblemKind::JsonArray | ProblemKind::Coding)
     }
 
     /// Whether it means that a file or record that may hold a document was not read.

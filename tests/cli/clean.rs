@@ -236,7 +236,10 @@ fn a_killed_run_is_continued() {
     corpus(&input, 3, 150);
     let expected =
         || (files(&shell.folder().join("whole")), fs::read(shell.folder().join("whole/_dedup/removed.jsonl")));
-    shell.sh("dedup clean in --output whole --shingle 5 -q");
+    let read = |name: &str| fs::read_to_string(shell.folder().join(name)).unwrap();
+    shell.sh("dedup clean in --output whole --shingle 5 -q --rejects whole.jsonl");
+    let rejects = read("whole.jsonl");
+    assert!(rejects.lines().count() > 10 && read("whole/_dedup/failed.jsonl") == rejects);
     check(&input, &shell.folder().join("whole"), 0.8);
     let (expected, removed) = expected();
     let (mut random, mut continued) = (Random::new(9), 0);
@@ -257,13 +260,15 @@ fn a_killed_run_is_continued() {
             child.wait().unwrap();
             continued += usize::from(state.exists());
         }
-        let run = shell.sh(&format!("dedup {arguments}"));
+        let run = shell.sh(&format!("dedup {arguments} --rejects rejects.jsonl"));
         assert!([0, 3].contains(&run.status), "{}", run.stderr);
+        assert!(run.stderr.contains("dedup: failed: in/"), "{}", run.stderr);
         assert!(files(&output) == expected, "round {round}");
+        assert!(read("rejects.jsonl") == rejects && read(&format!("out-{round}/_dedup/failed.jsonl")) == rejects);
         assert_eq!(fs::read(output.join("_dedup/removed.jsonl")).unwrap(), *removed.as_ref().unwrap());
         let own = fs::read_dir(output.join("_dedup")).unwrap().map(|entry| entry.unwrap().file_name());
         let own: BTreeSet<_> = own.collect();
-        assert_eq!(own, [".lock", "removed.jsonl", "summary.json"].map(Into::into).into());
+        assert_eq!(own, [".lock", "failed.jsonl", "removed.jsonl", "summary.json"].map(Into::into).into());
     }
     assert!(continued > 0, "no run was killed while it wrote");
 }

@@ -177,7 +177,10 @@ const CLEAN: &str = "dedup clean in -q --seed 0 --shingle 3 --index seen.idx --o
 fn made(shell: &Shell) -> (impl PartialEq + use<>, Vec<u8>, Vec<String>) {
     let out = shell.folder().join("out");
     let own = fs::read_dir(out.join("_dedup")).unwrap().map(|entry| entry.unwrap().file_name());
-    assert_eq!(own.collect::<BTreeSet<_>>(), [".lock", "removed.jsonl", "summary.json"].map(Into::into).into());
+    assert_eq!(
+        own.collect::<BTreeSet<_>>(),
+        [".lock", "failed.jsonl", "removed.jsonl", "summary.json"].map(Into::into).into()
+    );
     shell.sh("dedup index verify -q seen.idx").done();
     (files(&out), fs::read(out.join("_dedup/removed.jsonl")).unwrap(), ids(shell, "seen.idx"))
 }

@@ -174,8 +174,9 @@ fn clean(shell: &Shell, options: &str) -> (i32, String) {
         let run = shell.dedup(&format!("clean in --output out-{number} {options} {threads}"));
         assert_ne!(run.status, 2, "{options}: {}", run.stderr);
         assert_eq!(run.status, dry.status, "{}\n{}", run.stderr, dry.stderr);
-        let failed =
-            |stderr: &str| stderr.lines().filter(|line| line.contains("failed:")).map(String::from).collect::<Vec<_>>();
+        let failed = |stderr: &str| {
+            stderr.lines().filter(|line| line.starts_with("dedup: failed:")).map(String::from).collect::<Vec<_>>()
+        };
         assert_eq!(failed(&run.stderr), failed(&dry.stderr));
         let list = fs::read_to_string(output.join("_dedup/removed.jsonl")).unwrap_or_default();
         written.push((files(&output), list));
@@ -357,7 +358,7 @@ fn damage_after_the_values_of_a_column_is_the_same_in_each_reading() {
         let run = shell.dedup(&format!("clean in --output out-{memory} --memory {memory}"));
         assert_eq!(run.status, 3, "{}", run.stderr);
         let failed: Vec<String> =
-            run.stderr.lines().filter(|line| line.contains("failed: ")).map(String::from).collect();
+            run.stderr.lines().filter(|line| line.starts_with("dedup: failed: ")).map(String::from).collect();
         assert_eq!(failed.len(), 1, "{}", run.stderr);
         assert!(failed[0].contains("column 'text' of rows 1 to 30 cannot be read"), "{}", run.stderr);
         let output = shell.folder().join(format!("out-{memory}"));

@@ -137,7 +137,7 @@ fn what_moves_is_listed_and_moves_back() {
         assert!(tree(&input) == before, "{flags}");
         assert_eq!(tree(&output), Tree::new());
         let own = fs::read_dir(output.join("_dedup")).unwrap().map(|entry| entry.unwrap().file_name());
-        assert_eq!(own.collect::<BTreeSet<_>>(), [".lock", "undone.jsonl"].map(Into::into).into());
+        assert_eq!(own.collect::<BTreeSet<_>>(), [".lock", "failed.jsonl", "undone.jsonl"].map(Into::into).into());
         assert!(shell.dedup("clean --undo out").stderr.contains("nothing to do"));
     }
 }

@@ -89,6 +89,7 @@ fn the_same_page_for_any_number_of_threads() {
     assert!(one == page("dedup scan in.jsonl --emit clusters -q -j 4 --memory 1M --report html=page.html"));
     assert!(one == page("dedup clean in.jsonl --dry-run -q -j 3 --report html=page.html"));
     assert!(one == page("dedup clean in.jsonl --output out -q --report html=page.html"));
+    assert!(one == page("rm page.html; dedup clean in.jsonl --output out -q --report html=page.html"));
     let of_stream = page("cat in.jsonl | dedup scan - --emit clusters -q --report html=page.html");
     assert_eq!(block(&String::from_utf8(of_stream).unwrap(), "clusters")[0]["members"][0]["file"], "-");
 }
