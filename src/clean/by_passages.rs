@@ -299,6 +299,7 @@ impl<'a> Deciding<'a> {
             return Ok(());
         }
         self.counts.add(document.is_left_out, document.tokens, (document.cut_tokens, document.cuts().count()));
+        self.counts.add_words(document);
         for Cut { range, words, first, .. } in document.cuts() {
             if !document.is_left_out {
                 of_file.snip(line, range.clone());

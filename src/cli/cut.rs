@@ -112,17 +112,17 @@ impl CutRequest {
     }
 }
 
-/// How much was cut, in words.
+/// How much was cut, in words as in the lines of `removed.jsonl`.
 pub fn cut_in_words(cuts: &CutCounts) -> String {
-    let &CutCounts { cut_documents, cut_tokens, cuts, left_out, left_out_tokens, .. } = cuts;
+    let &CutCounts { cut_documents, cut_words, cuts, left_out, left_out_words, .. } = cuts;
     let mut what = format!(
         "{} cut at {} in {}",
-        counted(cut_tokens, "word"),
+        counted(cut_words, "word"),
         counted(cuts, "place"),
         counted(cut_documents, "document")
     );
     if left_out > 0 {
-        what += &format!("; {} with {} left out", counted(left_out, "document"), counted(left_out_tokens, "word"));
+        what += &format!("; {} with {} left out", counted(left_out, "document"), counted(left_out_words, "word"));
     }
     what
 }

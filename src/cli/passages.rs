@@ -149,7 +149,7 @@ struct Written {
     /// Passages, unless only spans were looked for.
     passages: Option<u64>,
     left_out: u64,
-    /// Words in passages, if spans were looked for.
+    /// Tokens in passages, if spans were looked for.
     covered: Option<u64>,
     /// What was cut.
     cuts: Option<CutCounts>,
@@ -284,8 +284,8 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
             let share = 100.0 * covered as f64 / tokens.max(1) as f64;
             found += &format!(
                 ": {} in passages of {} or more ({share:.1} % of {}), in {}",
-                counted(covered, "word"),
-                count(least),
+                counted(covered, "token"),
+                counted(least, "word"),
                 count(tokens),
                 counted(written.records, "document")
             );
@@ -296,9 +296,10 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
         let seconds = started.elapsed().as_secs_f64();
         let prepared = request.tokens.prepared.as_ref().map(|prepared| format!("; {prepared}")).unwrap_or_default();
         terminal.line(&format!(
-            "{} on {} tokens{prepared}; {} in {seconds:.2} s ({}/s)",
-            counted(tokens, "word"),
+            "{} {} {}{prepared}; {} in {seconds:.2} s ({}/s)",
+            count(tokens),
             request.tokens.name,
+            if tokens == 1 { "token" } else { "tokens" },
             bytes(read as f64),
             bytes(read as f64 / seconds.max(1e-9)),
         ));
@@ -309,7 +310,11 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
             ));
         }
         if spilled > 0 {
-            terminal.line(&format!("because of --memory, {} went to temporary files", bytes(spilled as f64)));
+            terminal.line(&format!(
+                "{} went to temporary files: of --memory ({}), a quarter is for tokens and an eighth for places",
+                bytes(spilled as f64),
+                bytes(request.options.memory as f64)
+            ));
         }
     }
 }

@@ -61,6 +61,8 @@ pub struct DocumentCuts<'a> {
     pub tokens: u64,
     /// Of these, those that are cut, or would be if it were not left out.
     pub cut_tokens: u64,
+    /// Its length in words; a Han or Kana character counts as half a word.
+    pub words: u64,
     /// Whether too much of it is cut, so that all of it is left out.
     pub is_left_out: bool,
     own: Own<'a>,
@@ -78,7 +80,7 @@ impl<'a> DocumentCuts<'a> {
 
 impl fmt::Debug for DocumentCuts<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let DocumentCuts { id, document, place, tokens, cut_tokens, is_left_out, .. } = self;
+        let DocumentCuts { id, document, place, tokens, cut_tokens, words, is_left_out, .. } = self;
         let cuts: Vec<Cut<'_>> = self.cuts().collect();
         f.debug_struct("DocumentCuts")
             .field("id", id)
@@ -86,6 +88,7 @@ impl fmt::Debug for DocumentCuts<'_> {
             .field("place", place)
             .field("tokens", tokens)
             .field("cut_tokens", cut_tokens)
+            .field("words", words)
             .field("is_left_out", is_left_out)
             .field("cuts", &cuts)
             .finish()
@@ -140,6 +143,12 @@ impl<'a> Own<'a> {
     }
 }
 
+/// The length of tokens in words: some count half.
+fn in_words(tokens: &[u64]) -> u64 {
+    let halves = tokens.iter().map(|token| token & 1).sum::<u64>();
+    tokens.len() as u64 - halves / 2
+}
+
 fn is_empty([start, end]: [u32; 2]) -> bool {
     start >= end
 }
@@ -185,9 +194,23 @@ pub struct CutCounts {
     pub left_out: u64,
     /// Their tokens.
     pub left_out_tokens: u64,
+    /// The sum of the [`words`](Cut::words) of what is cut, and the words of the documents that are left out. Known when the documents
+    /// were read again: in [`Cuts::cut_counts`] they are 0.
+    pub cut_words: u64,
+    /// See [`cut_words`](Self::cut_words).
+    pub left_out_words: u64,
 }
 
 impl CutCounts {
+    /// Adds the words of a document, of which some are cut.
+    #[cfg(feature = "clean")]
+    pub(crate) fn add_words(&mut self, document: &DocumentCuts<'_>) {
+        match document.is_left_out {
+            true => self.left_out_words += document.words,
+            false => self.cut_words += document.cuts().map(|cut| cut.words).sum::<u64>(),
+        }
+    }
+
     /// Adds a document with this many tokens, of which some would be cut, in some ranges.
     pub(crate) fn add(&mut self, is_left_out: bool, tokens: u64, (cut_tokens, cuts): (u64, usize)) {
         if is_left_out {
@@ -307,6 +330,8 @@ impl Made for Vec<Later> {
 struct OfDocument {
     number: u32,
     first_piece: usize,
+    /// The words of the whole document.
+    words: u64,
     measured: Vec<Measured>,
 }
 
@@ -439,7 +464,7 @@ impl Cuts {
             if !own.is_empty() {
                 let measured = self.bytes_of(start, &self.pieces[own.clone()], again);
                 part.bytes += size_of::<OfDocument>() + size_of_val(&measured[..]);
-                part.cuts.push(OfDocument { number, first_piece: own.start, measured });
+                part.cuts.push(OfDocument { number, first_piece: own.start, words: in_words(again.words), measured });
             }
             Ok(())
         };
@@ -489,15 +514,13 @@ impl Cuts {
                 continue;
             }
             let bytes = [begin(first), if touches_next { begin(last) } else { end(last) }];
-            let words = &again.words[first..last];
-            let halves = words.iter().map(|word| word & 1).sum::<u64>();
-            cuts.push((bytes.map(|byte| byte as u32), words.len() as u32 - (halves / 2) as u32));
+            cuts.push((bytes.map(|byte| byte as u32), in_words(&again.words[first..last]) as u32));
         }
         cuts
     }
 
     fn document<'a>(&'a self, of: &'a OfDocument, firsts: &'a [[u32; 2]]) -> DocumentCuts<'a> {
-        let OfDocument { number, first_piece, measured } = of;
+        let OfDocument { number, first_piece, words, measured } = of;
         let (number, own) = (*number, *first_piece..first_piece + measured.len());
         let firsts = self.but_first.then(|| &firsts[own.clone()]);
         let own = Own { documents: &self.documents, pieces: &self.pieces[own], measured, firsts };
@@ -507,6 +530,7 @@ impl Cuts {
             place: self.place(number),
             tokens: self.documents.starts[number as usize + 1] - self.documents.starts[number as usize],
             cut_tokens: own.pieces.iter().map(|piece| u64::from(piece.tokens)).sum(),
+            words: *words,
             is_left_out: self.left_out.binary_search(&number).is_ok() && own.are_all_found(),
             own,
         }
