@@ -104,8 +104,8 @@ impl fmt::Display for FieldPath {
 
 /// The fields of a text. Their texts are joined in this order, with a blank line between them.
 ///
-/// A record needs only one of the fields. In CSV and Parquet, a file needs only one of the columns; those that it lacks
-/// are reported.
+/// A record needs only one of the fields. In CSV and Parquet, a file needs only one of the columns.
+/// A field that no record and no table has is in [`Input::fields_never_found`](super::Input::fields_never_found).
 ///
 /// ```
 /// use neardups::source::TextFields;

@@ -282,20 +282,12 @@ impl<'a> Pass<'a> {
         };
         match columns {
             Ok(columns) => {
-                self.lacks(path, &columns.missing)?;
+                self.fields.fields.found_but(&columns.missing);
                 self.drain(path, &mut cutter, |records| Part::Csv(records, columns.clone()))?;
             }
             Err(message) => return self.fail(ProblemKind::Header, path, None, message),
         }
         self.report(path, &encoding)
-    }
-
-    /// Reports the columns of texts that a file does not have.
-    fn lacks(&mut self, path: &str, columns: &[String]) -> ControlFlow<()> {
-        columns.iter().try_for_each(|column| {
-            let message = format!("no text column '{column}': the others were read");
-            self.problem(Problem::new(Severity::Repaired, ProblemKind::MissingColumn, path, None, message))
-        })
     }
 
     /// Reads the rows of a Parquet file, of which the beginning was read to recognise it. `before` is the number of bytes
@@ -314,7 +306,7 @@ impl<'a> Pass<'a> {
             Ok(rows) => rows,
             Err(fault) => return self.fail(fault.kind, file.path, None, fault.message),
         };
-        self.lacks(file.path, rows.missing())?;
+        self.fields.fields.found_but(rows.missing());
         if let Some(message) = rows.unranked() {
             self.fail(ProblemKind::Rank, file.path, None, message.to_string())?;
         }

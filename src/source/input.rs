@@ -429,14 +429,13 @@ impl Source for Input {
 }
 
 impl Input {
-    /// The warning about fields that were named for texts and that no JSON line has, although some have
-    /// others: they were probably mistyped. It is known when all that was read has been parsed.
+    /// The warning about fields that were named for texts and that no record has, although some have others: they were probably mistyped. It is known when all that was read has been parsed.
     pub fn fields_never_found(&self) -> Option<String> {
         let never = self.fields.as_ref()?.fields.never_found();
         let names: Vec<String> = never.iter().map(|name| format!("'{name}'")).collect();
         (!names.is_empty()).then(|| {
             let field = if names.len() == 1 { "field" } else { "fields" };
-            format!("`text-field`: no JSON line has the {field} {}: only the others were compared", names.join(", "))
+            format!("`text-field`: no record has the {field} {}: only the others were compared", names.join(", "))
         })
     }
 

@@ -55,7 +55,7 @@ pub(super) struct Fields {
     wanted: Wanted,
     /// What is read of the texts, if they are pages.
     pages: Option<PageText>,
-    /// Of several texts, which were found in some line.
+    /// Of several texts, which were found in some line or table.
     found: Arc<[AtomicBool]>,
     /// The field that ranks records, as if it were an id.
     #[cfg_attr(not(feature = "files"), allow(dead_code, reason = "only records of files are ranked"))]
@@ -80,8 +80,16 @@ impl Fields {
         Fields { texts, id: id.clone(), wanted, pages, found, number }
     }
 
-    /// The names of those of several texts that no line has that was read with these fields or a clone of them, if some
-    /// line has another.
+    /// Notes that a table has columns for all texts but these.
+    #[cfg(feature = "files")]
+    pub fn found_but(&self, missing: &[String]) {
+        let has = |field: &FieldPath| !missing.iter().any(|missing| missing == field.name());
+        let found = self.texts.iter().zip(&*self.found).filter(|(field, _)| has(field));
+        found.for_each(|(_, is_found)| is_found.store(true, Ordering::Relaxed));
+    }
+
+    /// The names of those of several texts that no line or table has that was read with these fields or a clone of them, if some
+    /// has another.
     #[cfg(feature = "files")]
     pub fn never_found(&self) -> Vec<String> {
         let is_found = |at: usize| self.found[at].load(Ordering::Relaxed);
