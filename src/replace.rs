@@ -116,6 +116,15 @@ impl Replacement {
         all_kept((self.file.metadata()?.modified()? != time).then_some("time"))
     }
 
+    /// Gives the new file the owner, group, mode and extended attributes of another, as far as the system allows. Otherwise the group
+    /// gets no more rights than others have.
+    ///
+    /// # Errors
+    /// The other file cannot be looked at, or the mode cannot be set.
+    pub fn take_rights(&self, path: &Path) -> io::Result<()> {
+        keep_attributes(path, &fs::metadata(path)?, &self.file).map(drop)
+    }
+
     /// As [`commit`](Self::commit), but only if there is no file yet. The content is synchronised with the disk first,
     /// and the folder after it.
     ///

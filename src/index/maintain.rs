@@ -241,7 +241,8 @@ fn removed(stored: &mut Stored, most: usize) -> Result<(BTreeSet<u64>, Tail), Er
 }
 
 /// Copies an index to a new file, also while another process writes to it: the copy has all documents that were on the disk
-/// when the copy began, and nothing incomplete. It is read back and checked before it appears under its name. Only its owner may read it.
+/// when the copy began, and nothing incomplete. It is read back and checked before it appears under its name. It has the mode of the index, and its owner and
+/// group where the system allows it: nobody else may read it.
 ///
 /// # Errors
 /// Those of [`documents`]; or the copy exists already or cannot be written.
@@ -262,7 +263,7 @@ pub fn snapshot(path: &Path, copy: &Path) -> Result<Summary, Error> {
         )));
     }
     let mut new = Replacement::new(copy).map_err(cannot_write)?;
-    // Nobody else may read the copy: its group is not that of the index.
+    // Nobody else may read the copy until it has the group and the mode of the index.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -276,6 +277,7 @@ pub fn snapshot(path: &Path, copy: &Path) -> Result<Summary, Error> {
             "the copy differs from what was read: the disk may be failing, or the index was changed by another program",
         )));
     }
+    new.take_rights(path).map_err(cannot_write)?;
     new.commit_new().map_err(cannot_write)?;
     Ok(copied)
 }

@@ -208,6 +208,18 @@ fn compacting_through_a_link_keeps_the_link_and_the_mode() {
 }
 
 #[test]
+fn a_snapshot_has_the_mode_of_the_index() {
+    let shell = Shell::new();
+    let at = |name: &str| shell.folder().join(name);
+    an_index(&shell, "seen.idx");
+    for mode in [0o600, 0o640, 0o644, 0o664] {
+        fs::set_permissions(at("seen.idx"), Permissions::from_mode(mode)).unwrap();
+        shell.sh("rm -f copy.idx; dedup index snapshot -q seen.idx copy.idx").done();
+        assert_eq!(fs::metadata(at("copy.idx")).unwrap().permissions().mode() & 0o7777, mode);
+    }
+}
+
+#[test]
 fn compacting_a_file_of_two_names_is_refused() {
     let shell = Shell::new();
     an_index(&shell, "seen.idx");
