@@ -253,6 +253,14 @@ impl Tables {
             && self.disk.as_ref().is_some_and(|disk| disk.makes_checkpoints() && fresh(disk) >= documents)
     }
 
+    /// Whether one is made at the end of a run: many documents are not in the last one, or there is none, as after a run that read
+    /// the whole log. What was flushed while it was read belongs to no checkpoint.
+    fn is_last_checkpoint_due(&self) -> bool {
+        let least = self.checkpoint_after.1;
+        let has_none = self.disk.as_ref().is_some_and(|disk| !disk.has_checkpoint());
+        self.is_checkpoint_due(least) || has_none && self.places.len() >= least.max(1) && self.is_checkpoint_due(0)
+    }
+
     /// Waits for the flush that is under way, and for a merge if there are too many segments.
     fn wait(&mut self, state: &State) -> Result<(), Error> {
         self.on_disk(|tables, disk| {
@@ -368,11 +376,11 @@ impl Tables {
     /// # Errors
     /// Files cannot be written.
     pub fn begin_last_checkpoint(&mut self, state: &mut State) -> Result<(), Error> {
-        if self.is_checkpoint_due(self.checkpoint_after.1) {
+        if self.is_last_checkpoint_due() {
             self.wait(state)?;
         }
         // It may have been what was written.
-        match self.is_checkpoint_due(self.checkpoint_after.1) {
+        match self.is_last_checkpoint_due() {
             true => self.begin_flush(false, state),
             false => Ok(()),
         }

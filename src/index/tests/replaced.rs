@@ -1,5 +1,7 @@
 //! Documents that take the place of earlier ones with the same id.
 
+use super::super::checkpoint::Checkpoint;
+use super::super::disk::Disk;
 use super::checkpoints::{minhash, open, options};
 use super::*;
 use crate::hash::mix;
@@ -109,6 +111,31 @@ fn what_is_skipped_often_leaves_the_tables() {
     }
     assert_eq!(index.len(), 2_000);
     assert!(renewals > 1 && most < 1_000, "{renewals} renewals, {most} documents were skipped at once");
+}
+
+/// The first run that replaces reads the whole log. What it made for that is there for the next one, also if it decided nothing.
+#[test]
+fn the_first_run_that_replaces_saves_a_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("seen");
+    let mut index = open(&path, &minhash(), &options(Limits::default(), 1 << 30));
+    for number in 0..400u64 {
+        let text = format!("{0}a {0}b {0}c {0}d {0}e {0}f", mix(number));
+        index.decide(&format!("id{number}"), &index.signer().sign(&text), 0).unwrap();
+    }
+    index.seal().unwrap();
+    drop(index);
+    let names = || Checkpoint::of(&path).read().map(|manifest| manifest.has_names);
+    assert_eq!(names(), Some(false));
+    let options = IndexOptions { replaces: true, ..options(Limits::default(), 1 << 12) };
+    let mut index = open(&path, &minhash(), &options);
+    // Some documents went to the disk while the log was read, and fewer are left than a checkpoint is made for.
+    index.tables.checkpoint_after = (1_000, 390);
+    index.seal().unwrap();
+    drop(index);
+    assert_eq!(names(), Some(true));
+    let index = open(&path, &minhash(), &options);
+    assert_eq!((index.tables.disk.as_ref().map(Disk::flushed), index.tables.has_names), (Some(400), true));
 }
 
 #[test]
