@@ -75,12 +75,14 @@ pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Vec
     similar.into_iter().map(|(_, word)| word).collect()
 }
 
-/// A size for messages: in MiB where that is exact.
+/// A size for messages: in MiB or KiB where that is exact.
 pub(crate) fn display_size(bytes: usize) -> String {
+    const KIB: usize = 1 << 10;
     const MIB: usize = 1 << 20;
     match bytes {
         1 => "1 byte".to_string(),
         MIB.. if bytes.is_multiple_of(MIB) => format!("{} MiB", bytes / MIB),
+        KIB.. if bytes.is_multiple_of(KIB) => format!("{} KiB", bytes / KIB),
         _ => format!("{bytes} bytes"),
     }
 }
@@ -124,6 +126,7 @@ mod tests {
     #[test]
     fn sizes_read_well() {
         assert_eq!(display_size(64 << 20), "64 MiB");
+        assert_eq!(display_size(600 << 10), "600 KiB");
         assert_eq!(display_size(1000), "1000 bytes");
         assert_eq!(display_size(1), "1 byte");
     }

@@ -219,6 +219,14 @@ fn open_index(request: &Request, terminal: &Terminal) -> Result<(Index, Option<S
     opened(path, &request.plan, &options, terminal)
 }
 
+/// How much of the memory of an index its limit counts, if it has one.
+fn counted_of_limit(index: &Index) -> String {
+    let of = |limit: u64| {
+        format!(" ({} count towards --memory {})", bytes(index.bytes_needed() as f64), bytes(limit as f64))
+    };
+    index.limits().memory.map(of).unwrap_or_default()
+}
+
 /// Prints a summary.
 fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Index, sink: &Output, started: Instant) {
     let (drops_known, seconds) = (sink.drops_known, started.elapsed().as_secs_f64());
@@ -239,10 +247,11 @@ fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Inde
         count(index.len()),
     ));
     terminal.line(&format!(
-        "{} in {seconds:.2} s ({} documents/s); index: {} in memory, {} stored",
+        "{} in {seconds:.2} s ({} documents/s); index: {} in memory{}, {} stored",
         bytes(counts.bytes as f64),
         count((counts.documents as f64 / seconds.max(1e-9)) as u64),
         bytes(index.bytes_held() as f64),
+        counted_of_limit(index),
         bytes(index.bytes_stored() as f64),
     ));
     if counts.replaced > 0 {
@@ -517,8 +526,9 @@ impl Sink for Output<'_> {
         }
         if self.remembers && !self.reported_missing_ids && has_no_id(id) {
             self.reported_missing_ids = true;
+            let no_effect = if self.replaces { ", and --replace has no effect on it" } else { "" };
             self.terminal.warning(&format!(
-                "{id} has no id: it is identified by its number in this run, which means another document in the next; use --id-field to name the field of ids"
+                "{id} has no id: it is identified by its number in this run, which means another document in the next{no_effect}; use --id-field to name the field of ids"
             ));
         }
         // With --replace an id may come again with another text, whose verdict is not the one in the file.

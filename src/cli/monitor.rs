@@ -29,6 +29,8 @@ struct State {
     capped: u64,
     remembered: u64,
     bytes_held: u64,
+    /// Of these, what the limit counts.
+    bytes_needed: u64,
     bytes_stored: u64,
     queued: usize,
     /// When documents last left, in seconds since 1970.
@@ -43,6 +45,8 @@ pub struct Monitor {
     file: Option<OutFile>,
     /// Whether the index is in a file.
     is_stored: bool,
+    /// The limit of the memory of the index.
+    memory_limit: Option<u64>,
     /// The labels that say how it runs.
     labels: String,
     began: f64,
@@ -60,6 +64,7 @@ impl Monitor {
             reopens: AtomicBool::new(false),
             file,
             is_stored,
+            memory_limit: index.limits().memory,
             labels: labels.join(","),
             began: seconds_now(),
             started,
@@ -84,6 +89,7 @@ impl Monitor {
             capped: index.capped(),
             remembered: index.len(),
             bytes_held: index.bytes_held(),
+            bytes_needed: index.bytes_needed(),
             bytes_stored: index.bytes_stored(),
             queued,
             released,
@@ -194,6 +200,10 @@ impl Monitor {
         out.gauge("queued_pieces", "Pieces of input that were read and not decided on.", state.queued);
         out.gauge("index_documents", "Documents that are remembered.", state.remembered);
         out.gauge("index_memory_bytes", "The memory of the index.", state.bytes_held);
+        out.gauge("index_counted_memory_bytes", "What --memory counts of it.", state.bytes_needed);
+        if let Some(limit) = self.memory_limit {
+            out.gauge("index_memory_limit_bytes", "The limit of --memory.", limit);
+        }
         if self.is_stored {
             out.gauge("index_file_bytes", "The size of the file of the index.", state.bytes_stored);
         }

@@ -506,9 +506,10 @@ impl Index {
             + BYTES_A_PLACE * self.passed_again.len() as u64
     }
 
-    /// The memory, in bytes, that it needs for what it remembers, however far the work on its files is: the same documents
-    /// always need the same.
-    fn bytes_needed(&self) -> u64 {
+    /// The memory, in bytes, that [`Limits::memory`] bounds: what it needs for what it remembers, however far the work on its files is.
+    /// The same documents always need the same. Of an index in a file it is less than [`bytes_held`](Self::bytes_held), which has what
+    /// goes to files too.
+    pub fn bytes_needed(&self) -> u64 {
         let Some(most) = self.limits.memory.filter(|_| self.is_stored) else { return self.bytes_held() };
         self.bytes_beside()
             + self.tables.bytes_staying()

@@ -705,7 +705,7 @@ mod tests {
             (with("6").replace("Content-Length", "Length"), "1: no Content-Length".to_owned()),
             ("garbage\r\n\r\n".to_owned(), "1: no WARC record starts here".to_owned()),
             (with("6").replace("WARC/", "CRAW/"), "1: no WARC record starts here".to_owned()),
-            (format!("WARC/1.0\r\n{}\r\n\r\n", "x".repeat(70_000)), "1: header longer than 65536 bytes".to_owned()),
+            (format!("WARC/1.0\r\n{}\r\n\r\n", "x".repeat(70_000)), "1: header longer than 64 KiB".to_owned()),
         ] {
             check(&[first.as_bytes(), &b, &a].concat(), &[&message, "2 b|text b", "3 a|text a"]);
         }
