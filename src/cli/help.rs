@@ -45,7 +45,8 @@ fn shown(text: &str) -> String {
     shown + &table(&rows) + &linked(&paragraph)
 }
 
-/// A table as it is if it fits; otherwise a list of its rows: the first cell, and below it the others with their headings.
+/// A table as it is if it fits; otherwise a list of its rows: the first cell, and below it the others with their headings. Those of two
+/// columns come once, before the list.
 fn table(rows: &[&str]) -> String {
     let [head, _, rows_below @ ..] = rows else { return rows.concat() };
     if rows.iter().all(|row| row.trim_end().chars().count() <= WIDTH) {
@@ -61,7 +62,14 @@ fn table(rows: &[&str]) -> String {
         };
         wrapped(&format!("- {}", cells.first().map_or("", |cell| cell)), 0, 2) + &others.map(other).collect::<String>()
     };
-    rows_below.iter().map(item).collect()
+    let heading = match &head[..] {
+        [first, second] if !second.is_empty() => {
+            let separator = if first.is_empty() { "" } else { ": " };
+            wrapped(&format!("{first}{separator}{second}"), 0, 2) + "\n"
+        }
+        _ => String::new(),
+    };
+    heading + &rows_below.iter().map(item).collect::<String>()
 }
 
 /// The cells of a row, without white space around them.
@@ -172,6 +180,9 @@ mod tests {
             words(6)
         );
         assert_eq!(shown(&table), expected);
+        let two = format!("| with | you get |\n|---|---|\n| `a` | {long}|\n| b | nothing |\n");
+        let expected = format!("with: you get\n\n- `a`\n    {}\n    {}\n- b\n    nothing\n", words(15), words(5));
+        assert_eq!(shown(&two), expected);
         for Chapter { name, text, .. } in CHAPTERS {
             let shown = shown(text);
             let wide = |line: &&str| line.starts_with("| ") && line.chars().count() > WIDTH;
