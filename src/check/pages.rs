@@ -180,9 +180,12 @@ impl Page {
         }
     }
 
-    /// The words as they are in the file, with markup.
-    pub(super) fn source_of(&self, words: Range<usize>) -> &str {
-        &self.source[self.prose.source_of(self.span(words))]
+    /// The file from one word up to another, or to its end, with markup.
+    pub(super) fn source_between(&self, word: usize, other: usize) -> &str {
+        let start =
+            |word: usize| (word < self.words.len()).then(|| self.prose.source_of(self.span(word..word + 1)).start);
+        let start_of_other = start(other).unwrap_or(self.source.len());
+        start(word).and_then(|start| self.source.get(start..start_of_other)).unwrap_or_default()
     }
 
     /// The position of words in the file, which has these lines.

@@ -501,7 +501,7 @@ fn paths_start_where_the_repository_does() {
     }
     // Outside of it, and absolute.
     let (_, here, there) = sarif("docs ../../out.md");
-    assert_eq!((here, there), (serde_json::json!({ "uri": "../../out.md" }), below("site/docs/a.md")));
+    assert_eq!((here, there), (below("site/docs/a.md"), serde_json::json!({ "uri": "../../out.md" })));
     let (_, here, _) = sarif("\"$PWD\"/../b.md docs");
     let absolute = shell.folder().join("repo/site/../b.md");
     let other = sarif("\"$PWD\"/../b.md docs").2;

@@ -123,6 +123,11 @@ fn words_limit_the_grade() {
     ];
     let links: String = links.map(|name| format!("- [The {name} guide for operators]({name}.md)\n")).concat();
     is(&links, Grade::Note, &[Reason::Navigation]);
+    let options = links.replace("[", "").replace("](", ": ").replace(".md)", " of it");
+    is(&options, Grade::Warning, &[Reason::Options]);
+    // One item with many links is not a list of them.
+    let one = options.replacen("of it", &"[a](b.md) ".repeat(3), 1);
+    is(&one, Grade::Warning, &[Reason::Options]);
     let rows = ["timeout", "retries", "workers", "memory", "threads", "verbose"];
     let rows: String = rows
         .map(|name| {

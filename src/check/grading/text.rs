@@ -63,14 +63,19 @@ fn of_pair(pair: &Pair, options: &FindOptions) -> Vec<Limit> {
 }
 
 /// Marks of links in the markups of pages.
-const LINKS: [&str; 10] = ["](", "`_", ":doc:", ":ref:", "<a ", "link:", "xref:", "<<", "://", "to=\""];
+const LINKS: [&str; 8] = ["](", "`_", ":doc:`", ":ref:`", "<a ", "link:", "xref:", "://"];
 
-/// Whether half of the items at a place have a link, or each has one of them.
+/// Whether at least half of the items at a place have a link.
 fn has_links(place: &Place) -> bool {
-    let items = place.page.parts(place.words.clone()).filter(|part| part.kind == prose::Kind::Item).count();
-    let source = place.page.source_of(place.words.clone());
-    let links = LINKS.iter().map(|mark| source.matches(mark).count()).max().unwrap_or_default();
-    2 * links >= items
+    let items = place.page.parts(place.words.clone()).filter(|part| part.kind == prose::Kind::Item);
+    let (mut items, mut linked, mut plain) = (items.peekable(), 0, 0);
+    while let Some(item) = items.next() {
+        // The target of a link follows its words.
+        let end = items.peek().map_or(place.words.end, |next| next.words.start);
+        let source = place.page.source_between(item.words.start, end);
+        *(if LINKS.iter().any(|mark| source.contains(mark)) { &mut linked } else { &mut plain }) += 1;
+    }
+    linked > 0 && linked >= plain
 }
 
 fn is_short(place: &Place) -> bool {

@@ -132,8 +132,8 @@ fn has_snippets(configuration: &Path) -> bool {
     is_read && memmem::find(&text, b"pymdownx.snippets").is_some()
 }
 
-/// The generator whose files are in a folder, and whether the folder is the root of a repository. The folder is listed once, which is
-/// far cheaper than a look for each sign.
+/// The generator whose files are in a folder, and whether the folder is the root of a repository. The folder is listed once, which
+/// takes far less time than to test each file.
 fn look_up(folder: &Path) -> (Option<Found>, bool) {
     let first = |sign: &'static str| sign.split('/').next().unwrap_or(sign);
     let is_sign = |name: &OsString| SIGNS.iter().any(|(sign, _)| name == first(sign)) || name == ".git";

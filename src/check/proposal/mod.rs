@@ -20,40 +20,40 @@ pub(super) fn propose(findings: &mut [Finding]) {
     let mut generators = Generators::default();
     for finding in findings.iter_mut().filter(|finding| finding.grade > Grade::Note) {
         let keep = kept(finding);
-        if finding.primary == keep {
-            let last = finding.places.len() - 1;
-            finding.look_at(last - usize::from(keep == last));
+        if finding.primary().path() == finding.places[keep].path() {
+            finding.look_at(to_change(finding, keep));
         }
         finding.proposal = Some(Proposal { keep, how: how(finding, keep, &mut generators) });
     }
 }
 
+/// The place to change if that one keeps the text: if possible one that is new, then one in another page, then the last.
+fn to_change(finding: &Finding, keep: usize) -> usize {
+    let key = |&index: &usize| {
+        let place = &finding.places[index];
+        (place.is_new, place.path() != finding.places[keep].path(), index)
+    };
+    (0..finding.places.len()).filter(|&index| index != keep).max_by_key(key).unwrap_or(keep)
+}
+
 /// What to do if that place keeps the text.
 fn how(finding: &Finding, keep: usize, generators: &mut Generators) -> String {
     let (kept, other) = (&finding.places[keep], finding.primary());
-    let (path, others) = (kept.path(), others(finding, keep));
+    let pages = pages_to_change(finding, keep);
     if finding.kind == Kind::File && finding.pairs.iter().all(|pair| pair.percent() >= WHOLE_PERCENT) {
-        return match (is_known(finding, keep), others) {
-            (true, 1) => format!("keep {path}, remove {}, and redirect to it", other.path()),
-            (true, _) => format!("keep {path}, remove the copies, and redirect to it"),
-            (false, 1) => {
-                format!("keep {path} or {}, remove the other, and redirect to the one that stays", other.path())
-            }
-            (false, _) => "keep one of them, remove the others, and redirect to it".into(),
+        return how_of_files([kept, other], pages, is_known(finding, keep));
+    }
+    let (path, lines) = (kept.path(), [kept, other].map(|place| place.stretch.start.line));
+    if path == other.path() {
+        return match finding.places.len() {
+            2 => format!("keep line {} and refer to it from line {}", lines[0], lines[1]),
+            _ => format!("keep line {} and refer to it from line {} and the other places", lines[0], lines[1]),
         };
     }
-    let lines = [kept, other].map(|place| place.stretch.start.line);
-    match others {
-        0 if finding.places.len() > 2 => {
-            return format!("keep line {} and refer to it from the other places", lines[0]);
-        }
-        0 => return format!("keep line {} and refer to it from line {}", lines[0], lines[1]),
-        _ => {}
-    }
-    let more = match others - 1 {
-        0 => String::new(),
-        1 => " (in the other page likewise)".into(),
-        more => format!(" (in the other {more} pages likewise)"),
+    let more = match pages {
+        0 | 1 => String::new(),
+        2 => " (in the other page likewise)".into(),
+        pages => format!(" (in the other {} pages likewise)", pages - 1),
     };
     let found = generators.of(&other.page.place).filter(|_| has_same_markup(kept, other));
     match found.map(|found| include(&found, kept, other)) {
@@ -66,16 +66,30 @@ fn how(finding: &Finding, keep: usize, generators: &mut Generators) -> String {
     }
 }
 
-/// How many other pages have the text.
-fn others(finding: &Finding, keep: usize) -> usize {
-    // Places are ordered by page.
-    let pages = finding.places.chunk_by(|one, other| one.path() == other.path()).map(|places| places[0].path());
-    pages.filter(|path| *path != finding.places[keep].path()).count()
+/// The same for whole files, of which so many other pages are to change. `is_known`: that the one was there first.
+fn how_of_files([kept, other]: [&Place; 2], pages: usize, is_known: bool) -> String {
+    let (kept, other) = (kept.path(), other.path());
+    match (is_known, pages) {
+        (true, 0 | 1) => format!("keep {kept}, remove {other}, and redirect to it"),
+        (true, _) => format!("keep {kept}, remove the new copies, and redirect to it"),
+        (false, 0 | 1) => format!("keep {kept} or {other}, remove the other, and redirect to the one that stays"),
+        (false, _) => "keep one of them, remove the others, and redirect to it".into(),
+    }
 }
 
-/// Whether it is known that the text was there first: it is not new, and all others are.
+/// How many pages are to change if that place keeps the text: where it is known to be new, else all others.
+fn pages_to_change(finding: &Finding, keep: usize) -> usize {
+    let (kept, is_known) = (finding.places[keep].path(), is_known(finding, keep));
+    let changes = finding.places.iter().filter(|place| place.path() != kept && (place.is_new || !is_known));
+    // Places are ordered by page.
+    let mut pages: Vec<&str> = changes.map(Place::path).collect();
+    pages.dedup();
+    pages.len()
+}
+
+/// Whether it is known that the text was in that place before it was in others.
 fn is_known(finding: &Finding, keep: usize) -> bool {
-    finding.places.iter().enumerate().all(|(index, place)| place.is_new == (index != keep))
+    !finding.places[keep].is_new && finding.places.iter().any(|place| place.is_new)
 }
 
 fn has_same_markup(one: &Place, other: &Place) -> bool {
@@ -83,12 +97,14 @@ fn has_same_markup(one: &Place, other: &Place) -> bool {
 }
 
 /// The place whose page should keep the text: if possible one that is not new, is meant to be included, and is not in release notes; of
-/// those the one in the fewest folders, then the first. Of a file that contains another, the larger.
+/// those the one in the fewest folders, then the first. Of a file that contains another, the larger, unless it alone is new.
 fn kept(finding: &Finding) -> usize {
-    if let (Kind::File, Some(whole)) = (finding.kind, finding.shown().whole()) {
-        return finding.shown().indices[whole];
+    let shown = finding.shown();
+    let whole = shown.whole().filter(|&whole| !shown.places[whole].is_new || shown.places[1 - whole].is_new);
+    if let (Kind::File, Some(whole)) = (finding.kind, whole) {
+        return shown.indices[whole];
     }
-    let depth = |place: &Place| place.path().matches('/').count();
+    let depth = |place: &Place| place.path().split('/').filter(|name| *name != "..").count();
     let key = |&index: &usize| {
         let place = &finding.places[index];
         (place.is_new, !is_included(place.path()), is_release_notes(place.path()), depth(place), index)

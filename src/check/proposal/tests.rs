@@ -3,6 +3,7 @@
 use super::super::finding::Proposal;
 use super::super::request::Request;
 use super::super::run::run;
+use super::propose;
 use std::fs;
 
 const COPIED: &str = "The nightly job copies every table to the second server before it removes anything from the first one, and it \
@@ -122,7 +123,44 @@ fn every_page_with_the_text_is_in_the_proposal() {
     let files = ["a.md", "b.md", "c.md"].map(|name| (name, format!("# Title\n\n{COPIED}\n")));
     assert_eq!(proposed(&files), Some((0, "keep one of them, remove the others, and redirect to it".into())));
     let files = [("a.md", format!("# One\n\n{COPIED}\n\n# Two\n\n{COPIED}\n\n# Three\n\n{COPIED}\n"))];
-    assert_eq!(proposed(&files), Some((0, "keep line 3 and refer to it from the other places".into())));
+    let how = "keep line 3 and refer to it from line 11 and the other places".into();
+    assert_eq!(proposed(&files), Some((0, how)));
+    // The last place is in the page that keeps the text.
+    let twice = format!("{}\n\n{COPIED}\n", page("z"));
+    let files = [("docs/a.md", page("a")), ("z.md", twice)];
+    assert_eq!(proposed(&files), Some((1, "keep the text in z.md and link to it from docs/a.md".into())));
+}
+
+/// The proposal for the only finding among these files, of which those are new.
+fn proposed_with_new(files: &[(&str, String)], new: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
+    let mut outcome = run(&Request { folder: folder.path().into(), ..Request::new([folder.path()]) }).unwrap();
+    let [finding] = &mut outcome.findings[..] else { panic!("{} findings", outcome.findings.len()) };
+    let is_new: Vec<bool> =
+        finding.places.iter().map(|place| new.iter().any(|name| place.path().ends_with(name))).collect();
+    finding.mark_new(&is_new);
+    propose(std::slice::from_mut(finding));
+    let how = finding.proposal.as_ref().unwrap().how.replace(&format!("{}/", folder.path().display()), "");
+    assert!(finding.primary().is_new, "{how}");
+    how
+}
+
+#[test]
+fn what_is_new_changes() {
+    let copies = |names: &[&'static str]| -> Vec<(&str, String)> {
+        names.iter().map(|name| (*name, format!("# Title\n\n{COPIED}\n"))).collect()
+    };
+    assert_eq!(proposed_with_new(&copies(&["a.md", "b.md"]), &["a.md"]), "keep b.md, remove a.md, and redirect to it");
+    let three = copies(&["a.md", "b.md", "c.md"]);
+    assert_eq!(proposed_with_new(&three, &["a.md"]), "keep b.md, remove a.md, and redirect to it");
+    assert_eq!(proposed_with_new(&three, &["a.md", "b.md"]), "keep c.md, remove the new copies, and redirect to it");
+    // A larger new page contains an old one.
+    let words = |kind: &str| (0..90).map(|number| format!("{kind}{number} ")).collect::<String>();
+    let old = format!("# Title\n\n{}.\n", words("old"));
+    let larger = format!("# Title\n\n{}.\n\n{}.\n\n{}.\n", words("old"), words("new"), words("own"));
+    let how = proposed_with_new(&[("a.md", larger), ("z.md", old)], &["a.md"]);
+    assert_eq!(how, "keep the text in z.md and link to it from a.md");
 }
 
 #[test]
