@@ -254,17 +254,25 @@ impl<'a> Builder<'a> {
         self.each_word(text, |_, _| place.clone(), false);
     }
 
-    /// Adds a text whose words occur in that part of the source, in their order, with anything between them.
+    /// Adds a text whose words occur in that part of the source, in their order, with anything between them, and in at most
+    /// [`MAX_PARTED`] places within one.
     pub(super) fn aligned(&mut self, text: &str, place: Range<usize>) {
-        let mut from = place.start;
-        for (at, word) in words(text) {
+        let (mut from, mut parted) = (place.start, 0);
+        for (mut at, word) in words(text) {
             if word.is_empty() {
                 self.space();
-            } else if let Some(found) = self.source[from..place.end].find(word) {
-                self.word(word, from + found..from + found + word.len(), true);
-                from += found + word.len();
-            } else {
-                return self.replaced(&text[at..], from..place.end);
+            }
+            let end = at + word.len();
+            while at < end {
+                let rest = &text[at..end];
+                let Some((found, length)) =
+                    longest_start(rest, &self.source[from..place.end]).filter(|_| parted <= MAX_PARTED)
+                else {
+                    return self.replaced(&text[at..], from..place.end);
+                };
+                self.word(&rest[..length], from + found..from + found + length, true);
+                parted += usize::from(length < rest.len());
+                (from, at) = (from + found + length, at + length);
             }
         }
     }
@@ -479,6 +487,23 @@ fn unknown(source: &str) -> String {
     let mark: String = mark.take(40).take_while(is_of_name).collect();
     // The end of the comment is not part of the mark.
     mark.trim_end_matches(|c: char| !c.is_alphanumeric()).to_string()
+}
+
+/// In how many places words of an aligned text may be parted: each place is searched for.
+const MAX_PARTED: usize = 16;
+
+/// Where the longest start of a word is in a source, and its number of bytes. `None` if its first character is not there.
+///
+/// Cost: linear in the source, times the logarithm of the length of the word.
+fn longest_start(word: &str, source: &str) -> Option<(usize, usize)> {
+    if let Some(found) = source.find(word) {
+        return Some((found, word.len()));
+    }
+    let ends: Vec<usize> = word.char_indices().map(|(at, _)| at).skip(1).collect();
+    // What starts with a start that is not there is not there either.
+    let number = ends.partition_point(|&end| source.contains(&word[..end]));
+    let length = ends[..number].last().copied()?;
+    source.find(&word[..length]).map(|found| (found, length))
 }
 
 /// Finds the heading of each block.

@@ -382,6 +382,11 @@ mod asciidoc {
             "1:1 paragraph: a\n8:1 item: b\n14:3 item: c\n17:1 item: Term\n17:8 item: d\n20:1 item: Term\n21:1 item: e\n\
              24:1 item: Term\n25:1 item: f\n",
         );
+        // A title and other attributes between; a list in a tab.
+        check(
+            "[tabs]\n.A\n[%linear]\n====\nNo::\n+\n----\nno\n----\n\nNo::\n+\n--\nTerm::\nb\n--\n====\n",
+            "2:2 paragraph: A\n14:1 item: Term\n15:1 item: b\n",
+        );
     }
 
     #[test]
@@ -777,6 +782,16 @@ fn documents() -> impl Strategy<Value = String> {
 
 fn options() -> impl Strategy<Value = ProseOptions> {
     prop_oneof![Just(ProseOptions::default()), Just(all()), Just(ProseOptions { links: false, ..all() })]
+}
+
+/// What is left out of Markdown may be within an attribute, where no reader of Markdown looks for it.
+#[test]
+fn words_around_what_is_left_out_of_an_attribute() {
+    let source = "a <img alt=\"quokka:material-a:<table> b\" >";
+    let prose = read(Markup::Markdown, source, &ProseOptions::default());
+    assert_eq!(prose.text(), "a quokka<table> b");
+    let places = [2..8, 8..15, 16..17].map(|place| &source[prose.source_of(place)]);
+    assert_eq!(places, ["quokka", "<table>", "b"]);
 }
 
 #[test]

@@ -151,6 +151,9 @@ impl<'a> Reader<'_, 'a> {
             role => role,
         };
         let (attached, style) = (self.attached, std::mem::take(&mut self.style));
+        if style == Style::Tabs && matches!(role, Role::Blank | Role::Comment(_) | Role::Title) {
+            self.style = style;
+        }
         match role {
             Role::Blank
             | Role::Comment(_)
@@ -182,9 +185,12 @@ impl<'a> Reader<'_, 'a> {
                 self.builder.end();
                 self.attached = true;
             }
-            Role::Style(style) => {
+            Role::Style(own) => {
                 self.builder.end();
-                self.style = Style::of(style);
+                self.style = match Style::of(own) {
+                    Style::Other if style == Style::Tabs => style,
+                    other => other,
+                };
             }
             Role::LongAttribute => self.long_attribute(),
             Role::Image(start) => {
@@ -198,8 +204,7 @@ impl<'a> Reader<'_, 'a> {
                 self.enter_list();
                 self.paragraph(self.without_box(line.after(length, self.source)), false);
             }
-            // The label of a tab.
-            Role::Term(_, start) if self.tabs.is_some() && start == line.text(self.source).len() => {
+            Role::Term(_, start) if self.is_label_of_tab(line, start) => {
                 self.enter_list();
                 self.builder.end();
             }
@@ -211,6 +216,14 @@ impl<'a> Reader<'_, 'a> {
             }
             Role::Text => self.text(line, style == Style::Code),
         }
+    }
+
+    /// Whether a term of a list, whose description starts there, is the label of a tab: a block follows it, such as code, and no text.
+    fn is_label_of_tab(&self, line: Line, start: usize) -> bool {
+        let below = self.lines[self.at..].iter().map(|line| line.text(self.source)).find(|text| !text.is_empty());
+        self.tabs.is_some()
+            && start == line.text(self.source).len()
+            && !below.is_some_and(|below| matches!(Role::of(below), Role::Text | Role::Item(_)))
     }
 
     /// The edge of a block of text: that of tabs, if the style above says so.
