@@ -241,8 +241,8 @@ fn removed(stored: &mut Stored, most: usize) -> Result<(BTreeSet<u64>, Tail), Er
 }
 
 /// Copies an index to a new file, also while another process writes to it: the copy has all documents that were on the disk
-/// when the copy began, and nothing incomplete. It is read back and checked before it appears under its name. It has the mode of the index, and its owner and
-/// group where the system allows it: nobody else may read it.
+/// when the copy began, and nothing incomplete. It is read back and checked before it appears under its name. It has the mode of
+/// the index, and its owner and group where the system allows it. Until it is complete, only its owner may read it.
 ///
 /// # Errors
 /// Those of [`documents`]; or the copy exists already or cannot be written.

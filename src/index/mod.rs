@@ -507,7 +507,7 @@ impl Index {
     }
 
     /// The memory, in bytes, that [`Limits::memory`] bounds: what it needs for what it remembers, however far the work on its files is.
-    /// The same documents always need the same. Of an index in a file it is less than [`bytes_held`](Self::bytes_held), which has what
+    /// The same documents need the same, but for what was replaced and has not left the tables yet. Of an index in a file it is less than [`bytes_held`](Self::bytes_held), which has what
     /// goes to files too.
     pub fn bytes_needed(&self) -> u64 {
         let Some(most) = self.limits.memory.filter(|_| self.is_stored) else { return self.bytes_held() };

@@ -18,6 +18,9 @@ use std::thread;
 const COPIED: usize = 2;
 const LOOKED_AT: usize = 64;
 
+/// How many more documents are copied at most at once: about a quarter of a millisecond.
+const MOST_MORE: u64 = 64;
+
 /// The memory of tables that are built while others with this bound are used.
 pub(super) fn part_of(memory: u64) -> u64 {
     memory / 4
@@ -66,7 +69,8 @@ impl Renewal {
         log: &mut Log,
         algorithm: &dyn Algorithm,
     ) -> Result<bool, Error> {
-        let more = remembered.skipped().saturating_sub(self.skipped) / SKIPS_OF_A_COPY;
+        // What is beyond the limit is made up for in the next steps.
+        let more = (remembered.skipped().saturating_sub(self.skipped) / SKIPS_OF_A_COPY).min(MOST_MORE);
         self.skipped += more * SKIPS_OF_A_COPY;
         let (mut copied, most) = (0, COPIED + more as usize);
         self.next = self.next.max(remembered.first_staying());

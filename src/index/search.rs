@@ -155,7 +155,7 @@ impl Search<'_> {
         self.candidates.clear();
         let (tables, candidates) = (&*self.tables, &mut *self.candidates);
         let tag = id_tag(id, signature.sequence);
-        let counted = |document| self.remembered.has(document);
+        let counted = |document| self.remembered.is_found(document);
         tables.ids.find(tag, MOST_OF_A_KEY, counted, |document| candidates.push(document)).map_err(cannot_read)?;
         let mut known = None;
         for &document in &*candidates {
@@ -173,7 +173,7 @@ impl Search<'_> {
     pub fn named(&mut self, id: &str) -> Result<Vec<u64>, Error> {
         self.candidates.clear();
         let (tables, candidates) = (&*self.tables, &mut *self.candidates);
-        let counted = |document| self.remembered.has(document);
+        let counted = |document| self.remembered.is_found(document);
         tables
             .ids
             .find(name_tag(id), MOST_OF_A_KEY, counted, |document| candidates.push(document))
@@ -196,7 +196,7 @@ impl Search<'_> {
         match &self.tables.copies {
             Some(copies) => {
                 let (tag, candidates) = (copy_tag(signature.fingerprint()), &mut *self.candidates);
-                let counted = |document| self.remembered.has(document);
+                let counted = |document| self.remembered.is_found(document);
                 copies.find(tag, MOST_OF_A_KEY, counted, |document| candidates.push(document)).map_err(cannot_read)?;
             }
             None => _ = self.find_candidates(signature)?,
@@ -234,7 +234,7 @@ impl Search<'_> {
         if let Some(copies) = self.tables.copies.as_ref().filter(|_| capped) {
             // The latest documents with this fingerprint.
             let (tag, candidates) = (copy_tag(signature.fingerprint()), &mut *self.candidates);
-            let counted = |document| self.remembered.has(document);
+            let counted = |document| self.remembered.is_found(document);
             let most = self.bounds.most_of_a_key;
             copies.find(tag, most, counted, |document| candidates.push(document)).map_err(cannot_read)?;
         }
@@ -248,7 +248,7 @@ impl Search<'_> {
     fn look_up(&mut self, signature: Signed<'_>, most: usize, compares_all: bool) -> Result<bool, Error> {
         let Search { tables, remembered, candidates, .. } = self;
         signature.tags.iter().for_each(|&tag| tables.keys.fetch(tag));
-        let (most_of_a_key, counted) = (self.bounds.most_of_a_key, |document| remembered.has(document));
+        let (most_of_a_key, counted) = (self.bounds.most_of_a_key, |document| remembered.is_found(document));
         let found = tables.hot.find(signature, most_of_a_key, counted, candidates).map_err(cannot_read)?;
         let (mut capped, searched) = found;
         let of_hot = if searched.is_empty() { Vec::new() } else { std::mem::take(*candidates) };
@@ -296,7 +296,7 @@ impl Search<'_> {
                 let apart = apart(fingerprint, &codes[number * words..][..words]);
                 if least(&nearest).is_none_or(|farthest| apart < farthest) {
                     let document = document(part * PART + number);
-                    if remembered.has(document) {
+                    if remembered.is_found(document) {
                         nearest.push((apart, document));
                         if nearest.len() > most {
                             nearest.pop();
