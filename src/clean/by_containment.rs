@@ -5,7 +5,7 @@ use super::decider::{Decider, Decisions, Sides};
 use super::decisions::{self, Conditions, Files, Found, Partner, Removed, Watch};
 use super::folder::{Folder, Request, cannot_write};
 use super::inputs::Inputs;
-use super::request::CleanOptions;
+use super::request::{CleanOptions, OnError};
 use super::scan::{check_read, with_options};
 use crate::engine::Observer;
 use crate::error::Error;
@@ -70,8 +70,15 @@ impl Decider for ByContainment<'_> {
             decisions::list_further_names(inputs, &mut *out)?;
             out.flush().map(|()| files)
         };
+        let nothing = |error| Error::output("nothing", error);
+        if on_error == OnError::Fail {
+            // Before anything is written.
+            let Files { refused, .. } = decide(&mut io::sink()).map_err(nothing)?;
+            refused.iter().for_each(|problem| observer.problem(problem));
+            decisions::check_failed(on_error, refused.len() as u64)?;
+        }
         let (Files { files, refused, .. }, removed_bytes) = match folder {
-            None => (decide(&mut io::sink()).map_err(|error| Error::output("nothing", error))?, 0),
+            None => (decide(&mut io::sink()).map_err(nothing)?, 0),
             Some(folder) => folder.replace_by("removed.jsonl", |file, path| {
                 let decided = decide(&mut BufWriter::with_capacity(1 << 16, &mut *file));
                 let length = file.metadata().map(|found| found.len());

@@ -73,13 +73,13 @@ pub fn move_duplicates(
     let moved: BTreeSet<String> = before.iter().map(|(line, _)| line.file.clone()).collect();
     let (state, lines, scanned) = match folder.find(&request, &records(&inputs), Some(&moved))? {
         Found::Complete(counts) => {
-            failures::report_again(&folder, 0, observer)?;
+            failures::report_again(&folder, counts.failed, observer)?;
             folder.finish();
             let files = inputs.files.len() as u64;
             return Ok(Cleaned { was_complete: true, files, ..*counts });
         }
         Found::Decided(state) => {
-            failures::report_again(&folder, 0, observer)?;
+            failures::report_again(&folder, state.failed(), observer)?;
             (state, before, None)
         }
         // They were taken out of the folder, for good or for a moment.

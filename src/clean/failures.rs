@@ -8,7 +8,8 @@ use crate::replace::{Links, open_regular};
 use crate::run::observer::{Estimate, Stage};
 use crate::source::rejected::{read_rejected, write_rejected};
 use crate::source::{Problem, Severity};
-use std::fs::File;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufWriter, Write};
 use std::sync::{Mutex, PoisonError};
 
@@ -46,14 +47,22 @@ pub(super) fn record<T>(
     })
 }
 
-/// Adds what failed after the decisions to the list.
+/// Adds what failed after the decisions to the list, unless an earlier run did.
 ///
 /// # Errors
 /// It cannot be written.
 pub(super) fn append(folder: &Folder, problems: &[Problem]) -> Result<(), Error> {
     let path = folder.own(FAILED);
+    let before = fs::read_to_string(&path).unwrap_or_default();
+    let before: BTreeSet<&str> = before.lines().collect();
     let write = |out: &mut File| -> io::Result<()> {
-        problems.iter().try_for_each(|problem| write_rejected(problem, &problem.message, out))?;
+        for problem in problems {
+            let mut line = Vec::new();
+            write_rejected(problem, &problem.message, &mut line)?;
+            if !before.contains(String::from_utf8_lossy(&line).trim_end()) {
+                out.write_all(&line)?;
+            }
+        }
         out.sync_all()
     };
     if problems.is_empty() {
