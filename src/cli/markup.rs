@@ -14,7 +14,7 @@ const FEWEST: usize = 3;
 /// The bytes of a text that are looked at.
 const BEGINNING: usize = 4096;
 
-/// Prints a hint if most of the first records hold HTML, and fields are not read as pages. Standard input is not looked at, and
+/// Prints a hint if half of the first records, and at least three, hold HTML, and fields are not read as pages. Standard input is not looked at, and
 /// neither are files that a program reads.
 pub fn hint_of_pages(terminal: &Terminal, paths: &[PathBuf], options: &ReadOptions) {
     if terminal.is_quiet() || options.pages_in_fields || !options.programs.is_empty() {

@@ -79,6 +79,7 @@ fn look(arguments: &Arguments, method: &Method<'_>, factory: &TableFactory) -> R
     let counts = &found.report.counts;
     let failed = (counts.failed, counts.skipped);
     input::check_not_empty(arguments.input.allow_empty, counts.documents, failed, &input.counts())?;
+    input.fields_never_found().iter().for_each(|warning| terminal.warning(&spelled(warning)));
     spell_all(&mut found.report.warnings);
     found.report.warnings.iter().for_each(|warning| terminal.warning(warning));
     let asked = found.report.median_tokens;

@@ -1,7 +1,7 @@
 //! The recall of the labelled pairs, by their similarity.
 
-use super::each_pair;
-use super::scores::{Kind, PairSet, Truth, part};
+use super::pairs::{PairSet, each_pair};
+use super::scores::{Kind, Truth, part};
 use crate::algorithm::Odds;
 use crate::engine::Outcome;
 use crate::error::Error;

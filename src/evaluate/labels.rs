@@ -1,6 +1,6 @@
 //! The pairs that are known to be near-duplicates, and those known not to be, by document id; and reading them.
 
-use super::scores::PairSet;
+use super::pairs::PairSet;
 use crate::error::Error;
 use crate::source::{Place, Severity, Source};
 use serde_json::value::RawValue;
@@ -171,13 +171,17 @@ impl Reading {
             format!("not a JSON object: {}", error.to_string().replace(" at line 1 column ", " at column "))
         })?;
         let field = |name: &str| fields.get(name).copied();
-        let is_pair = field("a").is_some() && field("b").is_some();
-        if let Some(name) = LABEL_FIELDS.iter().find(|name| field(name).is_some_and(|label| label.get() == "false"))
-            && !is_pair
-        {
+        let list = ["cluster", "members"].into_iter().filter_map(field).find(|value| value.get().starts_with('['));
+        let is_of_cluster = list.is_some() || field("id").is_some() && field("cluster").is_some();
+        let is_pair = field("a").is_some() && field("b").is_some() && !is_of_cluster;
+        // A number of a document with a named cluster may be of something else.
+        let is_denied = |name: &&&str| {
+            let value = field(name).map(|label| label.get());
+            value == Some("false") || value == Some("0") && list.is_some() && **name != "class"
+        };
+        if let Some(name) = LABEL_FIELDS.iter().find(is_denied).filter(|_| !is_pair) {
             return Err(format!("the field '{name}' is false, which only a pair (\"a\", \"b\") can be"));
         }
-        let list = ["cluster", "members"].into_iter().filter_map(field).find(|value| value.get().starts_with('['));
         if let Some(list) = list {
             let list: Vec<&RawValue> = serde_json::from_str(list.get()).map_err(|error| error.to_string())?;
             let ids = list.into_iter().map(|id| self.number(id, place)).collect::<Result<Vec<_>, _>>()?;

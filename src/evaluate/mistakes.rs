@@ -30,7 +30,7 @@ pub struct Mistake {
     pub distance: Option<u32>,
 }
 
-/// The wrong and the missed pairs, in the order of the documents. `odds` are those that [`bins`] takes, or empty if the
+/// The wrong and the missed pairs, in the order of the documents. `odds` are those that [`bins`](fn@super::bins) takes, or empty if the
 /// algorithm has none. The ids of the documents are distinct.
 ///
 /// # Errors

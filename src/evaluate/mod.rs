@@ -1,10 +1,11 @@
 //! The quality of a result, measured against pairs that are known to be near-duplicates.
 //!
 //! [`Labels`] are the known pairs, by document id. Resolved against the documents of a run they become a [`PairSet`],
-//! by document number. They are complete or a sample, and may have pairs that are no near-duplicates. [`Scores`] counts the predicted pairs against it, and [`adjusted_rand_index`] compares the
-//! clusters. A sweep counts for every threshold at once. Counts are integers; a measure is one division at the end.
+//! by document number. They are complete or a sample, and may have pairs that are no near-duplicates. [`Scores`] counts the
+//! predicted pairs against it, and [`adjusted_rand_index`] compares the clusters. A sweep counts for every threshold at once. Counts are integers; a measure is one division at the end.
 //!
 //! ```text
+//! pairs       sets of pairs, and those that were found     (pairs.rs)
 //! labels      a file → pairs by id                        (labels.rs)
 //! scores      pairs found, against pairs labelled         (scores.rs)
 //! clusters    partitions: adjusted Rand index, accuracy   (clusters.rs)
@@ -17,6 +18,7 @@ mod bins;
 mod clusters;
 mod labels;
 mod mistakes;
+mod pairs;
 mod scores;
 mod sweep;
 
@@ -24,12 +26,14 @@ pub use bins::{Bin, Bins, bins};
 pub use clusters::{accuracy, adjusted_rand_index, components};
 pub use labels::{Labels, Resolved};
 pub use mistakes::{Disagreement, Mistake, mistakes};
-pub use scores::{Kind, PairSet, Scope, Scores, Truth, wilson};
+pub use pairs::PairSet;
+pub use scores::{Kind, Scope, Scores, Truth, wilson};
 pub use sweep::{Swept, best, sweep};
 
 use crate::engine::Outcome;
 use crate::error::Error;
 use crate::union_find::UnionFind;
+use pairs::each_pair;
 use std::collections::HashMap;
 
 /// The measures of a result against the truth.
@@ -71,21 +75,6 @@ pub fn evaluate(outcome: &Outcome, numbers: &HashMap<&str, u32>, truth: &Truth) 
     let found = union.into_labels();
     let (ari, accuracy) = (adjusted_rand_index(&clusters, &found), accuracy(&clusters, &found));
     Ok(Evaluation { scores, ari: Some(ari), accuracy: Some(accuracy) })
-}
-
-/// Passes every found pair to a function, by number, with its closeness in the measure of the algorithm: higher is
-/// closer.
-fn each_pair(
-    outcome: &Outcome,
-    numbers: &HashMap<&str, u32>,
-    mut each: impl FnMut(u32, u32, f64),
-) -> Result<(), Error> {
-    for pair in outcome.pairs() {
-        let pair = pair?;
-        let closeness = pair.distance.map_or(pair.similarity.value(), |bits| -f64::from(bits));
-        each(numbers[pair.a], numbers[pair.b], closeness);
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -4,45 +4,7 @@
 //! precision of a sample needs pairs that are labelled as no near-duplicates.
 
 use super::labels::Resolved;
-
-/// Pairs of documents by number. Each is in the set once, regardless of the order of its documents.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PairSet(Vec<(u32, u32)>);
-
-impl PairSet {
-    /// The set of these pairs. A pair of a document with itself is left out.
-    pub fn new(pairs: impl IntoIterator<Item = (u32, u32)>) -> Self {
-        let mut pairs: Vec<_> = pairs.into_iter().filter(|(a, b)| a != b).map(|(a, b)| (a.min(b), a.max(b))).collect();
-        pairs.sort_unstable();
-        pairs.dedup();
-        PairSet(pairs)
-    }
-
-    /// Whether a pair is in it.
-    pub fn contains(&self, a: u32, b: u32) -> bool {
-        self.0.binary_search(&(a.min(b), a.max(b))).is_ok()
-    }
-
-    /// The number of pairs.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether the set is empty.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The pairs, ascending, the smaller number first.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
-        self.0.iter().copied()
-    }
-
-    /// The pairs of this set that are not in the other.
-    pub fn without(&self, other: &PairSet) -> PairSet {
-        PairSet(self.iter().filter(|&(a, b)| !other.contains(a, b)).collect())
-    }
-}
+use super::pairs::PairSet;
 
 /// The pairs that labels are about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The scores at every threshold, or at every distance, from one outcome.
 
-use super::each_pair;
+use super::pairs::each_pair;
 use super::scores::{Kind, Scores, Truth};
 use crate::algorithm::parameter::{Settings, Values};
 use crate::algorithm::{Entry, parameter::Parameter};
@@ -80,7 +80,7 @@ impl Swept {
 }
 
 /// Every value of a sweep with the scores of the pairs that it finds, the loosest first. The outcome is that of the
-/// [loosened](Swept::loosen) settings; `numbers` are those of its documents, see [`numbers`].
+/// [loosened](Swept::loosen) settings; `numbers` are those of its documents, see [`numbers`](super::numbers).
 ///
 /// # Errors
 /// Those of [`Outcome::pairs`].

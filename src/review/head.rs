@@ -1,13 +1,24 @@
 //! The head of the page: what was scanned, how, and what was found. It needs no scripts.
 
-use super::page::{About, listed};
 use super::select::Selection;
 use crate::algorithm::Value;
 use crate::engine::{Kept, Report};
-use crate::readable::{count, counted};
+use crate::readable::{count, counted, escaped};
 
 /// The maximum number of inputs that are named.
 const NAMED: usize = 5;
+
+/// The maximum number of characters of an id or a path in this list.
+const LISTED_CHARACTERS: usize = 300;
+
+/// What a page is about, besides its clusters.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'a> {
+    /// The report of the scan.
+    pub report: &'a Report,
+    /// The names of the inputs.
+    pub inputs: &'a [String],
+}
 
 /// The head, as HTML. `tokenizer` is the one that was asked for.
 pub(super) fn head(about: About<'_>, kept: &Kept<'_>, selection: &Selection, tokenizer: &str) -> String {
@@ -16,10 +27,13 @@ pub(super) fn head(about: About<'_>, kept: &Kept<'_>, selection: &Selection, tok
     if !inputs.is_empty() {
         rows.insert(0, ("Input", named(inputs)));
     }
-    let tokenizer = report.tokenizer.as_deref().unwrap_or(tokenizer);
-    let median = count(report.median_tokens as u64);
-    let method =
-        format!("{}, by {}, on {tokenizer} tokens (median {median} a document)", report.algorithm, report.measure);
+    let median = report.median_tokens as u64;
+    // For short documents the algorithm chose another tokenizer, by their words.
+    let tokens = match report.tokenizer.as_deref().and_then(|chosen| chosen.split(", ").next()) {
+        Some(chosen) => format!("{chosen} tokens (median {} a document)", counted(median, "word")),
+        None => format!("{tokenizer} tokens (median {} a document)", count(median)),
+    };
+    let method = format!("{}, by {}, on {tokens}", report.algorithm, report.measure);
     rows.push(("Method", listed(&method)));
     rows.push(("Parameters", listed(&parameters(report))));
     rows.extend(recall(report).map(|recall| ("Recall", recall)));
@@ -94,7 +108,17 @@ fn recall(report: &Report) -> Option<String> {
     Some(if recall >= 1.0 {
         "exact: every pair at or above the threshold is found".into()
     } else {
-        let recall = shown(&row.value);
+        let recall = if recall < 0.99995 { shown(&row.value) } else { "more than 0.9999".into() };
         format!("a pair at the threshold is found with a probability of {recall}, and more similar ones more surely")
     })
+}
+
+/// An untrusted name as HTML, shortened.
+pub(super) fn listed(name: &str) -> String {
+    let mut characters = name.chars();
+    let mut start = escaped(&characters.by_ref().take(LISTED_CHARACTERS).collect::<String>());
+    if characters.next().is_some() {
+        start.push('…');
+    }
+    start.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
 }

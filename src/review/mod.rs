@@ -19,5 +19,6 @@ mod page;
 mod select;
 
 pub use differences::{Differences, Piece};
-pub use page::{About, MAX_BYTES, Review, write};
+pub use head::About;
+pub use page::{MAX_BYTES, Review, write};
 pub use select::{MAX_CLUSTERS, MAX_MEMBERS, MAX_TEXTS};

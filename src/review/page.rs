@@ -1,12 +1,12 @@
 //! The page: a stream of HTML around blocks of JSON.
 
 use super::differences::Differences;
-use super::head;
+use super::head::{About, head, listed};
 use super::select::{BINS, MAX_CLUSTERS, MAX_MEMBERS, MAX_TEXTS, Member, Selection, Shown};
-use crate::engine::{Kept, Observer, Report, ScanOptions, Texts};
+use crate::engine::{Kept, Observer, ScanOptions, Texts};
 use crate::error::Error;
 use crate::passages::lcs::Lcs;
-use crate::readable::{controls_display, count, counted, escaped};
+use crate::readable::{controls_display, count, counted};
 use crate::source::Source;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -21,9 +21,6 @@ const MAX_COMPARED: usize = 32 << 10;
 /// The number of clusters listed without scripts, and of members of each.
 const LISTED: usize = 50;
 const LISTED_MEMBERS: usize = 20;
-
-/// The maximum number of characters of an id or a path in this list.
-const LISTED_CHARACTERS: usize = 300;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
@@ -93,15 +90,6 @@ struct Summary {
     histogram: [u64; BINS],
 }
 
-/// What a page is about, besides its clusters.
-#[derive(Clone, Copy, Debug)]
-pub struct About<'a> {
-    /// The report of the scan.
-    pub report: &'a Report,
-    /// The names of the inputs.
-    pub inputs: &'a [String],
-}
-
 /// Writes the page. The sources must be those of the scan, with the same options; they are read again for the texts.
 ///
 /// # Errors
@@ -123,7 +111,7 @@ pub fn write(
     let selection = Selection::new(kept);
     let texts = kept.texts(source, reference, (options, observer), selection.with_texts(), MAX_COMPARED)?;
     let mut page = Page { out, kept, texts, lcs: Lcs::default(), list: String::new(), bytes: 0, clusters: 0, shown: 0 };
-    page.whole(&selection, &head::head(about, kept, &selection, &options.tokenizer.name()))?;
+    page.whole(&selection, &head(about, kept, &selection, &options.tokenizer.name()))?;
     Ok(Review { clusters: selection.clusters, shown: page.shown, bytes: page.bytes })
 }
 
@@ -283,16 +271,6 @@ fn in_html(record: &impl Serialize) -> String {
 /// A similarity as people see it, here and in the other outputs for people: to four decimals.
 fn digits(similarity: f64) -> String {
     format!("{similarity:.4}")
-}
-
-/// An untrusted name as HTML, shortened.
-pub(super) fn listed(name: &str) -> String {
-    let mut characters = name.chars();
-    let mut start = escaped(&characters.by_ref().take(LISTED_CHARACTERS).collect::<String>());
-    if characters.next().is_some() {
-        start.push('…');
-    }
-    start.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
 }
 
 fn cannot_write(error: io::Error) -> Error {

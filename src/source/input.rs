@@ -429,7 +429,8 @@ impl Source for Input {
 }
 
 impl Input {
-    /// The warning about fields that were named for texts and that no record has, although some have others: they were probably mistyped. It is known when all that was read has been parsed.
+    /// The warning about fields that were named for texts and that no record has, although some have others: they were probably
+    /// mistyped. It is known when all that was read has been parsed.
     pub fn fields_never_found(&self) -> Option<String> {
         let never = self.fields.as_ref()?.fields.never_found();
         let names: Vec<String> = never.iter().map(|name| format!("'{name}'")).collect();

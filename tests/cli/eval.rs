@@ -228,7 +228,11 @@ fn of_nothing_found_there_is_no_precision() {
     assert_eq!(cells, ["0", "0", "0", "1", "0", "-", "0.0000", "-", "0.0000", "0.0000"], "{row}");
     // There is no best threshold either.
     let swept = shell.dedup("eval --truth truth.jsonl two.jsonl --sweep --plot swept.svg");
-    assert!(!swept.stdout.contains("best") && !swept.stderr.contains("best"), "{}", swept.stderr);
+    assert!(
+        !swept.stdout.contains("best") && swept.stderr.contains("best: none, as no F1 is above 0"),
+        "{}",
+        swept.stderr
+    );
     assert!(!std::fs::read_to_string(shell.folder().join("swept.svg")).unwrap().contains("NaN"));
 }
 

@@ -226,6 +226,7 @@ fn scan(
     let observer: &dyn Observer = if first { &terminal } else { &progress_only };
     let outcome = engine::scan(source, None, factory, &request.engine, observer);
     terminal.done();
+    source.fields_never_found().iter().filter(|_| first).for_each(|warning| terminal.warning(&spelled(warning)));
     let checked = terminal.finish_rejects(outcome).and_then(|outcome| {
         let Counts { documents, failed, skipped, .. } = outcome.report.counts;
         input::check_not_empty(request.allow_empty, documents, (failed, skipped), &source.counts())?;
@@ -289,7 +290,7 @@ fn run_each(
             Ok(odds) => Ok(evaluate::bins(&outcome, &numbers, &truth, &odds)?),
             Err(reason) => Err(reason),
         };
-        line(out, &Record::new(&outcome, numbers.len() as u64, &evaluation, &bins, request))?;
+        line(out, &Record::new(&outcome, numbers.len() as u64, &evaluation, &bins, &request.tokens))?;
         if runs.len() == 1 {
             bins_shown = by_similarity(&bins, request.scope);
             spread.extend(report.distribution.as_ref().map(in_words));
@@ -358,6 +359,10 @@ fn run_sweep(
     if let Some((value, scores)) = best {
         line(out, &Point::new("best", report.algorithm, swept, value, &scores))?;
         lines.push(format!("best: {name} {value}, F1 {}", four_or_dash(scores.f1())));
+    } else {
+        let has_no_precision = request.scope == Scope::Sample && truth.negatives.is_empty();
+        let why = if has_no_precision { "F1 is not known without pairs labelled false" } else { "no F1 is above 0" };
+        lines.push(format!("best: none, as {why}"));
     }
     // Looser values find many pairs that are wrong, also if the labels are complete.
     if let Some((value, scores)) = best.or(points.first().copied()) {

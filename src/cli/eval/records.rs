@@ -1,8 +1,7 @@
 //! The records of `dedup eval`.
 
-use super::super::preparation::Described;
+use super::super::preparation::{Described, Tokenization};
 use super::super::spread::Spread;
-use super::Request;
 use neardups::Error;
 use neardups::algorithm::{Odds, Value};
 use neardups::engine::Outcome;
@@ -93,7 +92,7 @@ impl<'a> Record<'a> {
         documents: u64,
         evaluation: &Evaluation,
         bins: &Result<Bins, Error>,
-        request: &'a Request,
+        tokens: &'a Tokenization,
     ) -> Self {
         let (report, scores) = (&outcome.report, &evaluation.scores);
         Record {
@@ -111,13 +110,13 @@ impl<'a> Record<'a> {
             wrong: scores.wrong,
             missed: scores.missed(),
             ignored: scores.ignored,
-            tokenizer: report.tokenizer.as_deref().unwrap_or(&request.tokens.name),
+            tokenizer: report.tokenizer.as_deref().unwrap_or(&tokens.name),
             accuracy: evaluation.accuracy,
             distribution: report.distribution.as_ref().map(Spread::brief),
             bins: bins.as_ref().ok().map(|bins| bins.bins.iter().map(BinRecord::new).collect()),
             not_compared: bins.as_ref().ok().map(|bins| bins.not_compared),
             no_bins: bins.as_ref().err().map(Error::to_string),
-            preparation: request.tokens.prepared.as_ref(),
+            preparation: tokens.prepared.as_ref(),
             sample: SampleFields::of(scores),
         }
     }
