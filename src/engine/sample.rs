@@ -60,7 +60,8 @@ pub struct Similarities {
     pub removals: Vec<Removal>,
 }
 
-/// An estimate, with an interval that has the true number in about 95 of 100 samples.
+/// An estimate, with an interval that has the true number in about 95 of 100 samples; of pairs in fewer, where a few documents are in
+/// very many of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bounded {

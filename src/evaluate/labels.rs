@@ -315,8 +315,15 @@ mod tests {
             let error = labels(&[r#"{"a":"a","b":"c"}"#, &format!(r#"{{"a":"a","b":"b",{fields}}}"#)]).unwrap_err();
             assert!(error.starts_with(&format!("truth:2: {expected}")), "{error}");
         }
-        let error = labels(&[r#"{"cluster":["a","b"],"label":false}"#]).unwrap_err();
-        assert!(error.starts_with("truth:1: the field 'label' is false, which only a pair"), "{error}");
+        for line in [
+            r#"{"cluster":["a","b"],"label":false}"#,
+            r#"{"cluster":["a","b"],"label":0}"#,
+            r#"{"cluster":["a","b"],"a":"a","b":"b","label":false}"#,
+            r#"{"id":"c","cluster":"x","a":"a","b":"b","label":false}"#,
+        ] {
+            let error = labels(&[line]).unwrap_err();
+            assert!(error.starts_with("truth:1: the field 'label' is false, which only a pair"), "{error}");
+        }
         let both = labels(&[r#"{"cluster":["a","b","c"]}"#, r#"{"a":"c","b":"a","label":false}"#]).unwrap();
         let error = both.resolve(&numbered("a b c")).unwrap_err().to_string();
         assert!(error.starts_with("truth:2: 'c' and 'a' are labelled false here, and as near"), "{error}");
