@@ -91,12 +91,12 @@ impl Problems {
         self.rejects.as_ref().map_or(Ok(()), Rejects::reopen)
     }
 
-    /// Completes the file of rejected records.
+    /// Completes the file of rejected records. A run that failed and rejected none leaves an older file as it is.
     ///
     /// # Errors
     /// It could not be written.
-    pub fn finish(&self) -> Result<(), Error> {
-        self.rejects.as_ref().map_or(Ok(()), Rejects::finish)
+    pub fn finish(&self, has_failed: bool) -> Result<(), Error> {
+        self.rejects.as_ref().map_or(Ok(()), |rejects| rejects.finish(has_failed))
     }
 }
 
@@ -201,17 +201,20 @@ impl Rejects {
         Ok(())
     }
 
-    /// Completes the file.
-    fn finish(&self) -> Result<(), Error> {
+    /// Completes the file. A run that failed and rejected none leaves an older file as it is: it may have been refused, by a typo.
+    fn finish(&self, has_failed: bool) -> Result<(), Error> {
         self.flush()?;
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let replaced = match writer.as_mut().map(BufWriter::get_mut) {
-            Ok(Target::Held(lines, target)) => {
-                lines.rewind().and_then(|()| Replacement::new(target)).and_then(|mut new| {
-                    io::copy(lines, new.file())?;
-                    new.commit()
-                })
-            }
+            Ok(Target::Held(lines, target)) => lines.stream_position().and_then(|end| {
+                if has_failed && end == 0 && target.exists() {
+                    return Ok(());
+                }
+                lines.rewind()?;
+                let mut new = Replacement::new(target)?;
+                io::copy(lines, new.file())?;
+                new.commit()
+            }),
             _ => Ok(()),
         };
         replaced.map_err(|error| cannot_write(&self.path, error))

@@ -211,7 +211,7 @@ impl Terminal {
     /// # Errors
     /// That of the run, or the file could not be written.
     pub fn finish_rejects<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
-        match (self.problems.finish(), result) {
+        match (self.problems.finish(result.is_err()), result) {
             (Err(failure), Err(reason)) => {
                 error(&failure);
                 Err(reason)
