@@ -61,7 +61,7 @@ pub(super) struct Part {
 
 impl Page {
     fn new(file: Named, source: String, options: &prose::ProseOptions) -> Self {
-        let markup = file.markup;
+        let markup = file.markup.of_text(&source);
         let prose = prose::read(markup, &source, options);
         let (words, spans, blocks) = (Vec::new(), Vec::new(), Vec::new());
         let mut page = Page {
@@ -225,6 +225,13 @@ pub struct Tree {
     pub bytes: u64,
 }
 
+impl Tree {
+    fn add(&mut self, page: Page, bytes: u64) {
+        self.bytes += bytes;
+        self.pages.push(Arc::new(page));
+    }
+}
+
 /// Maximum size of a page in bytes. A larger file is not documentation.
 pub(super) const MAX_PAGE_BYTES: u64 = 64 << 20;
 
@@ -278,22 +285,26 @@ pub(super) fn old_page(
 }
 
 /// Reads all pages under some paths. A named file is read whatever its extension; in folders, only files with a known extension.
-pub(super) fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
+///
+/// Pages for which `is_noticed` is false give no notices.
+pub(super) fn read(paths: &[PathBuf], selection: &Selection, is_noticed: impl Fn(&Path) -> bool) -> Tree {
     let mut tree = Tree::default();
     let files = files(paths, selection, &mut tree);
     let places: Vec<_> = files.iter().map(|file| (file.place.clone(), file.name.clone())).collect();
     let read: Vec<Read> = files.into_par_iter().map(|file| read_page(file, &selection.prose)).collect();
     let mut mostly_unread: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (page, place) in read.into_iter().zip(places) {
+        let is_noticed = is_noticed(&place.0);
         match page {
             Err(failed) => {
                 tree.failed.push(failed);
                 tree.unread.push(place);
             }
             Ok(None) => {
-                tree.notices.push(format!("{}: skipped: not text", place.1));
+                tree.notices.extend(is_noticed.then(|| format!("{}: skipped: not text", place.1)));
                 tree.unread.push(place);
             }
+            Ok(Some((page, bytes, _))) if !is_noticed => tree.add(page, bytes),
             Ok(Some((page, bytes, repair))) => {
                 let notices = page.prose.notices().iter().map(|notice| {
                     let (line, text) = (notice.line(), notice.to_string());
@@ -304,8 +315,7 @@ pub(super) fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
                 }
                 tree.notices.extend(repair.map(|repair| format!("{}: {repair}", page.path)));
                 tree.notices.extend(notices);
-                tree.bytes += bytes;
-                tree.pages.push(Arc::new(page));
+                tree.add(page, bytes);
             }
         }
     }

@@ -72,7 +72,9 @@ impl<'a> Check<'a> {
     /// Git cannot determine what changed.
     pub fn read(self) -> Result<Pages<'a>, Error> {
         let changes = self.request.since.as_deref().map(Changes::since).transpose()?;
-        let tree = self.pool.install(|| pages::read(&self.request.paths, &self.selection));
+        // A warning about a page that did not change is not new.
+        let is_noticed = |place: &Path| changes.as_ref().is_none_or(|changes| changes.has(place));
+        let tree = self.pool.install(|| pages::read(&self.request.paths, &self.selection, is_noticed));
         let unused = self.unused(&tree)?;
         Ok(Pages { check: self, changes, tree, unused })
     }

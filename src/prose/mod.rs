@@ -74,6 +74,7 @@
 //! | `strings` | texts in strings, without escapes |
 //! | `docstrings` | documentation in source files: where it stands; its text is of one of these markups |
 //! | `signature` | signatures in cells |
+//! | `sniff` | the markup of plain text with marks of one |
 //! | `words` | words between white space, and URLs in them |
 //! | `directives` | directives of reStructuredText and MyST: which are text |
 //! | `excerpt` | parts of a source as a page of their own, and where each stands |
@@ -96,6 +97,7 @@ mod page_lines;
 mod plain;
 mod rst;
 mod signature;
+mod sniff;
 mod strings;
 #[cfg(test)]
 mod tests;
@@ -106,6 +108,7 @@ pub use docstrings::Language;
 pub use lines::{Lines, Position};
 
 use builder::Builder;
+use std::cmp::Ordering;
 use std::path::Path;
 
 /// A language that pages are written in.
@@ -134,7 +137,8 @@ pub enum Markup {
     AsciiDoc,
     /// HTML, as for [`Format::Html`](crate::source::Format::Html), and the alternative texts of images.
     Html,
-    /// Text without markup: paragraphs between blank lines, and items that start with a bullet or a number.
+    /// Text without markup: paragraphs between blank lines, and items that start with a bullet or a number. Of files whose name says
+    /// so, [`of_text`](Self::of_text) recognises those with markup.
     Plain,
     /// A notebook of Jupyter: the cells of Markdown as one page. Code cells are code; their outputs do not count.
     Notebook,
@@ -188,6 +192,30 @@ impl Markup {
         let ending = path.as_ref().extension().and_then(|ending| ending.to_str()).unwrap_or("");
         let is = |known: &&str| known.eq_ignore_ascii_case(ending);
         ["yaml", "yml", "json"].iter().any(is) && openapi::is_interface(beginning)
+    }
+}
+
+impl Markup {
+    /// The markup of a page with this text. A file whose name says plain text is reStructuredText or AsciiDoc if more of its lines are
+    /// directives, macros or labels of the one than of the other. Any other markup stays.
+    ///
+    /// Cost: one pass over a plain text.
+    ///
+    /// ```
+    /// use neardups::prose::Markup;
+    /// assert_eq!(Markup::Plain.of_text(".. note::\n\n   Words.\n"), Markup::ReStructuredText);
+    /// assert_eq!(Markup::Plain.of_text("Words.\n"), Markup::Plain);
+    /// ```
+    pub fn of_text(self, text: &str) -> Markup {
+        if self != Markup::Plain {
+            return self;
+        }
+        let [rst, asciidoc] = sniff::marks(text);
+        match rst.cmp(&asciidoc) {
+            Ordering::Greater => Markup::ReStructuredText,
+            Ordering::Less => Markup::AsciiDoc,
+            Ordering::Equal => Markup::Plain,
+        }
     }
 }
 

@@ -32,7 +32,7 @@ pub struct Targets {
 
 impl Targets {
     /// Checks that the files can be written, and that they are different from each other, the baseline and the configuration. Files named
-    /// by the configuration rather than by options must be inside of its repository.
+    /// by the configuration rather than by options must be inside of its repository, and so must the pages.
     ///
     /// # Errors
     /// Two of these are the same file, a file cannot be written, or it is outside of the repository.
@@ -48,6 +48,11 @@ impl Targets {
             }
             repositories.all.iter().try_for_each(|root| refuse_links_out_of(root, path, what))
         };
+        // Without a repository nobody contributed the configuration.
+        let own = repositories.own.as_ref().filter(|own| own.join(".git").exists());
+        if let (None, Some(own)) = (&typed.paths, own) {
+            request.paths.iter().try_for_each(|path| confine(path, own, "paths"))?;
+        }
         let mut outputs = Outputs::new();
         let mut baseline = None;
         if let Some(path) = request.baseline.as_deref() {
