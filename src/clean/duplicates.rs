@@ -319,7 +319,8 @@ fn carry_out(
         return Ok(cleaned);
     }
     failures::append(folder, &failed)?;
-    folder.write_durably("summary.json", &summary(&state, inputs, &cleaned, &[], started.elapsed().as_secs_f64()))?;
+    folder
+        .write_durably("summary.json", &summary(&state, inputs, &cleaned, &[], &[], started.elapsed().as_secs_f64()))?;
     folder.finish();
     Ok(cleaned)
 }

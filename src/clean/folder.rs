@@ -99,8 +99,18 @@ pub(super) struct InputRecord {
 struct Summary {
     request: Request,
     files: Vec<FileRecord>,
+    /// None if an earlier version wrote it.
+    #[serde(default)]
+    lists: Vec<ListRecord>,
     #[serde(flatten)]
     counts: Cleaned,
+}
+
+/// A list in the folder of its own, as it was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ListRecord {
+    pub file: String,
+    pub bytes: u64,
 }
 
 /// A file in `summary.json`.
@@ -209,8 +219,8 @@ impl Folder {
         inputs: &[InputRecord],
         moved: Option<&BTreeSet<String>>,
     ) -> Result<Found, Error> {
-        if let Some(Summary { request: old, files, counts }) = self.parse("summary.json")? {
-            let is_whole = self.check_outputs(&files);
+        if let Some(Summary { request: old, files, lists, counts }) = self.parse("summary.json")? {
+            let is_whole = self.check_outputs(&files).and_then(|()| self.check_lists(&lists));
             let mut files: Vec<InputRecord> = files.into_iter().map(|file| file.input).collect();
             if let Some(moved) = moved {
                 let now: BTreeSet<&String> = inputs.iter().map(|input| &input.file).collect();
@@ -235,17 +245,34 @@ impl Folder {
 
     /// Checks that outputs are as long as they were written.
     fn check_outputs(&self, files: &[FileRecord]) -> Result<(), Error> {
-        for FileRecord { input, output_bytes } in files {
-            let Some(expected) = *output_bytes else { continue };
-            let found = match fs::metadata(self.root.join(path_of(&input.output))) {
-                Ok(found) if found.len() == expected => continue,
-                Ok(found) => format!("has {} bytes instead of the {expected} that were written", found.len()),
-                Err(error) => format!("cannot be read: {error}"),
-            };
-            let why = format!("{} {found}: remove the folder, or choose another one", input.output);
-            return Err(Error::Usage(format!("{} is the output of this run, but {why}", self.root.display())));
-        }
-        Ok(())
+        let mut written = files.iter().filter_map(|FileRecord { input, output_bytes }| Some((input, (*output_bytes)?)));
+        written.try_for_each(|(input, bytes)| {
+            self.check_length(&self.root.join(path_of(&input.output)), &input.output, bytes)
+        })
+    }
+
+    /// The same for lists.
+    fn check_lists(&self, lists: &[ListRecord]) -> Result<(), Error> {
+        lists.iter().try_for_each(|ListRecord { file, bytes }| {
+            self.check_length(&self.own.join(path_of(file)), &format!("{OWN}/{file}"), *bytes)
+        })
+    }
+
+    fn check_length(&self, path: &Path, name: &str, expected: u64) -> Result<(), Error> {
+        let found = match fs::metadata(path) {
+            Ok(found) if found.len() == expected => return Ok(()),
+            Ok(found) => format!("has {} bytes instead of the {expected} that were written", found.len()),
+            Err(error) => format!("cannot be read: {error}"),
+        };
+        let why = format!("{name} {found}: remove the folder, or choose another one");
+        Err(Error::Usage(format!("{} is the output of this run, but {why}", self.root.display())))
+    }
+
+    /// The lengths of those of these lists that there are.
+    pub fn lists(&self, names: &[&str]) -> Vec<ListRecord> {
+        let of =
+            |name: &&str| Some(ListRecord { file: (*name).into(), bytes: fs::metadata(self.own(name)).ok()?.len() });
+        names.iter().filter_map(of).collect()
     }
 
     /// The error that another run must be undone first.

@@ -256,7 +256,8 @@ fn write_clean(
         bytes_written: written.bytes,
         ..Cleaned::of(files.iter().map(|file| file.counts), state.failed())
     };
-    let summary = summary(&state, &inputs, &cleaned, &written.lengths, seconds);
+    let lists = folder.lists(&["removed.jsonl", failures::FAILED]);
+    let summary = summary(&state, &inputs, &cleaned, &written.lengths, &lists, seconds);
     folder.write_as("summary.json", &summary, decider.is_durable())?;
     folder.finish();
     Ok(cleaned)

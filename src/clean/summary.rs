@@ -1,7 +1,7 @@
 //! The file that states what was run, and what was found.
 
 use super::decisions::Counts;
-use super::folder::{IndexRecord, InputRecord, State};
+use super::folder::{IndexRecord, InputRecord, ListRecord, State};
 use super::inputs::Inputs;
 use super::request::Cleaned;
 use serde::Serialize;
@@ -40,6 +40,9 @@ struct Summary<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_memory: Option<u64>,
     files: Vec<FileSummary<'a>>,
+    /// What was removed and what failed, unless files move.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    lists: &'a [ListRecord],
     /// Further names of files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     same: Vec<&'a str>,
@@ -69,6 +72,7 @@ pub(super) fn summary(
     inputs: &Inputs,
     cleaned: &Cleaned,
     lengths: &[Option<u64>],
+    lists: &[ListRecord],
     seconds_writing: f64,
 ) -> Vec<u8> {
     let lengths = lengths.iter().copied().chain(std::iter::repeat(None));
@@ -95,6 +99,7 @@ pub(super) fn summary(
         files: files
             .map(|((input, counts), output_bytes)| FileSummary { input, counts: *counts, output_bytes })
             .collect(),
+        lists,
         same: inputs.same.iter().map(|same| same.file.shown.as_str()).collect(),
     })
 }
