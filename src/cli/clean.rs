@@ -209,6 +209,7 @@ fn write(
     let terminal = Terminal::new(request.quiet, total).with_rejects(rejects);
     input::warn_of_globs(&terminal, &[&request.paths, against], source);
     markup::hint_of_pages(&terminal, &request.paths, source);
+    input::warn_of_file_time(&terminal, &source.ranking, &request.paths);
     input::report_shared(&terminal, &input, reference.as_ref(), ["compared with", "written"]);
     let Request { paths, options, is_dry, .. } = request;
     let mut review = |outcome: &KeptOutcome| match page {
@@ -234,9 +235,7 @@ fn write(
         (Decides::Scan(factory), Target::Moved(_)) => move_duplicates(paths, folder, &**factory, options, &terminal),
     };
     terminal.done();
-    if cleaned.is_err() && folder.is_some_and(|folder| folder.join("_dedup/state.json").exists()) {
-        terminal.line("what was written stays, and the same command continues");
-    }
+    input::report_interrupted(&terminal, folder, &cleaned);
     let mut cleaned = terminal.finish_rejects(cleaned)?;
     if let Some(report) = &mut cleaned.report {
         spell_all(&mut report.warnings);
@@ -409,9 +408,7 @@ fn summarise_index(terminal: &Terminal, request: &Request, remembered: &Remember
         let what = if by.drops_known { "left out" } else { "kept again" };
         terminal.line(&format!("{} known with the same id and tokens, {what}", counted(counts.known, "document")));
     }
-    if counts.featureless > 0 {
-        terminal.line(&format!("kept unchecked: {} with too few features", counted(counts.featureless, "document")));
-    }
+    input::report_unchecked(terminal, counts.featureless);
     stream::crowded_keys(capped.0, capped.1).iter().for_each(|line| terminal.line(line));
     if counts.fell_back > 0 {
         terminal.line(&format!("{} {}", counted(counts.fell_back, "page"), input::FELL_BACK));
@@ -438,6 +435,9 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
             Target::Moved(folder) => format!("{}, {kept} kept", moved(cleaned, "", "would move", &folder.display())),
         };
         terminal.line(&format!("{all}: {would}"));
+        if let Some(report) = &cleaned.report {
+            terminal.line(&terminal::what_ran(report, &request.tokens));
+        }
         damaged(cleaned, "").iter().for_each(|line| terminal.line(line));
         report_decided(terminal, request, cleaned);
         cleaned.remembered.iter().for_each(|remembered| summarise_index(terminal, request, remembered));
@@ -490,7 +490,8 @@ fn report_decided(terminal: &Terminal, request: &Request, cleaned: &Cleaned) {
     left_out(terminal, &counts_of(cleaned), cleaned.read);
     input::warn_of_no_fields(terminal, &request.options.engine.required_fields, &cleaned.read);
     if let Some(report) = &cleaned.report {
-        let engine::Counts { documents, references, unnamed, .. } = report.counts;
+        let engine::Counts { documents, references, unnamed, featureless, .. } = report.counts;
+        input::report_unchecked(terminal, featureless);
         let id_field = request.names_ids.then_some(&request.options.source.id_field);
         input::warn_of_unnamed(terminal, id_field, unnamed, documents + references);
     }

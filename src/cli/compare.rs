@@ -46,9 +46,18 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
             false => read_ids(arguments, &options, tokenizer, seed),
         }
     };
-    let (text, warnings) = reported(arguments, read, &terminal, |report| match arguments.json {
-        true => report.as_json() + "\n",
-        false => terminal::escaped_lines(&report.as_text(arguments.all)),
+    let are_records = addresses.iter().all(|address| address.record.is_some());
+    let (text, warnings) = reported(arguments, read, &terminal, |report| {
+        let chosen = chosen_shingle(&arguments.method.settings, &report.comparisons);
+        if let Some(shingle) = chosen.filter(|_| are_records && arguments.within.is_empty()) {
+            terminal.warning(&format!(
+                "shingle {shingle} was chosen for these two documents: a scan chooses for all of its input, as --in FILE does"
+            ));
+        }
+        match arguments.json {
+            true => report.as_json() + "\n",
+            false => terminal::escaped_lines(&report.as_text(arguments.all)),
+        }
     })?;
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::output("cannot write results", e))?;
@@ -188,6 +197,14 @@ fn shingle_factory(method: &Method, settings: &Settings) -> Result<TableFactory,
     method.factory_of(entry, own)
 }
 
+/// The length of shingles, if it was chosen for the documents and an algorithm uses it.
+fn chosen_shingle(typed: &Settings, comparisons: &[(&'static Entry, Comparison)]) -> Option<String> {
+    let of_words = comparisons.iter().filter(|(_, comparison)| comparison.tokenizer.is_none());
+    let mut rows = of_words.flat_map(|(_, comparison)| &comparison.parameters);
+    let is_typed = typed.given().any(|(name, _)| name == SHINGLE);
+    rows.find(|row| row.name == SHINGLE && !is_typed).map(|row| row.value.to_string())
+}
+
 /// What a side names: a file, or one of its records.
 struct Address {
     path: PathBuf,
@@ -296,8 +313,8 @@ fn read_ids(
 }
 
 /// The error for an id of `--in` that is not that of one record.
-fn no_record_of_id(id: &str, why: NoRecord, within: &[PathBuf]) -> Error {
-    let id = terminal::escaped(id);
+fn no_record_of_id(typed: &str, why: NoRecord, within: &[PathBuf]) -> Error {
+    let id = terminal::escaped(typed);
     let cannot = |problem: String| Error::input(format!("cannot compare '{id}'"), io::Error::other(problem));
     match why {
         NoRecord::Repeated(places) => {
@@ -320,10 +337,20 @@ fn no_record_of_id(id: &str, why: NoRecord, within: &[PathBuf]) -> Error {
         NoRecord::Absent { records, .. } => {
             let paths: Vec<_> = within.iter().map(|path| terminal::escaped(&path.to_string_lossy())).collect();
             let documents = counted(records, "document");
-            cannot(format!("none of {documents} in {} has this id (--id-field names the field)", paths.join(", ")))
+            let advice = match is_place(typed, within) {
+                true => format!("--id-field {} makes places the ids of all", input::NO_FIELD),
+                false => "--id-field names the field".into(),
+            };
+            cannot(format!("none of {documents} in {} has this id ({advice})", paths.join(", ")))
         }
         _ => cannot("the record holds no document".into()),
     }
+}
+
+/// Whether an id is the place of a record in one of these files or folders.
+fn is_place(id: &str, within: &[PathBuf]) -> bool {
+    let address = Address::of(Path::new(id));
+    address.record.is_some() && within.iter().any(|path| address.path.starts_with(path))
 }
 
 impl Document {

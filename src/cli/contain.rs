@@ -459,9 +459,7 @@ fn write_folder(request: &Request, terminal: &Terminal) -> Result<Found, Error> 
     };
     let cleaned = clean::clean_uncontained(&request.paths, folder, &request.options, &options, terminal, &mut review);
     terminal.done();
-    if cleaned.is_err() && folder.is_some_and(|folder| folder.join("_dedup/state.json").exists()) {
-        terminal.line("what was written stays, and the same command continues");
-    }
+    input::report_interrupted(terminal, folder, &cleaned);
     let cleaned = cleaned?;
     // An earlier run may have decided.
     let written = decided_now.unwrap_or_default();

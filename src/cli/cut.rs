@@ -1,7 +1,7 @@
 //! `dedup passages` that writes a corpus: without the passages that stand earlier.
 
 use super::arguments::passages::{Arguments, Emit};
-use super::input::failed_in_copy;
+use super::input::{failed_in_copy, report_interrupted};
 use super::spelling::{of_rejection, spelled};
 use super::status::usage_error;
 use super::terminal::{Terminal, bytes, count, counted};
@@ -105,9 +105,7 @@ impl CutRequest {
         let folder = self.output.as_deref();
         let cleaned = cut_passages(paths, folder, passages, &self.cut, &self.options, terminal);
         terminal.done();
-        if cleaned.is_err() && folder.is_some_and(|folder| folder.join("_dedup/state.json").exists()) {
-            terminal.line("what was written stays, and the same command continues");
-        }
+        report_interrupted(terminal, folder, &cleaned);
         cleaned
     }
 }

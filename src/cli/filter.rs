@@ -240,7 +240,9 @@ fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Inde
         },
         counted(counts.duplicates, "duplicate"),
         match counts.known {
-            known if known > 0 && drops_known => format!(", {} known and dropped", count(known)),
+            known if known > 0 && drops_known => {
+                format!(", {} known and {}", count(known), if sink.mark { "marked" } else { "dropped" })
+            }
             _ => String::new(),
         },
         count(remembered),

@@ -9,7 +9,7 @@ use super::terminal::Terminal;
 use crate::readable::{count, counted};
 use neardups::clean::OnError;
 use neardups::engine::{Chosen, RequiredFields};
-use neardups::source::{FieldPath, Format, Globs, PageText, Program, TextFields};
+use neardups::source::{FieldPath, Format, Globs, PageText, Program, RankBy, Ranking, TextFields};
 use neardups::{Error, engine, source};
 use std::fs::File;
 use std::io::{BufReader, IsTerminal, Read};
@@ -259,13 +259,17 @@ fn chosen(file: &Path) -> Result<Chosen, Error> {
     }
 }
 
-/// Warns of `--id-field` if nothing that was read has fields.
+/// Warns of fields that were typed if nothing that was read has fields.
 pub fn warn_of_no_fields(terminal: &Terminal, required: &RequiredFields, read: &source::Counts) {
-    if let Some(field) = &required.id
-        && read.files > 0
-        && read.fieldless == read.files
-    {
-        terminal.warning(&format!("--id-field '{field}' has no effect: no file that was read has fields"));
+    if read.files == 0 || read.fieldless < read.files {
+        return;
+    }
+    let why = "no file that was read has fields (--format jsonl or csv reads records, whatever the name of a file)";
+    if required.text {
+        terminal.warning(&format!("--text-field has no effect: {why}"));
+    }
+    if let Some(field) = &required.id {
+        terminal.warning(&format!("--id-field '{field}' has no effect: {why}"));
     }
 }
 
@@ -344,6 +348,29 @@ fn read_as_text(paths: &[PathBuf]) -> &'static str {
         true if !is_object => JSON,
         false if Path::new(first).exists() => LIST,
         _ => "",
+    }
+}
+
+/// Reports that an output folder can be continued, if a run failed after it had decided. Other options or inputs cannot continue it.
+pub fn report_interrupted<T>(terminal: &Terminal, folder: Option<&Path>, result: &Result<T, Error>) {
+    let is_other = matches!(result, Ok(_) | Err(Error::Usage(_)));
+    if !is_other && folder.is_some_and(|folder| folder.join("_dedup/state.json").exists()) {
+        terminal.line("what was written stays, and the same command continues");
+    }
+}
+
+/// Reports documents that could not be compared, if there are any.
+pub fn report_unchecked(terminal: &Terminal, featureless: u64) {
+    if featureless > 0 {
+        terminal.line(&format!("kept unchecked: {} with too few features", counted(featureless, "document")));
+    }
+}
+
+/// Warns of a choice by the time of files if there is one file.
+pub fn warn_of_file_time(terminal: &Terminal, ranking: &Ranking, paths: &[PathBuf]) {
+    let is_one = matches!(paths, [path] if path.is_file());
+    if is_one && matches!(ranking.by, RankBy::Newest | RankBy::Oldest) {
+        terminal.warning("--keep newest and oldest compare the times of files, and there is one: max:FIELD and min:FIELD compare records");
     }
 }
 

@@ -246,6 +246,7 @@ fn scan(
 fn report_files(terminal: &Terminal, request: &Request, (input, reference): (&Input, Option<&Input>)) {
     input::warn_of_globs(terminal, &[&request.paths, &request.against], &request.source);
     markup::hint_of_pages(terminal, &request.paths, &request.source);
+    input::warn_of_file_time(terminal, &request.source.ranking, &request.paths);
     input::report_shared(terminal, input, reference, ["compared with", "an input"]);
 }
 

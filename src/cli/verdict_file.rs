@@ -5,8 +5,8 @@
 //! verdicts on the same ids. A run counts as such a repetition if the last run left the index in an interrupted state, or if the index
 //! already has the first document, with its id and its tokens. Otherwise everything is written, because another shard may start with the
 //! same ids: a repeated verdict is better than a lost one. Documents without ids are identified by their number in the run, which has no
-//! meaning in another run; their verdicts are always written. Those of unreadable records, which may have no id either, are repeated if the
-//! next verdict is.
+//! meaning in another run: between documents with ids each equals any other without one, and the first verdicts up to one with an id are
+//! always written. Those of unreadable records, which may have no id either, are repeated if the next verdict is.
 
 use super::files::{cannot_write, is_at, open_to_append, read_at, reopened};
 use neardups::Error;
@@ -71,7 +71,7 @@ impl VerdictFile {
 
     /// Adds a verdict on a document, as a line without line end.
     pub fn push(&mut self, id: &str, verdict: &str) {
-        self.overlap.push((!has_no_id(id)).then(|| xxh3_64(id.as_bytes())), verdict, &mut self.lines);
+        self.overlap.push(hash_of(id), verdict, &mut self.lines);
     }
 
     /// Adds a verdict on a record that could not be read, as a line without line end.
@@ -117,6 +117,11 @@ pub fn has_no_id(id: &str) -> bool {
     id.starts_with("-:")
 }
 
+/// The hash of an id, unless it is the number of a document without one.
+fn hash_of(id: &str) -> Option<u64> {
+    (!has_no_id(id)).then(|| xxh3_64(id.as_bytes()))
+}
+
 /// Writes bytes. Returns how many were written, and the error if not all.
 fn write_all(file: &mut impl Write, mut bytes: &[u8]) -> (usize, io::Result<()>) {
     let mut written = 0;
@@ -134,8 +139,8 @@ fn write_all(file: &mut impl Write, mut bytes: &[u8]) -> (usize, io::Result<()>)
     (written, Ok(()))
 }
 
-/// Hashes of the ids of the verdicts at the end of a file, after the last line that is not a verdict.
-fn last_ids(file: &mut (impl Read + Seek), length: u64) -> io::Result<Vec<u64>> {
+/// Hashes of the ids of the verdicts at the end of a file, after the last line that is not a verdict; `None` for documents without one.
+fn last_ids(file: &mut (impl Read + Seek), length: u64) -> io::Result<Vec<Option<u64>>> {
     #[derive(Deserialize)]
     struct Verdict<'a> {
         #[serde(borrow)]
@@ -153,17 +158,17 @@ fn last_ids(file: &mut (impl Read + Seek), length: u64) -> io::Result<Vec<u64>> 
     for line in lines {
         match serde_json::from_slice::<Verdict>(line) {
             Ok(Verdict { error: Some(_), .. }) => {}
-            Ok(Verdict { id, .. }) if !has_no_id(&id) => ids.push(xxh3_64(id.as_bytes())),
-            _ => ids.clear(),
+            Ok(Verdict { id, .. }) => ids.push(hash_of(&id)),
+            Err(_) => ids.clear(),
         }
     }
     Ok(ids)
 }
 
-/// Finds the longest suffix of the existing verdicts that is a prefix of the new ones.
+/// Finds the longest suffix of the existing verdicts that is a prefix of the new ones and begins with an id.
 #[derive(Default)]
 struct Overlap {
-    existing: Vec<u64>,
+    existing: Vec<Option<u64>>,
     /// Indices in `existing` where the new verdicts may start: from each of them, all new verdicts match so far.
     places: Vec<usize>,
     /// Number of new verdicts.
@@ -173,7 +178,7 @@ struct Overlap {
 }
 
 impl Overlap {
-    fn new(existing: Vec<u64>) -> Self {
+    fn new(existing: Vec<Option<u64>>) -> Self {
         Overlap { existing, ..Overlap::default() }
     }
 
@@ -190,16 +195,16 @@ impl Overlap {
         self.held.push(b'\n');
     }
 
-    /// Takes the next line, and appends the lines to write. An id of `None` equals no existing one.
+    /// Takes the next line, and appends the lines to write.
     fn push(&mut self, id: Option<u64>, line: &str, out: &mut Vec<u8>) {
         self.hold(line);
         if !self.existing.is_empty() {
             let (existing, count) = (&self.existing, self.count);
             if count == 0 {
-                let places = existing.iter().enumerate().rev().filter(|(_, existing)| Some(**existing) == id);
+                let places = existing.iter().enumerate().rev().filter(|(_, existing)| id.is_some() && **existing == id);
                 self.places = places.map(|(place, _)| place).take(MAX_PLACES).collect();
             } else {
-                self.places.retain(|&place| existing.get(place + count).copied() == id && id.is_some());
+                self.places.retain(|&place| existing.get(place + count) == Some(&id));
             }
             self.count += 1;
             if self.places.iter().any(|place| place + self.count == self.existing.len()) {
@@ -223,12 +228,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The new verdicts that are written after existing ones.
+    /// The new verdicts that are written after existing ones. 0 is a document without an id.
     fn written(existing: &[u64], new: &[u64], chunk: usize) -> Vec<u64> {
-        let mut overlap = Overlap::new(existing.to_vec());
+        let id = |&id: &u64| (id > 0).then_some(id);
+        let mut overlap = Overlap::new(existing.iter().map(id).collect());
         let mut out = Vec::new();
         for ids in new.chunks(chunk) {
-            ids.iter().for_each(|id| overlap.push(Some(*id), &id.to_string(), &mut out));
+            ids.iter().for_each(|new| overlap.push(id(new), &new.to_string(), &mut out));
         }
         overlap.finish(&mut out);
         String::from_utf8(out).unwrap().lines().map(|id| id.parse().unwrap()).collect()
@@ -236,15 +242,16 @@ mod tests {
 
     /// The plain version: tries every length.
     fn plain(existing: &[u64], new: &[u64]) -> Vec<u64> {
-        let longest = (0..=existing.len().min(new.len())).rev().find(|&length| existing.ends_with(&new[..length]));
+        let lengths = 0..=existing.len().min(new.len());
+        let longest = lengths.rev().find(|&length| existing.ends_with(&new[..length]) && new.first() != Some(&0));
         new[longest.unwrap_or(0)..].to_vec()
     }
 
     proptest! {
         #[test]
         fn the_longest_overlap_is_not_written(
-            existing in prop::collection::vec(0..3u64, 0..12),
-            new in prop::collection::vec(0..3u64, 0..12),
+            existing in prop::collection::vec(0..4u64, 0..12),
+            new in prop::collection::vec(0..4u64, 0..12),
             from in 0..12usize,
             chunk in 1..4usize,
         ) {
@@ -256,17 +263,15 @@ mod tests {
     }
 
     #[test]
-    fn documents_without_ids_equal_no_others() {
-        let mut overlap = Overlap::new(vec![1, 2]);
-        let mut out = Vec::new();
-        overlap.push(None, "x", &mut out);
-        overlap.push(Some(1), "1", &mut out);
-        assert_eq!(out, b"x\n1\n");
+    fn documents_without_ids_are_repeated_with_those_before_them() {
+        assert_eq!(written(&[1, 2], &[0, 1], 1), [0, 1]);
+        assert_eq!(written(&[1, 0, 2, 0], &[1, 0, 2, 0, 3], 1), [3]);
+        assert_eq!(written(&[0, 0], &[0, 0, 3], 1), [0, 0, 3]);
     }
 
     #[test]
     fn an_unreadable_record_is_repeated_if_the_next_verdict_is() {
-        let mut overlap = Overlap::new(vec![1, 2, 3]);
+        let mut overlap = Overlap::new([1, 2, 3].map(Some).to_vec());
         let mut out = Vec::new();
         overlap.push_unread("first", &mut out);
         overlap.push(Some(2), "2", &mut out);
@@ -279,7 +284,7 @@ mod tests {
 
     #[test]
     fn unreadable_records_are_not_held_without_end() {
-        let mut overlap = Overlap::new(vec![1, 2]);
+        let mut overlap = Overlap::new([1, 2].map(Some).to_vec());
         let (mut out, line) = (Vec::new(), "x".repeat(1 << 20));
         overlap.push(Some(1), "1", &mut out);
         (0..20).for_each(|_| overlap.push_unread(&line, &mut out));

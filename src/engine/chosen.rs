@@ -247,7 +247,9 @@ impl Chosen {
         let file = self.files.get(one.file);
         let at = if one.record > 0 { format!("{file}:{}", one.record) } else { file.to_string() };
         match found {
-            NOTHING => Err(format!("no document is at {at} (id '{id}')")),
+            NOTHING => Err(format!(
+                "no document is at {at} (id '{id}'): name the input as in the run that the decisions are of"
+            )),
             SEVERAL => Err(format!("several documents are at {at} (id '{id}')")),
             _ => match named(found).id {
                 other if plain(other) == plain(id) => Ok(()),

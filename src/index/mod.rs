@@ -507,8 +507,8 @@ impl Index {
     }
 
     /// The memory, in bytes, that [`Limits::memory`] bounds: what it needs for what it remembers, however far the work on its files is.
-    /// The same documents need the same, but for what was replaced and has not left the tables yet. Of an index in a file it is less than [`bytes_held`](Self::bytes_held), which has what
-    /// goes to files too.
+    /// The same documents need the same, but for what was replaced and has not left the tables yet. Of an index in a file it leaves out what goes to files, which
+    /// [`bytes_held`](Self::bytes_held) has too, and counts the room that it needs until then.
     pub fn bytes_needed(&self) -> u64 {
         let Some(most) = self.limits.memory.filter(|_| self.is_stored) else { return self.bytes_held() };
         self.bytes_beside()

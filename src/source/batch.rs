@@ -518,14 +518,15 @@ fn each_arrow_row(
     });
 }
 
-/// Whether a line is probably the header row of CSV: names without spaces, separated by one character.
-fn looks_like_header(line: &str) -> bool {
+/// The delimiter of a line that is probably the header row of CSV: names without spaces, separated by one character.
+pub(super) fn header_delimiter(line: &str) -> Option<u8> {
     let is_of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     let is_name = |field: &str| {
         let name = field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).unwrap_or(field);
         name.starts_with(|c: char| c.is_alphabetic() || c == '_') && name.chars().all(is_of_name)
     };
-    [',', '\t', ';'].iter().any(|&by| line.contains(by) && line.trim_end().split(by).all(is_name))
+    let is_header = |&by: &u8| line.contains(char::from(by)) && line.trim_end().split(char::from(by)).all(is_name);
+    [b',', b'\t', b';'].into_iter().find(is_header)
 }
 
 /// The problem of a record whose value does not rank it.
@@ -570,7 +571,7 @@ impl Records {
             match fields.fields.parse(&json.text, &mut buffer) {
                 Err(jsonl::Rejected { kind, mut message, id, lacks_field }) => {
                     if advises {
-                        message += match looks_like_header(&json.text) {
+                        message += match header_delimiter(&json.text).is_some() {
                             true => " (this looks like CSV, which is read from files, by scan and clean)",
                             false => " (lines of text are read with `format lines`)",
                         };
@@ -820,10 +821,10 @@ mod tests {
     #[test]
     fn header_rows_of_csv() {
         for line in ["id,text", "id\ttext\tdate_of-birth\r", "\"id\",\"text\"", "title;body", "_a,b.c"] {
-            assert!(looks_like_header(line), "{line}");
+            assert!(header_delimiter(line).is_some(), "{line}");
         }
         for line in ["", "text", "Hello, world", "Some words", "1,2", "id,", "{\"id\":1,\"text\":2}", "a,b c"] {
-            assert!(!looks_like_header(line), "{line}");
+            assert!(header_delimiter(line).is_none(), "{line}");
         }
     }
 

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use encoding_rs::Encoding;
 use memchr::memchr_iter;
 
-use super::batch::{Assembler, JsonFields, Part, Records, hidden_delimiter, too_long};
+use super::batch::{Assembler, JsonFields, Part, Records, header_delimiter, hidden_delimiter, too_long};
 use super::csv::{Columns, RecordCut, records};
 use super::cut::{Cut, Cutter, LineCut, Piece};
 use super::opaque::{is_document, opaque};
@@ -575,7 +575,7 @@ fn format_by_name(name: &OsStr) -> Option<Format> {
 }
 
 /// The format by content: JSON lines if the first line begins like a JSON object, an archive, a page or Parquet if the
-/// content identifies itself as such, else text.
+/// content identifies itself as such, CSV or TSV if the first line is a row of names, else text.
 fn format_by_content(head: &[u8]) -> Format {
     let text = as_utf8(head);
     let text = text.trim_ascii_start();
@@ -593,7 +593,19 @@ fn format_by_content(head: &[u8]) -> Format {
     let inside = object.map(|inside| inside.iter().find(|byte| !matches!(byte, b' ' | b'\t')));
     match inside {
         Some(Some(b'"' | b'}')) => Format::Jsonl,
-        _ => Format::Text,
+        _ => table_by_header(text).unwrap_or(Format::Text),
+    }
+}
+
+/// The format of a table, if the first of several lines is a row of names.
+fn table_by_header(text: &[u8]) -> Option<Format> {
+    let end = memchr::memchr(b'\n', text)?;
+    let (line, rest) = text.split_at(end);
+    let line = std::str::from_utf8(line).ok().filter(|_| !rest.trim_ascii().is_empty())?;
+    match header_delimiter(line)? {
+        b',' => Some(Format::Csv),
+        b'\t' => Some(Format::Tsv),
+        _ => None,
     }
 }
 

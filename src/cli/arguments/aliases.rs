@@ -381,10 +381,15 @@ fn of_value(error: &clap::Error) -> Option<String> {
 /// What people ask for help about, with the chapter that has it.
 const TOPICS: &[(&[&str], &str)] = &[
     (&["threshold", "similarity", "recall", "precision", "preset", "presets", "truth"], "choosing"),
-    (&["memory", "threads", "exit", "status", "pairs", "clusters", "verdicts"], "scanning"),
+    (&["memory", "limit"], "limits"),
+    (&["threads", "exit", "status", "pairs", "clusters", "verdicts"], "scanning"),
     (&["algo", "algorithm", "lsh"], "algorithms"),
     (&["csv", "format", "json", "jsonl", "parquet", "warc", "id", "glob", "globs", "include", "exclude"], "formats"),
-    (&["against", "decisions", "move-duplicates"], "cleaning"),
+    (
+        &["against", "decisions", "move-duplicates", "undo", "interrupt", "resume", "shards", "keep", "prefer"],
+        "cleaning",
+    ),
+    (&["decontaminate", "decontamination", "contamination", "leaks", "leakage", "benchmark"], "containing"),
     (&["tokenizer", "shingle", "shingles", "stopwords"], "tokens"),
     (&["baseline", "config", "sarif"], "checking"),
 ];
@@ -677,7 +682,8 @@ mod tests {
             ("scan docs --threshold 92.5%", "--threshold 0.925"),
             ("help threshold", "dedup help choosing"),
             ("help minhash", "dedup help algorithms"),
-            ("help memory", "dedup help scanning"),
+            ("help memory", "dedup help limits"),
+            ("help decontamination", "dedup help containing"),
         ] {
             let found = explained(words).expect(words);
             assert!(found.contains(expected) && !found.contains('\n'), "{words}: {found}");

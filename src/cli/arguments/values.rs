@@ -131,7 +131,10 @@ pub fn duration(typed: &str) -> Result<u64, String> {
         _ => return Err(wrong()),
     };
     let number: u64 = typed[..typed.len() - 1].parse().map_err(|_| wrong())?;
-    number.checked_mul(unit).filter(|&seconds| seconds > 0).ok_or_else(wrong)
+    match number.checked_mul(unit) {
+        Some(0) => Err("expected a duration above 0, such as 12h".into()),
+        seconds => seconds.ok_or_else(wrong),
+    }
 }
 
 /// A flag that takes one of several words.

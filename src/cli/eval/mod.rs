@@ -358,7 +358,8 @@ fn run_sweep(
     lines.push(terminal::what_ran(report, &request.tokens));
     if let Some((value, scores)) = best {
         line(out, &Point::new("best", report.algorithm, swept, value, &scores))?;
-        lines.push(format!("best: {name} {value}, F1 {}", four_or_dash(scores.f1())));
+        let equal = as_good(&points, (value, scores)).map(|range| format!(" (equal: {range})")).unwrap_or_default();
+        lines.push(format!("best: {name} {value}, F1 {}{equal}", four_or_dash(scores.f1())));
     } else {
         let has_no_precision = request.scope == Scope::Sample && truth.negatives.is_empty();
         let why = if has_no_precision { "F1 is not known without pairs labelled false" } else { "no F1 is above 0" };
@@ -382,6 +383,16 @@ fn run_sweep(
         ))?;
     }
     Ok(report.counts.failed > 0)
+}
+
+/// The range of values around the best one with the same counts as it, if there are others.
+fn as_good(points: &[(f64, Scores)], (best, scores): (f64, Scores)) -> Option<String> {
+    let at = points.iter().position(|(value, _)| *value == best)?;
+    let is_equal = |(_, other): &&(f64, Scores)| *other == scores;
+    let before = points[..at].iter().rev().take_while(is_equal).last();
+    let after = points[at..].iter().take_while(is_equal).last();
+    let [first, last] = [before.or(points.get(at))?.0, after?.0];
+    (first != last).then(|| format!("{} to {}", first.min(last), first.max(last)))
 }
 
 /// The plot of a sweep.
