@@ -312,7 +312,8 @@ impl Pair {
 
     /// For a file contained in a larger one: which place it is, and the share in percent.
     fn part(&self) -> Option<(usize, u32)> {
-        let [a, b] = self.places.each_ref().map(|place| percent(self.matched, place.words.len()));
+        // The place in the larger file can be a part of it.
+        let [a, b] = self.places.each_ref().map(|place| percent(self.matched, place.page.words().len()));
         (self.kind == Kind::File && a.abs_diff(b) > 10).then_some(if a > b { (0, a) } else { (1, b) })
     }
 

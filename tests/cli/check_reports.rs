@@ -381,29 +381,53 @@ fn files_in_another_order() {
 fn what_a_larger_file_has_besides_is_left_out() {
     let shell = Shell::new();
     fs::create_dir(shell.folder().join("docs")).unwrap();
-    let pages: Vec<String> = (0..30).map(|page| own(&format!("page{page}x"), 100)).collect();
-    pages.iter().enumerate().for_each(|(number, page)| shell.write(&format!("docs/{number:02}.txt"), page));
-    shell.write("docs/all.txt", pages.join("\n\n"));
+    let halves =
+        [0, 1].map(|half| (0..30).map(|page| own(&format!("page{page}x{half}x"), 50)).collect::<Vec<String>>());
+    let page = |page: usize| halves.each_ref().map(|half| half[page].clone());
+    (0..30).for_each(|number| shell.write(&format!("docs/{number:02}.txt"), page(number).join("\n\n")));
+    // The halves of a page are far apart.
+    shell.write("docs/all.txt", halves.concat().join("\n\n"));
     let html = report(&shell, "html");
     let sides = sides(&html);
     assert_eq!(sides.len(), 60);
-    for page in 0..30 {
-        let marks = [100 * page, 100 * (29 - page)].map(|words| match words {
+    for number in 0..30 {
+        let [before, between, after] = [50 * number, 1_450, 50 * (29 - number)].map(|words| match words {
             0 => String::new(),
             1_000.. => format!("<span class=\"faint\">[… {},{:03} words …]</span>", words / 1000, words % 1000),
             _ => format!("<span class=\"faint\">[… {words} words …]</span>"),
         });
-        let [before, behind] = [(&marks[0], "\n\n"), (&marks[1], "")]
-            .map(|(mark, space)| if mark.is_empty() { String::new() } else { format!("{mark}{space}") });
-        let space = if behind.is_empty() { "" } else { "\n\n" };
+        let [first, second] = page(number);
+        let parts = [before, first, between, second, after];
         // First the larger file, then the one to look at.
-        assert_eq!(sides[2 * page].0, format!("{before}{}{space}{behind}", pages[page]));
-        assert_eq!(sides[2 * page + 1].1, pages[page]);
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        assert_eq!(sides[2 * number].0, parts.join("\n\n"));
+        assert_eq!(sides[2 * number + 1].1, page(number).join("\n\n"));
     }
     let human = report(&shell, "human");
-    assert!(human.contains("page7x0 page7x1 page7x2 page7x3 page7x4 … page7x95"), "{human}");
-    assert_eq!(human.matches("page7x50").count(), 0);
-    assert!(human.contains("[-… 700 words …-]") && human.contains("[-… 2,200 words …-]"), "{human}");
+    assert!(human.contains("page7x0x0 page7x0x1 page7x0x2 page7x0x3 page7x0x4 …"), "{human}");
+    assert_eq!(human.matches("page7x0x20").count(), 0);
+    let left_out = ["350", "1,450", "1,100"].map(|words| format!("[-… {words} words …-]"));
+    assert!(left_out.iter().all(|mark| human.contains(mark)), "{human}");
+}
+
+/// Of a larger file, the place is the part with the copy, if it is one part.
+#[test]
+fn the_part_of_a_larger_file() {
+    let shell = Shell::new();
+    fs::create_dir(shell.folder().join("docs")).unwrap();
+    let pages: Vec<String> = (0..4).map(|page| own(&format!("page{page}x"), 100)).collect();
+    pages.iter().enumerate().for_each(|(number, page)| shell.write(&format!("docs/{number}.txt"), page));
+    shell.write("docs/all.txt", pages.join("\n\n"));
+    let found = lines(&report(&shell, "jsonl"));
+    assert_eq!(found.len(), 4);
+    for (number, found) in found.iter().enumerate() {
+        assert_eq!((&found["kind"], &found["words"]), (&"file".into(), &100.into()));
+        let place = found["places"].as_array().unwrap().iter().find(|place| place["path"] == "docs/all.txt").unwrap();
+        assert_eq!(cut(&shell, place), pages[number]);
+    }
+    let human = report(&shell, "human");
+    assert!(human.contains("100 % of docs/2.txt is in docs/all.txt"), "{human}");
+    assert!(!human.contains("redirect"), "{human}");
 }
 
 /// Of whole files the differences are shown, and how many are not.

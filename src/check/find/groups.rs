@@ -10,20 +10,24 @@ use std::ops::Range;
 /// Two places of findings are the same place if their overlap is this share of the longer one, in percent.
 const SAME_PERCENT: usize = 80;
 
+/// The part of a file with a copy of another is at most this long, in percent of the matching words.
+const PART_PERCENT: usize = 150;
+
 /// A text that occurs in two places or more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Group {
     /// Whether it is a file, a passage or a paragraph. Of a group of both, a passage.
     pub kind: Kind,
-    /// Its places, by document and start; two or more.
+    /// Its places, by document and start; two or more. Of a file that contains another, the part with the copy if it is little longer.
     pub places: Vec<Place>,
     /// Pairs that connect all places: one fewer than places. Each has the indices of its places in `places`, ascending.
     pub pairs: Vec<([usize; 2], Finding)>,
 }
 
 /// Groups findings by their places: two findings with a place in common are about one text. A file that contains another is not the
-/// same text as that file, and makes a group of its own with each file that it contains.
+/// same text as that file, and makes a group of its own with each file that it contains. Its place is then the part from the first to the
+/// last matching word, if that is at most half longer than what matches.
 ///
 /// The groups are ordered by their first places. They do not depend on the order of the findings.
 ///
@@ -67,7 +71,7 @@ fn group(all: &[Place], mut own: Vec<usize>, pairs: Vec<Connection>) -> Option<G
     let mut index = BTreeMap::new();
     own.iter().enumerate().for_each(|(at, &node)| _ = index.insert(node, at));
     let kind = pairs.iter().map(|(_, found)| found.kind).min()?;
-    let places: Vec<Place> = own.into_iter().map(|node| all[node].clone()).collect();
+    let mut places: Vec<Place> = own.into_iter().map(|node| all[node].clone()).collect();
     let pairs = pairs.into_iter().map(|(ends, found)| {
         let ends = ends.map(|node| index[&node]);
         let found = if ends[0] > ends[1] { reversed(found) } else { found };
@@ -76,7 +80,26 @@ fn group(all: &[Place], mut own: Vec<usize>, pairs: Vec<Connection>) -> Option<G
     });
     let mut pairs: Vec<_> = pairs.collect();
     pairs.sort_by_key(|(ends, _)| (ends[1], ends[0]));
+    if let [(_, found)] = &mut pairs[..] {
+        limit_to_part(found);
+        places = vec![found.a.clone(), found.b.clone()];
+    }
     Some(Group { kind, pairs, places })
+}
+
+/// Limits a file that contains another to the part from the first to the last run, if it is little longer than what matches.
+fn limit_to_part(found: &mut Finding) {
+    if found.kind != Kind::File || is_alike(found) {
+        return;
+    }
+    let side = usize::from(found.b.words.len() > found.a.words.len());
+    let runs = || found.runs.iter().map(|run| ([run.a, run.b][side], run.tokens));
+    let start = runs().map(|(start, _)| start).min().unwrap_or_default();
+    let end = runs().map(|(start, tokens)| start + tokens).max().unwrap_or_default();
+    if 100 * (end - start) <= PART_PERCENT * found.matched {
+        let whole = if side == 0 { &mut found.a } else { &mut found.b };
+        whole.words = start..end;
+    }
 }
 
 /// The same finding with its places exchanged.
@@ -132,17 +155,23 @@ impl Nodes {
     /// The known place that overlaps this one most, if it is the same.
     fn known(&self, place: &Place, is_file: bool) -> Option<usize> {
         let Range { start, end } = place.words;
-        // The same place starts at most this far away: the overlap would be too short.
-        let far = (end - start) * (100 - SAME_PERCENT) / SAME_PERCENT;
-        let near = (place.document, is_file, start.saturating_sub(far))..=(place.document, is_file, start + far);
-        let overlap = |node: &usize| {
-            let other = &self.places[*node].words;
-            let both = end.min(other.end).saturating_sub(start.max(other.start));
-            (100 * both >= SAME_PERCENT * (end - start).max(other.len())).then_some(both)
-        };
-        let same = self.known.range(near).flat_map(|(_, nodes)| nodes);
+        let [first, last] = same_starts(start..end).map(|start| (place.document, is_file, start));
+        let overlap = |node: &usize| same_words(&(start..end), &self.places[*node].words);
+        let same = self.known.range(first..=last).flat_map(|(_, nodes)| nodes);
         same.filter_map(|node| Some((overlap(node)?, Reverse(*node)))).max().map(|(_, Reverse(node))| node)
     }
+}
+
+/// Where the same place as this one starts, at the earliest and at the latest: the overlap would be too short otherwise.
+pub(super) fn same_starts(place: Range<usize>) -> [usize; 2] {
+    let far = place.len() * (100 - SAME_PERCENT) / SAME_PERCENT;
+    [place.start.saturating_sub(far), place.start + far]
+}
+
+/// How many words two places of a document have in common, if they are the same place.
+pub(super) fn same_words(one: &Range<usize>, other: &Range<usize>) -> Option<usize> {
+    let both = one.end.min(other.end).saturating_sub(one.start.max(other.start));
+    (100 * both >= SAME_PERCENT * one.len().max(other.len())).then_some(both)
 }
 
 /// Whether two files are the same text: neither is much larger.
@@ -191,6 +220,22 @@ mod tests {
         let part = |number, words| finding(Kind::File, (0, 0..1000), (number, words));
         let groups = grouped(vec![part(1, 0..100), part(2, 0..100), part(3, 0..990), part(4, 0..995)]);
         assert_eq!(groups.iter().map(|group| group.places.len()).collect::<Vec<_>>(), [2, 2, 3]);
+    }
+
+    #[test]
+    fn the_place_of_a_copy_in_a_larger_file() {
+        let place = |second| {
+            let runs = vec![Run { a: 300, b: 0, tokens: 50 }, Run { a: second, b: 50, tokens: 50 }];
+            let found = Finding { runs, matched: 100, ..finding(Kind::File, (0, 0..1000), (1, 0..110)) };
+            let [group] = &grouped(vec![found])[..] else { panic!("one finding") };
+            assert_eq!(group.pairs[0].1.a, group.places[0]);
+            places(group)
+        };
+        assert_eq!(place(350), [(0, 300..400), (1, 0..110)]);
+        assert_eq!(place(400), [(0, 300..450), (1, 0..110)]);
+        assert_eq!(place(401), [(0, 0..1000), (1, 0..110)]);
+        // The parts are in another order.
+        assert_eq!(place(240), [(0, 240..350), (1, 0..110)]);
     }
 
     proptest! {

@@ -40,7 +40,9 @@ fn to_change(finding: &Finding, keep: usize) -> usize {
 fn how(finding: &Finding, keep: usize, generators: &mut Generators) -> String {
     let (kept, other) = (&finding.places[keep], finding.primary());
     let pages = pages_to_change(finding, keep);
-    if finding.kind == Kind::File && finding.pairs.iter().all(|pair| pair.percent() >= WHOLE_PERCENT) {
+    if finding.kind == Kind::File
+        && finding.pairs.iter().all(|pair| pair.whole().is_none() && pair.percent() >= WHOLE_PERCENT)
+    {
         return how_of_files([kept, other], pages, is_known(finding, keep));
     }
     let (path, lines) = (kept.path(), [kept, other].map(|place| place.stretch.start.line));
