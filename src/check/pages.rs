@@ -35,6 +35,10 @@ pub struct Page {
     spans: Vec<Range<u32>>,
     /// The words of each block.
     blocks: Vec<Range<usize>>,
+    /// The words that start a sentence within a block.
+    sentences: Vec<u32>,
+    /// The indices of blocks that are headings.
+    headings: Vec<u32>,
     /// The hash of all words, computed when first needed.
     hash: OnceLock<u64>,
 }
@@ -63,27 +67,37 @@ impl Page {
     fn new(file: Named, source: String, options: &prose::ProseOptions) -> Self {
         let markup = file.markup.of_text(&source);
         let prose = prose::read(markup, &source, options);
-        let (words, spans, blocks) = (Vec::new(), Vec::new(), Vec::new());
         let mut page = Page {
             path: file.name,
             place: file.place,
             markup,
             source,
             prose,
-            words,
-            spans,
-            blocks,
+            words: Vec::new(),
+            spans: Vec::new(),
+            blocks: Vec::new(),
+            sentences: Vec::new(),
+            headings: Vec::new(),
             hash: OnceLock::new(),
         };
         let mut tokens = Tokens::new(TokenDetail::Everything, 0);
         for block in page.prose.blocks() {
+            let text = &page.prose.text()[block.text.clone()];
             tokens.clear();
-            Word.tokenize(&page.prose.text()[block.text.clone()], &mut tokens);
-            let first = page.words.len();
+            Word.tokenize(text, &mut tokens);
+            let (first, mut before) = (page.words.len(), 0);
             for token in 0..tokens.len() {
                 let span = tokens.span(token);
+                // Mostly one blank is between two words.
+                if token > 0 && span.start > before + 1 && ends_sentence(&text[before..span.start]) {
+                    page.sentences.push(page.words.len() as u32);
+                }
                 page.words.push(word(tokens.text(token)));
                 page.spans.push((block.text.start + span.start) as u32..(block.text.start + span.end) as u32);
+                before = span.end;
+            }
+            if matches!(block.kind, Kind::Heading(_)) {
+                page.headings.push(page.blocks.len() as u32);
             }
             page.blocks.push(first..page.words.len());
         }
@@ -100,7 +114,8 @@ impl Page {
 
     /// The page as input of the finder. Pages with the same scope have the same rules.
     pub(super) fn document(&self, scope: usize) -> Document<'_> {
-        Document { words: &self.words, blocks: &self.blocks, scope }
+        let Page { words, blocks, sentences, headings, .. } = self;
+        Document { words, blocks, sentences, headings, scope }
     }
 
     pub(super) fn words(&self) -> &[u64] {
@@ -203,6 +218,16 @@ impl Page {
         };
         Some(&self.prose.text()[heading.text.clone()])
     }
+}
+
+/// Whether a sentence ends between two words of a block: at a full stop or another mark that white space follows. An abbreviation counts
+/// as an end too.
+fn ends_sentence(between: &str) -> bool {
+    let mut has_mark = false;
+    between.chars().any(|character| {
+        has_mark |= matches!(character, '.' | '!' | '?' | '…');
+        matches!(character, '。' | '！' | '？') || has_mark && character.is_whitespace()
+    })
 }
 
 /// The files that were read, and those that were not.
@@ -492,6 +517,13 @@ mod tests {
         assert_eq!(text(7..8), ("「yes」.", "「yes」.\n\n***\n\n"));
         assert_eq!(text(8..10), ("(Another one.)", "(Another one.)"));
         assert_eq!(text(3..3), ("", ""));
+    }
+
+    #[test]
+    fn sentences_start_after_a_mark_and_white_space() {
+        let page = page("One a.b two. Three (four?) Five: six!\n“Seven” (8.) 九。十… End.\n\nNext block.\n");
+        let starts = page.document(0).sentences.iter().map(|&start| page.text(start as usize..start as usize + 1));
+        assert_eq!(starts.collect::<Vec<_>>(), ["Three", "Five:", "“Seven”", "九。", "十…", "End."]);
     }
 
     #[test]

@@ -11,7 +11,8 @@ use std::ops::Range;
 
 /// Documents without blocks.
 fn found(documents: &[Vec<u64>]) -> Found {
-    let documents: Vec<Document> = documents.iter().map(|words| Document { words, blocks: &[], scope: 0 }).collect();
+    let documents: Vec<Document> =
+        documents.iter().map(|words| Document { words, blocks: &[], ..Document::default() }).collect();
     find(&documents, &FindOptions::default())
 }
 
@@ -21,7 +22,7 @@ fn found_blocks(documents: &[Vec<u64>]) -> Vec<Finding> {
     let documents: Vec<Document> = documents
         .iter()
         .zip(&whole)
-        .map(|(words, whole)| Document { words, blocks: std::slice::from_ref(whole), scope: 0 })
+        .map(|(words, whole)| Document { words, blocks: std::slice::from_ref(whole), ..Document::default() })
         .collect();
     find(&documents, &FindOptions::default()).findings
 }
@@ -144,8 +145,11 @@ fn all_that_is_found_is_right() {
     let (mut kinds, rounds) = (Vec::new(), 150);
     for _ in 0..rounds {
         let (documents, blocks) = related(&mut random, 8);
-        let given: Vec<Document> =
-            documents.iter().zip(&blocks).map(|(words, blocks)| Document { words, blocks, scope: 0 }).collect();
+        let given: Vec<Document> = documents
+            .iter()
+            .zip(&blocks)
+            .map(|(words, blocks)| Document { words, blocks, ..Document::default() })
+            .collect();
         let found = find(&given, &FindOptions::default());
         found.findings.iter().for_each(|finding| check(&documents, finding));
         no_overlaps(&found.findings);
@@ -172,8 +176,8 @@ fn a_paragraph_with_three_words_changed() {
     );
     let blocks = [vec![first.0], vec![0..start, start..other.len()]];
     let documents = [
-        Document { words: &first.1, blocks: &blocks[0], scope: 0 },
-        Document { words: &other, blocks: &blocks[1], scope: 0 },
+        Document { words: &first.1, blocks: &blocks[0], ..Document::default() },
+        Document { words: &other, blocks: &blocks[1], ..Document::default() },
     ];
     let found = find(&documents, &FindOptions::default());
     assert_eq!(told(&found.findings), ["Paragraph 0[0..19]=1[9..28] 16"]);
@@ -192,11 +196,11 @@ fn items_that_are_written_alike() {
     let (one, two) = (item("rows"), item("columns"));
     let both = [one.clone(), two.clone()].concat();
     let blocks = [0..one.len(), one.len()..both.len()];
-    let list = Document { words: &both, blocks: &blocks, scope: 0 };
+    let list = Document { words: &both, blocks: &blocks, ..Document::default() };
     assert!(find(&[list], &FindOptions::default()).findings.is_empty());
     let other = [one, text(&mut Random::new(3), 80)].concat();
     let third = [two, text(&mut Random::new(4), 80)].concat();
-    let apart = [&other, &third].map(|words| Document { words, blocks: &blocks[..1], scope: 0 });
+    let apart = [&other, &third].map(|words| Document { words, blocks: &blocks[..1], ..Document::default() });
     assert_eq!(find(&apart, &FindOptions::default()).findings.len(), 1);
 }
 
@@ -293,8 +297,10 @@ fn turns_of_phrase() {
     let block = 0..sentence("x").len();
     let mut found = |sentences: &[Vec<u64>]| {
         let pages = pages(sentences);
-        let documents: Vec<Document> =
-            pages.iter().map(|words| Document { words, blocks: std::slice::from_ref(&block), scope: 0 }).collect();
+        let documents: Vec<Document> = pages
+            .iter()
+            .map(|words| Document { words, blocks: std::slice::from_ref(&block), ..Document::default() })
+            .collect();
         find(&documents, &FindOptions::default()).findings.len()
     };
     let names: Vec<Vec<u64>> = (0..12).map(|i| sentence(&format!("n{i}"))).collect();
@@ -326,8 +332,10 @@ fn texts_that_repeat_themselves_are_linear() {
         let one: Vec<u64> = (0..30_000).map(|i| word(&format!("w{}", i % period))).collect();
         let documents = [one.clone(), one[..15_000].to_vec(), one[1..].to_vec()];
         let whole: Vec<Range<usize>> = (0..30_000 / 50).map(|i| 50 * i..50 * i + 50).collect();
-        let documents_with: Vec<Document> =
-            documents.iter().map(|words| Document { words, blocks: &whole[..words.len() / 50], scope: 0 }).collect();
+        let documents_with: Vec<Document> = documents
+            .iter()
+            .map(|words| Document { words, blocks: &whole[..words.len() / 50], ..Document::default() })
+            .collect();
         let found = find(&documents_with, &FindOptions::default());
         found
             .findings
@@ -440,7 +448,7 @@ fn copies_within_longer_copies() {
     let given: Vec<Document> = documents
         .iter()
         .enumerate()
-        .map(|(number, words)| Document { words, blocks: &blocks[number % 2], scope: 0 })
+        .map(|(number, words)| Document { words, blocks: &blocks[number % 2], ..Document::default() })
         .collect();
     let all = find(&given, &FindOptions::default()).findings;
     assert_eq!(
@@ -477,8 +485,11 @@ fn a_paragraph_that_moved_within_a_longer_passage_is_not_reported_again() {
         [&before[..30], &moved, &before[30..], &after, &own()].concat(),
     ];
     let blocks = [vec![0..90, 90..110, 110..200], vec![0..30, 30..50, 50..110, 110..200]];
-    let given: Vec<Document> =
-        documents.iter().zip(&blocks).map(|(words, blocks)| Document { words, blocks, scope: 0 }).collect();
+    let given: Vec<Document> = documents
+        .iter()
+        .zip(&blocks)
+        .map(|(words, blocks)| Document { words, blocks, ..Document::default() })
+        .collect();
     assert_eq!(told(&find(&given, &FindOptions::default()).findings), ["Passage 0[0..200]=1[0..200] 180"]);
 }
 
@@ -498,7 +509,7 @@ fn what_is_not_told_stands_in_for_nothing() {
     let given: Vec<Document> = documents
         .iter()
         .enumerate()
-        .map(|(number, words)| Document { words, blocks: &[], scope: number.min(2) })
+        .map(|(number, words)| Document { words, blocks: &[], scope: number.min(2), ..Document::default() })
         .collect();
     let all = find_judged(&given, &FindOptions::default(), judge).findings;
     let pairs: Vec<[usize; 2]> = all.iter().map(|f| [f.a.document, f.b.document]).collect();
@@ -507,7 +518,7 @@ fn what_is_not_told_stands_in_for_nothing() {
 
     // A file with too few words as a whole may have passages with enough.
     let other = [&page[..], &fresh(&mut random, 20)].concat();
-    let given = [&page, &other].map(|words| Document { words, blocks: &[], scope: 0 });
+    let given = [&page, &other].map(|words| Document { words, blocks: &[], ..Document::default() });
     let exact = |finding: &Finding| (finding.similarity().value() == 1.0).then(Judgement::default);
     assert_eq!(told(&find(&given, &FindOptions::default()).findings), ["File 0[0..100]=1[0..120] 100"]);
     assert_eq!(
@@ -527,7 +538,7 @@ fn equal_documents_whose_pair_is_told_otherwise() {
             1 => number.map(|number| Judgement { number, rank: 0 }),
             _ => Some(Judgement::default()),
         };
-        let given = [&page, &page, &longer].map(|words| Document { words, blocks: &[], scope: 0 });
+        let given = [&page, &page, &longer].map(|words| Document { words, blocks: &[], ..Document::default() });
         let all = find_judged(&given, &FindOptions::default(), judge).findings;
         let pairs: Vec<[usize; 2]> = all.iter().map(|f| [f.a.document, f.b.document]).collect();
         let expected: &[[usize; 2]] = if number.is_some() { &[[0, 1], [0, 2], [1, 2]] } else { &[[0, 2], [1, 2]] };
@@ -535,7 +546,7 @@ fn equal_documents_whose_pair_is_told_otherwise() {
     }
     // Too short for a file by itself, and long enough for a passage.
     let options = FindOptions { paragraph_words: 200, ..FindOptions::default() };
-    let given = [&page, &page].map(|words| Document { words, blocks: &[], scope: 0 });
+    let given = [&page, &page].map(|words| Document { words, blocks: &[], ..Document::default() });
     assert_eq!(told(&find(&given, &options).findings), ["File 0[0..100]=1[0..100] 100"]);
 }
 
@@ -554,7 +565,8 @@ fn ranks_say_what_is_told_of_many() {
     for last in [[0, 1], [0, 2], [1, 2]] {
         let judge =
             |f: &Finding| Some(Judgement { number: 0, rank: usize::from([f.a.document, f.b.document] == last) });
-        let given: Vec<Document> = copies.iter().map(|words| Document { words, blocks: &[], scope: 0 }).collect();
+        let given: Vec<Document> =
+            copies.iter().map(|words| Document { words, blocks: &[], ..Document::default() }).collect();
         let all = find_judged(&given, &FindOptions::default(), judge).findings;
         let pairs: Vec<[usize; 2]> = all.iter().map(|f| [f.a.document, f.b.document]).collect();
         assert!(pairs.len() == 2 && !pairs.contains(&last), "{pairs:?}");
@@ -574,7 +586,7 @@ fn paragraphs_of_the_same_words_are_linear() {
         document.extend(&words);
     }
     let blocks: Vec<Range<usize>> = (0..300).map(|i| 396 * i..396 * (i + 1)).collect();
-    let found = find(&[Document { words: &document, blocks: &blocks, scope: 0 }], &FindOptions::default());
+    let found = find(&[Document { words: &document, blocks: &blocks, ..Document::default() }], &FindOptions::default());
     assert_eq!(found.cut_short, 1);
     assert!(found.findings.iter().all(|finding| finding.kind == Kind::Passage), "{:?}", told(&found.findings));
 }
@@ -638,7 +650,7 @@ proptest! {
         let scopes: Vec<usize> = given.iter().map(|&(_, of_another)| usize::from(of_another)).collect();
         let judge = |f: &Finding| [&f.a, &f.b].iter().all(|place| scopes[place.document] == 0).then(Judgement::default);
         let judged: Vec<Document> =
-            documents.iter().zip(&scopes).map(|(words, &scope)| Document { words, blocks: &[], scope }).collect();
+            documents.iter().zip(&scopes).map(|(words, &scope)| Document { words, blocks: &[], scope, ..Document::default() }).collect();
         let (all, some) = (found(&documents).findings, find_judged(&judged, &FindOptions::default(), judge).findings);
         let mut most = 0;
         for (number, passage) in passages.iter().enumerate() {
@@ -687,7 +699,7 @@ proptest! {
         let blocks: Vec<Vec<Range<usize>>> =
             documents.iter().map(|(_, blocks)| blocks.iter().map(|&(start, end)| start..end).collect()).collect();
         let given: Vec<Document> =
-            documents.iter().zip(&blocks).map(|((words, _), blocks)| Document { words, blocks, scope: 0 }).collect();
+            documents.iter().zip(&blocks).map(|((words, _), blocks)| Document { words, blocks, ..Document::default() }).collect();
         let options = FindOptions { min_words, paragraph_words, ..FindOptions::default() };
         for finding in find(&given, &options).findings {
             prop_assert!(finding.a != finding.b && finding.similarity().value() <= 1.0);

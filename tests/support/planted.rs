@@ -53,7 +53,7 @@ impl Planted {
         let documents = [0, 1].map(|i| Document {
             words: &self.words[i],
             blocks: if blocks { std::slice::from_ref(&self.places[i]) } else { &[] },
-            scope: 0,
+            ..Document::default()
         });
         find(&documents, &FindOptions::default())
     }

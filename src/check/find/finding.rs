@@ -7,13 +7,17 @@ use crate::tokenizer::{self, stands_alone};
 use std::ops::Range;
 
 /// A document as input of the finder.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Document<'a> {
     /// Its words, each by [`word`].
     pub words: &'a [u64],
     /// Its blocks, such as paragraphs, headings, items and cells: ranges of words, ascending and disjoint. Words outside of blocks
     /// can still be in a passage.
     pub blocks: &'a [Range<usize>],
+    /// The indices of words that start a sentence within a block, ascending. A block without them is one sentence.
+    pub sentences: &'a [u32],
+    /// The indices of blocks that are headings, ascending.
+    pub headings: &'a [u32],
     /// Identifies the rules for this document: the judge treats documents with the same number alike.
     pub scope: usize,
 }

@@ -21,6 +21,9 @@
 //! chained, the gaps between them are aligned exactly, and the chain is cut into stretches that score above the threshold. A stretch
 //! that would reach less than four words into the next block ends with its block. Paragraphs with a common run are compared exactly.
 //!
+//! What is reported of a passage does not end with a heading, nor start or end with fewer than eight words of a longer sentence, or half of
+//! it or less, provided that the rest reaches the minima.
+//!
 //! With [`FindOptions::strict`] also passages of [`STRICT_WORDS`] or more within one block, and paragraphs with the same sentences in
 //! another order.
 //!
@@ -44,6 +47,7 @@
 //! [`Found::frequent`] counts the runs of four words that occur more often. The comparison is cut short for texts that repeat
 //! themselves very often, and for paragraphs with the same words as many others; [`Found::cut_short`] counts those documents.
 
+mod ends;
 mod finding;
 mod grams;
 mod groups;
@@ -57,6 +61,7 @@ pub use groups::{Group, grouped};
 use crate::hash::sequence_hash;
 use crate::passages::Run;
 use crate::passages::align::Aligner;
+use ends::Outline;
 use finding::has_letter;
 use grams::{Grams, Text};
 use paragraphs::{Compared, Paragraphs};
@@ -92,7 +97,7 @@ pub struct Found {
 /// let words = |text: &str| text.split_whitespace().map(word).collect::<Vec<u64>>();
 /// let one = words("the index is written once an hour and read again when the server starts or is forced to");
 /// let two = words("the index is written twice an hour and read again when the server starts or is asked to");
-/// let documents = [&one, &two].map(|words| Document { words, blocks: &[0..17], scope: 0 });
+/// let documents = [&one, &two].map(|words| Document { words, blocks: &[0..17], ..Document::default() });
 /// let found = find(&documents, &FindOptions::default());
 /// assert_eq!(found.findings[0].kind, Kind::File);
 /// assert_eq!(found.findings[0].matched, 15);
@@ -119,14 +124,12 @@ pub fn find_judged(
     let (frequent, cut_short) = (grams.frequent(), found.iter().filter(|(_, cut_short)| *cut_short).count());
     drop(grams);
     let candidates = found.into_iter().flat_map(|(candidates, _)| candidates).collect();
-    let is_enough = |part: &Candidate, judgement: &Judgement| {
-        let least = if part.kind == Kind::Paragraph { options.paragraph_words } else { options.min_words };
-        part.is_long_and_similar(&search.text, options)
-            && has_content(&search.text.words, &part.runs, least)
-            && search.judged(part.clone()).is_some_and(|(judged, _)| judged.number == judgement.number)
-    };
+    let is_enough = |part: &Candidate, judgement: &Judgement| search.is_enough(part, judgement.number, options);
     let selected = select::select(candidates, search.text.words.len(), options, is_enough);
-    findings.extend(selected.iter().map(|candidate| candidate.finding(&search.text, &firsts)));
+    findings.extend(selected.into_iter().map(|(judgement, candidate)| {
+        let candidate = search.with_better_ends(candidate, judgement.number);
+        candidate.finding(&search.text, &firsts)
+    }));
     findings.sort_by_cached_key(|finding| {
         let [a, b] = [&finding.a, &finding.b].map(|place| (place.document, place.words.start, place.words.end));
         (a, b, finding.kind)
@@ -228,6 +231,34 @@ impl<'a, Judge: Fn(&Finding) -> Option<Judgement>> Search<'a, Judge> {
     /// The candidate with its judgement, unless it is dropped.
     fn judged(&self, candidate: Candidate) -> Option<Judged> {
         Some(((self.judge)(&candidate.finding(&self.text, self.numbers))?, candidate))
+    }
+
+    /// Whether a part of a candidate may be reported with this number.
+    fn is_enough(&self, part: &Candidate, number: usize, options: &FindOptions) -> bool {
+        let least = if part.kind == Kind::Paragraph { options.paragraph_words } else { options.min_words };
+        part.is_long_and_similar(&self.text, options)
+            && has_content(&self.text.words, &part.runs, least)
+            && self.judged(part.clone()).is_some_and(|(judged, _)| judged.number == number)
+    }
+
+    /// The candidate without parts of sentences at its ends and without headings at its end, as far as what remains is enough. Paragraphs
+    /// as a whole and files stay as they are.
+    fn with_better_ends(&self, candidate: Candidate, number: usize) -> Candidate {
+        let whole = || Candidate::passage(candidate.runs.clone());
+        if candidate.kind == Kind::File || whole().is_none_or(|whole| whole.places != candidate.places) {
+            return candidate;
+        }
+        let outlines = candidate.places.each_ref().map(|place| {
+            let number = self.text.document_at(place.start);
+            Outline { document: self.documents[number], start: self.text.range(number).start }
+        });
+        // What only a strict search finds is shorter.
+        let is_short = candidate.places.iter().all(|place| self.text.size(place.clone()) < self.options.min_words);
+        let min_words = if is_short { self.options.shortest() } else { self.options.min_words };
+        let options = FindOptions { min_words, ..*self.options };
+        let parts = ends::shorter(&candidate.runs, &outlines).into_iter().filter_map(Candidate::passage);
+        let mut parts = parts.map(|part| Candidate { kind: candidate.kind, ..part });
+        parts.find(|part| self.is_enough(part, number, &options)).unwrap_or(candidate)
     }
 
     /// The candidate for two equal documents.

@@ -71,7 +71,7 @@ pub(super) fn select(
     words: usize,
     options: &FindOptions,
     is_enough: impl Fn(&Candidate, &Judgement) -> bool,
-) -> Vec<Candidate> {
+) -> Vec<(Judgement, Candidate)> {
     candidates.sort_by_cached_key(|(judgement, candidate)| {
         let [a, b] = candidate.places.clone().map(|places| (places.start, places.end));
         let Judgement { number, rank } = *judgement;
@@ -84,14 +84,14 @@ pub(super) fn select(
         let mut covered = Covered { owners: vec![0; words], candidates: 0 };
         for (judgement, candidate) in group {
             if candidate.kind == Kind::File || !candidate.is_ascending() {
-                selected.extend(connect(&mut connected, candidate, options).then(|| candidate.clone()));
+                selected.extend(connect(&mut connected, candidate, options).then(|| (*judgement, candidate.clone())));
                 continue;
             }
             for part in new_parts(&mut connected, candidate) {
                 if (part == *candidate || is_enough(&part, judgement)) && !covered.has(&part) {
                     part.pairs().for_each(|(a, b)| _ = connected.union(a, b));
                     covered.add(&part);
-                    selected.push(part);
+                    selected.push((*judgement, part));
                 }
             }
         }

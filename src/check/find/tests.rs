@@ -15,7 +15,7 @@ fn found(documents: &[Vec<u64>], strict: bool) -> Vec<Finding> {
     let documents: Vec<Document> = documents
         .iter()
         .zip(&blocks)
-        .map(|(words, block)| Document { words, blocks: std::slice::from_ref(block), scope: 0 })
+        .map(|(words, block)| Document { words, blocks: std::slice::from_ref(block), ..Document::default() })
         .collect();
     find(&documents, &FindOptions { strict, ..FindOptions::default() }).findings
 }
@@ -40,7 +40,8 @@ fn passages_of_parallel_items_end_with_an_item() {
         block(paragraph);
     }
     block(words(30_000..30_200));
-    let found = find(&[Document { words: &text, blocks: &blocks, scope: 0 }], &FindOptions::default()).findings;
+    let found =
+        find(&[Document { words: &text, blocks: &blocks, ..Document::default() }], &FindOptions::default()).findings;
     assert!(found.iter().any(|found| found.kind == Kind::Passage), "{found:?}");
     for place in found.iter().flat_map(|found| [&found.a, &found.b]) {
         let inside =
@@ -67,7 +68,7 @@ fn short_passages_across_blocks_are_not_found() {
     let documents = [10_000, 20_000].map(|from| embedded(&words(0..30), from));
     let blocks = [0..215, 215..430];
     let documents: Vec<Document> =
-        documents.iter().map(|words| Document { words, blocks: &blocks, scope: 0 }).collect();
+        documents.iter().map(|words| Document { words, blocks: &blocks, ..Document::default() }).collect();
     assert!(find(&documents, &FindOptions { strict: true, ..FindOptions::default() }).findings.is_empty());
 }
 
@@ -79,7 +80,7 @@ fn sentences_in_another_order() {
     let documents = [(10_000, ordered), (20_000, other)].map(|(from, text)| [words(from..from + 200), text].concat());
     let blocks = [0..200, 200..260];
     let found = |strict| {
-        let documents = documents.each_ref().map(|words| Document { words, blocks: &blocks, scope: 0 });
+        let documents = documents.each_ref().map(|words| Document { words, blocks: &blocks, ..Document::default() });
         find(&documents, &FindOptions { strict, ..FindOptions::default() }).findings
     };
     assert!(found(false).is_empty());
@@ -101,7 +102,7 @@ proptest! {
         let documents = documents.map(|(from, text)| [words(from..from + 200), text].concat());
         let length: usize = lengths.iter().sum();
         let blocks = [0..200, 200..200 + length];
-        let documents = documents.each_ref().map(|words| Document { words, blocks: &blocks, scope: 0 });
+        let documents = documents.each_ref().map(|words| Document { words, blocks: &blocks, ..Document::default() });
         let found = find(&documents, &FindOptions { strict: true, ..FindOptions::default() }).findings;
         prop_assert!(found.iter().any(|found| 10 * found.matched >= 8 * length), "{:?}", found);
     }
@@ -133,4 +134,32 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn passages_end_with_a_sentence_and_not_with_a_heading() {
+    // Fifteen words of a sentence of 40, three sentences of 20, a heading of 5 words, and ten words of a sentence of 40.
+    let copied = words(0..90);
+    let documents =
+        [10_000, 20_000].map(|from| [words(from..from + 25), copied.clone(), words(from + 25..from + 55)].concat());
+    let (blocks, sentences, headings) = ([0..100, 100..105, 105..145], [40, 60, 80], [1]);
+    let found = |min_words| {
+        let documents = documents.each_ref().map(|words| Document {
+            words,
+            blocks: &blocks,
+            sentences: &sentences,
+            headings: &headings,
+            ..Document::default()
+        });
+        let options = FindOptions { min_words, ..FindOptions::default() };
+        let found = find(&documents, &options).findings;
+        assert!(found.iter().all(|found| found.kind == Kind::Passage && found.a.words == found.b.words), "{found:?}");
+        found.into_iter().map(|found| (found.a.words, found.matched)).collect::<Vec<_>>()
+    };
+    assert_eq!(found(40), [(40..100, 60)]);
+    assert_eq!(found(60), [(40..100, 60)]);
+    // Only at one end: what remains would be too short otherwise.
+    assert_eq!(found(61), [(25..100, 75)]);
+    assert_eq!(found(75), [(25..100, 75)]);
+    assert_eq!(found(76), [(25..115, 90)]);
 }
