@@ -2,7 +2,7 @@
 
 use super::baseline::Baseline;
 use super::error::{Error, List, SinceError};
-use super::find::{self, Document, Judgement, find_judged};
+use super::find::{self, Document, Judgement, find_with};
 use super::finding::Finding;
 use super::globs::Globs;
 use super::grading;
@@ -121,7 +121,7 @@ impl Pages<'_> {
         let Pages { check: Check { request, rules, selection, baseline, pool, .. }, changes, tree, unused } = self;
         let min_words = request.find.min_words;
         let (mut found, past) = pool.install(|| -> Result<_, SinceError> {
-            let found = found(&tree.pages, &rules, &request.find);
+            let found = found(&tree.pages, &rules, &request.find, false);
             let Some(changes) = &changes else { return Ok((found, None)) };
             refuse_unknown(&tree, changes)?;
             Ok((found, Some(Past::read(&tree, &request.paths, &selection, changes)?)))
@@ -133,7 +133,8 @@ impl Pages<'_> {
         };
         // After the baseline, which accepts what is not new as well if it is updated.
         if let Some(past) = &past {
-            let then = pool.install(|| self::found(past.pages(), &rules, &request.find));
+            // What longer findings covered then was there too.
+            let then = pool.install(|| self::found(past.pages(), &rules, &request.find, true));
             past.keep_new(&mut findings, &then.findings, min_words);
             // Entries elsewhere were not checked.
             stale.clear();
@@ -167,12 +168,12 @@ struct Found {
     cut_short: usize,
 }
 
-fn found(pages: &[Arc<Page>], rules: &Rules, options: &find::FindOptions) -> Found {
+fn found(pages: &[Arc<Page>], rules: &Rules, options: &find::FindOptions, with_covered: bool) -> Found {
     let scopes = rules.of(pages);
     let documents: Vec<Document> =
         pages.iter().zip(&scopes.of_page).map(|(page, &scope)| page.document(scope)).collect();
     let judge = |finding: &find::Finding| Some(Judgement { number: scopes.verdict(finding)? as usize, rank: 0 });
-    let find::Found { findings, cut_short, .. } = find_judged(&documents, options, judge);
+    let find::Found { findings, cut_short, .. } = find_with(&documents, options, with_covered, judge);
     let is_reported = |finding: &find::Finding| scopes.verdict(finding) == Some(Verdict::Reported);
     let (reported, allowed): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_reported);
     let mut findings = Finding::all(pages, find::grouped(reported));

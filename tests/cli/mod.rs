@@ -8,6 +8,7 @@
 //! | `schema` | the JSON Schema of the records, against every record of cases and texts |
 //! | `agreement` | pairs, clusters and verdicts agree with each other and with `truth.jsonl` |
 //! | `same_bytes` | the same output for any number of threads, any memory, any way in |
+//! | `check_earlier` | which findings are new |
 //! | `check_reports` | reports of copies follow the rules of their consumers |
 //! | `bounds` | memory stays small whatever comes in |
 //! | `endings` | closed pipes, files that may not be read |
@@ -34,6 +35,7 @@
 
 mod agreement;
 mod bounds;
+mod check_earlier;
 mod check_reports;
 mod clean;
 mod clean_index;

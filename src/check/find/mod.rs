@@ -33,6 +33,8 @@
 //!   reported that are not connected yet, if they are long enough. So n copies of a passage give n − 1 findings rather than n², which
 //!   [`grouped`] makes one, and no two findings are about the same words of the same two places. A file is reported if half of its
 //!   matching words, or [`FindOptions::min_words`] of them, are not connected yet.
+//! * Sections at other places of one sequence: of two documents, a passage or paragraph of which findings with more words of the same two
+//!   documents cover half in both. Unless these two places are those of other findings: then all are about one text.
 //! * Low content: the matching words must include half the minimum of distinct words with a letter. Tables of numbers and
 //!   repetitions of one word are not found.
 //! * Parallel wording: within one document, paragraphs shorter than a passage may have only half as many edits.
@@ -47,6 +49,7 @@
 //! [`Found::frequent`] counts the runs of four words that occur more often. The comparison is cut short for texts that repeat
 //! themselves very often, and for paragraphs with the same words as many others; [`Found::cut_short`] counts those documents.
 
+mod covered;
 mod ends;
 mod finding;
 mod grams;
@@ -116,6 +119,17 @@ pub fn find_judged(
     options: &FindOptions,
     judge: impl Fn(&Finding) -> Option<Judgement> + Sync,
 ) -> Found {
+    find_with(documents, options, false, judge)
+}
+
+/// [`find_judged`] with what is redundant because other findings cover its places, if `with_covered`: what may be reported once those
+/// are gone.
+pub(super) fn find_with(
+    documents: &[Document],
+    options: &FindOptions,
+    with_covered: bool,
+    judge: impl Fn(&Finding) -> Option<Judgement> + Sync,
+) -> Found {
     let (firsts, mut findings) = copies(documents, options, &judge);
     let search = Search::new(documents, &firsts, options, &judge);
     let grams = Grams::new(&search.text);
@@ -125,7 +139,7 @@ pub fn find_judged(
     drop(grams);
     let candidates = found.into_iter().flat_map(|(candidates, _)| candidates).collect();
     let is_enough = |part: &Candidate, judgement: &Judgement| search.is_enough(part, judgement.number, options);
-    let selected = select::select(candidates, search.text.words.len(), options, is_enough);
+    let selected = select::select(candidates, &search.text, options, with_covered, is_enough);
     findings.extend(selected.into_iter().map(|(judgement, candidate)| {
         let candidate = search.with_better_ends(candidate, judgement.number);
         candidate.finding(&search.text, &firsts)

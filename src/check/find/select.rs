@@ -1,5 +1,6 @@
 //! Selects the candidates to report: whole files before their parts, and no redundant ones.
 
+use super::covered::Covered;
 use super::grams::{GRAM, Text};
 use super::{FindOptions, Finding, Judgement, Kind, Place};
 use crate::passages::Run;
@@ -65,11 +66,13 @@ impl Candidate {
 }
 
 /// Drops what is redundant, separately for each number. Files come first, then candidates with more matching words, then by rank, then by
-/// place. Of a passage or paragraph only the parts stay that no earlier candidate connects, as far as `is_enough` of them.
+/// place. Of a passage or paragraph only the parts stay that no earlier candidate connects, as far as `is_enough` of them. With
+/// `with_covered`, what is redundant because others cover its places is added.
 pub(super) fn select(
     mut candidates: Vec<(Judgement, Candidate)>,
-    words: usize,
+    text: &Text,
     options: &FindOptions,
+    with_covered: bool,
     is_enough: impl Fn(&Candidate, &Judgement) -> bool,
 ) -> Vec<(Judgement, Candidate)> {
     candidates.sort_by_cached_key(|(judgement, candidate)| {
@@ -80,55 +83,29 @@ pub(super) fn select(
     let mut selected = Vec::new();
     for group in candidates.chunk_by(|x, y| x.0.number == y.0.number) {
         // Words connected by selected candidates.
-        let mut connected = UnionFind::new(words);
-        let mut covered = Covered { owners: vec![0; words], candidates: 0 };
+        let mut connected = UnionFind::new(text.words.len());
+        let mut covered = Covered::new(text);
         for (judgement, candidate) in group {
             if candidate.kind == Kind::File || !candidate.is_ascending() {
                 selected.extend(connect(&mut connected, candidate, options).then(|| (*judgement, candidate.clone())));
                 continue;
             }
             for part in new_parts(&mut connected, candidate) {
-                if (part == *candidate || is_enough(&part, judgement)) && !covered.has(&part) {
+                if part != *candidate && !is_enough(&part, judgement) {
+                    continue;
+                }
+                let is_covered = covered.has(&part.places);
+                if !is_covered {
                     part.pairs().for_each(|(a, b)| _ = connected.union(a, b));
-                    covered.add(&part);
+                    covered.add(&part.places);
+                }
+                if !is_covered || with_covered {
                     selected.push((*judgement, part));
                 }
             }
         }
     }
     selected
-}
-
-/// Which candidate covers each word: the first that was selected.
-struct Covered {
-    /// The number of the candidate, from 1; 0 for none.
-    owners: Vec<u32>,
-    candidates: u32,
-}
-
-impl Covered {
-    fn add(&mut self, candidate: &Candidate) {
-        self.candidates += 1;
-        for place in &candidate.places {
-            let free = self.owners[place.clone()].iter_mut().filter(|owner| **owner == 0);
-            free.for_each(|owner| *owner = self.candidates);
-        }
-    }
-
-    /// Whether one candidate covers half of the words of each place, such as a paragraph that moved within a longer passage.
-    fn has(&self, candidate: &Candidate) -> bool {
-        let [a, b] = candidate.places.each_ref().map(|place| self.owner(place.clone()));
-        a.is_some() && a == b
-    }
-
-    /// The candidate that covers half of these words.
-    fn owner(&self, place: Range<usize>) -> Option<u32> {
-        let owners = &self.owners[place];
-        // A half in a row has one of the quarters.
-        let some = (1..4).map(|quarter| owners[quarter * owners.len() / 4]).filter(|owner| *owner != 0);
-        let owns_half = |owner: &u32| 2 * owners.iter().filter(|other| *other == owner).count() >= owners.len();
-        some.into_iter().find(owns_half)
-    }
 }
 
 /// Connects the matching words of a file or of a reordered paragraph, unless it is redundant. It is not if half of its matching words, or

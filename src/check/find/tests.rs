@@ -1,6 +1,6 @@
 //! Passages of parallel items, and what only a strict search finds.
 
-use super::{Document, FindOptions, Finding, Kind, find, word};
+use super::{Document, FindOptions, Finding, Kind, find, grouped, word};
 use proptest::prelude::*;
 use std::ops::Range;
 
@@ -134,6 +134,66 @@ proptest! {
             }
         }
     }
+}
+
+/// Parts of a document: paragraphs of 36 words with four words of their own, which are similar, but not within one document; and other
+/// words, some of them in both documents.
+#[derive(Clone, Copy)]
+enum Part {
+    Paragraph(usize),
+    Shared,
+    Own,
+}
+
+use Part::{Own, Paragraph, Shared};
+
+/// A document of these parts.
+fn of_parts(parts: &[Part], from: usize) -> (Vec<u64>, Vec<Range<usize>>) {
+    let (mut document, mut blocks) = (Vec::new(), Vec::new());
+    for (index, &part) in parts.iter().enumerate() {
+        let start = document.len();
+        document.extend(match part {
+            Own => words(from + 50 * index..from + 50 * index + 50),
+            Shared => words(9_000..9_050),
+            Paragraph(number) => {
+                let mut paragraph = words(0..36);
+                let own = paragraph.iter_mut().skip(4).step_by(9);
+                own.for_each(|own| *own = word(&format!("{own} of {number}")));
+                paragraph
+            }
+        });
+        blocks.push(start..document.len());
+    }
+    (document, blocks)
+}
+
+/// The findings between two documents of parts, each by the first and the last part in both, and as groups.
+fn connected(documents: [&[Part]; 2]) -> (Vec<[usize; 4]>, usize) {
+    let [one, other] = [(documents[0], 10_000), (documents[1], 20_000)].map(|(parts, from)| of_parts(parts, from));
+    let given = [&one, &other].map(|(words, blocks)| Document { words, blocks, ..Document::default() });
+    let findings = find(&given, &FindOptions::default()).findings;
+    let part = |blocks: &[Range<usize>], word: usize| blocks.iter().position(|block| block.contains(&word)).unwrap();
+    let ends = |found: &Finding| {
+        let of = |blocks, words: &Range<usize>| [part(blocks, words.start), part(blocks, words.end - 1)];
+        let [[a, b], [c, d]] = [of(&one.1, &found.a.words), of(&other.1, &found.b.words)];
+        [a, b, c, d]
+    };
+    (findings.iter().map(ends).collect(), grouped(findings).len())
+}
+
+#[test]
+fn paragraphs_at_other_places_of_one_sequence_are_redundant() {
+    let sequence = [Own, Paragraph(0), Paragraph(1), Own, Paragraph(2), Shared, Own];
+    assert_eq!(connected([&sequence, &sequence]), (vec![[1, 2, 1, 2], [4, 5, 4, 5]], 2));
+    // A third copy is not: findings cover it in one of the documents only.
+    let third = [Own, Paragraph(0), Paragraph(1), Own, Paragraph(2), Shared, Own, Paragraph(1), Own];
+    assert_eq!(connected([&sequence, &third]), (vec![[1, 2, 1, 2], [2, 2, 7, 7], [4, 5, 4, 5]], 3));
+}
+
+#[test]
+fn places_of_other_findings_are_one_text() {
+    let sequence = [Own, Paragraph(0), Own, Paragraph(1), Own];
+    assert_eq!(connected([&sequence, &sequence]), (vec![[1, 1, 1, 1], [1, 1, 3, 3], [3, 3, 3, 3]], 1));
 }
 
 #[test]
