@@ -80,6 +80,10 @@ pub enum Reason {
     Parallel,
     /// Lists of links.
     Navigation,
+    /// One place, or what is around it, links to the page of the other.
+    Linked,
+    /// Most of both places is code, which differs.
+    Code,
     /// Translations of a page that contain text in the original language.
     Translation,
     /// Versions of one page.
@@ -103,6 +107,8 @@ impl Reason {
             Reason::Options => "options",
             Reason::Parallel => "parallel",
             Reason::Navigation => "navigation",
+            Reason::Linked => "linked",
+            Reason::Code => "code",
             Reason::Translation => "translation",
             Reason::Version => "version",
             Reason::Licence => "licence",
@@ -126,6 +132,8 @@ impl fmt::Display for Reason {
             Reason::Options => "rows or items that are worded alike",
             Reason::Parallel => "sections of one page that are worded alike",
             Reason::Navigation => "lists of links",
+            Reason::Linked => "the text leads to its copy",
+            Reason::Code => "the code differs",
             Reason::Translation => "text that is not translated yet",
             Reason::Version => "versions of one page",
             Reason::Licence => "licence texts",

@@ -6,6 +6,7 @@
 //! pages     files → prose → words with their positions
 //! find      words → findings; independent of files
 //! rules, baseline, since   which findings count, which are accepted, which touch a change
+//! links     which page links to which; sources: what places have besides their words
 //! grading   how much each finding is worth, and why
 //! proposal  which page should keep the text, and how others include it
 //! outcome   findings with all places, their lines and texts
@@ -56,6 +57,8 @@ mod grading;
 #[cfg(feature = "check")]
 mod link;
 #[cfg(feature = "check")]
+mod links;
+#[cfg(feature = "check")]
 mod outcome;
 #[cfg(feature = "check")]
 mod pages;
@@ -75,6 +78,8 @@ mod rules;
 mod run;
 #[cfg(feature = "check")]
 mod since;
+#[cfg(feature = "check")]
+mod sources;
 #[cfg(feature = "check")]
 mod totals;
 #[cfg(feature = "check")]

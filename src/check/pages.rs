@@ -187,7 +187,7 @@ impl Page {
     }
 
     /// The span of words in the prose.
-    fn span(&self, words: Range<usize>) -> Range<usize> {
+    pub(super) fn span(&self, words: Range<usize>) -> Range<usize> {
         match self.spans.get(words.clone()) {
             Some([first, .., last]) => first.start as usize..last.end as usize,
             Some([only]) => only.start as usize..only.end as usize,

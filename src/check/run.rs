@@ -6,6 +6,7 @@ use super::find::{self, Document, Judgement, find_with};
 use super::finding::Finding;
 use super::globs::Globs;
 use super::grading;
+use super::links::Links;
 use super::outcome::Outcome;
 use super::pages::{self, Page, Selection, Tree};
 use super::past::Past;
@@ -120,13 +121,13 @@ impl Pages<'_> {
     pub fn find(self) -> Result<Outcome, Error> {
         let Pages { check: Check { request, rules, selection, baseline, pool, .. }, changes, tree, unused } = self;
         let min_words = request.find.min_words;
-        let (mut found, past) = pool.install(|| -> Result<_, SinceError> {
+        let (found, past) = pool.install(|| -> Result<_, SinceError> {
             let found = found(&tree.pages, &rules, &request.find, false);
             let Some(changes) = &changes else { return Ok((found, None)) };
             refuse_unknown(&tree, changes)?;
             Ok((found, Some(Past::read(&tree, &request.paths, &selection, changes)?)))
         })?;
-        let mut findings = std::mem::take(&mut found.findings);
+        let Found { mut findings, links, allowed, cut_short } = found;
         let (mut stale, update) = match &baseline {
             Some(baseline) => baseline.apply(&mut findings, &tree, &request.paths, min_words, request.update_baseline),
             None => (Vec::new(), None),
@@ -139,15 +140,16 @@ impl Pages<'_> {
             // Entries elsewhere were not checked.
             stale.clear();
         }
-        propose(&mut findings);
+        propose(&mut findings, links.as_ref());
+        drop(links);
         Ok(Outcome {
             findings,
             stale,
-            allowed: found.allowed,
+            allowed,
             pages: tree.pages.len(),
             words: tree.pages.iter().map(|page| page.words().len()).sum(),
             bytes: tree.bytes,
-            cut_short: found.cut_short,
+            cut_short,
             failed: tree.failed,
             notices: tree.notices,
             unused,
@@ -162,13 +164,20 @@ impl Pages<'_> {
 }
 
 /// The findings that remain after the rules.
-struct Found {
+struct Found<'a> {
     findings: Vec<Finding>,
+    /// The links to their pages, unless all findings are notes.
+    links: Option<Links<'a>>,
     allowed: usize,
     cut_short: usize,
 }
 
-fn found(pages: &[Arc<Page>], rules: &Rules, options: &find::FindOptions, with_covered: bool) -> Found {
+fn found<'a>(
+    pages: &'a [Arc<Page>],
+    rules: &Rules,
+    options: &find::FindOptions,
+    with_covered: bool,
+) -> Found<'a> {
     let scopes = rules.of(pages);
     let documents: Vec<Document> =
         pages.iter().zip(&scopes.of_page).map(|(page, &scope)| page.document(scope)).collect();
@@ -177,8 +186,8 @@ fn found(pages: &[Arc<Page>], rules: &Rules, options: &find::FindOptions, with_c
     let is_reported = |finding: &find::Finding| scopes.verdict(finding) == Some(Verdict::Reported);
     let (reported, allowed): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_reported);
     let mut findings = Finding::all(pages, find::grouped(reported));
-    grading::grade(&mut findings, rules, options);
-    Found { findings, allowed: find::grouped(allowed).len(), cut_short }
+    let links = grading::grade(&mut findings, pages, rules, options);
+    Found { findings, links, allowed: find::grouped(allowed).len(), cut_short }
 }
 
 /// A folder as an absolute path without links.

@@ -21,7 +21,10 @@ const RELEASE_PARTS: [&str; 7] =
 const RELEASE_PREFIXES: [&str; 3] = ["upgrade-", "upgrading-", "migrating-"];
 
 /// Names of folders of posts.
-const POSTS: &str = "blog blogs post posts -posts articles announcements";
+const POSTS: &str = "blog blogs -posts news";
+
+/// Names of folders that are of posts if they have folders of years; or without, if the text is elsewhere too.
+const PERHAPS_POSTS: &str = "post posts articles announcements";
 
 /// Names of folders of an API reference.
 const REFERENCE: &str = "api apis reference references apidoc apidocs api-reference autoapi javadoc -autosummary generated commands \
@@ -222,7 +225,14 @@ fn is_year(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a folder or the file is named like release notes, or like a dated post, or is in a folder of a year below one of posts.
+/// Whether a page is in a folder that may be one of posts.
+pub fn is_in_posts(path: &str) -> bool {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    names(folder).any(|name| is_in(POSTS, &name) || is_in(PERHAPS_POSTS, &name))
+}
+
+/// Whether a folder or the file is named like release notes, or like a dated post, or is in a folder of posts; of some names, only if a
+/// folder of a year is below it.
 pub fn is_release_notes(path: &str) -> bool {
     let is_one = |name: String| {
         is_in(RELEASE_NOTES, &name)
@@ -230,8 +240,9 @@ pub fn is_release_notes(path: &str) -> bool {
             || RELEASE_PARTS.iter().any(|part| name.contains(part))
             || RELEASE_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
     };
-    let mut below_posts = names(path).skip_while(|name| !is_in(POSTS, name));
-    below_posts.any(|name| is_year(&name)) || names(path).any(is_one)
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut below_posts = names(folder).skip_while(|name| !is_in(PERHAPS_POSTS, name));
+    names(folder).any(|name| is_in(POSTS, &name)) || below_posts.any(|name| is_year(&name)) || names(path).any(is_one)
 }
 
 /// The names in a path without their endings, in lower case, with `-` between words.
@@ -291,6 +302,9 @@ mod tests {
             "4_0_release_notes.md",
             "blog/2024-09-11-beta.md",
             "content/en/blog/2023/kubecon-eu.md",
+            "articles/2023/kubecon-eu.md",
+            "docs/blog/page.md",
+            "2023/_posts/page.md",
             "docs/relnotes/0.8.7.rst",
             "upgrading_rails.md",
         ];
@@ -299,9 +313,17 @@ mod tests {
             ["docs/api/page.md", "docs/_autosummary/page.rst", "Reference/page.adoc", "docs/commands/page.md"];
         assert!(reference.iter().all(|path| is(path) == (false, true)));
         assert!(
-            ["docs/api.md", "docs/historical.md", "page.md", "2023/blog/page.md", "docs/2023/page.md"]
-                .iter()
-                .all(|path| is(path) == (false, false))
+            [
+                "docs/api.md",
+                "docs/historical.md",
+                "page.md",
+                "blog.md",
+                "2023/articles/page.md",
+                "docs/2023/page.md",
+                "posts/a.md"
+            ]
+            .iter()
+            .all(|path| is(path) == (false, false))
         );
     }
 

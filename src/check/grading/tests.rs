@@ -72,6 +72,78 @@ fn headings_and_sources_limit_the_grade() {
 }
 
 #[test]
+fn posts_limit_the_grade() {
+    let is = |paths, grade| assert_eq!(graded(&pair(paths, COPIED), Request::default()).0, grade, "{paths:?}");
+    is(["blog/a.md", "docs/blog/b.md"], Grade::Note);
+    is(["_posts/a.md", "docs/b.md"], Grade::Warning);
+    is(["articles/2024/a.md", "articles/2025/b.md"], Grade::Note);
+    is(["articles/a.md", "posts/b.md"], Grade::Error);
+    is(["blog.md", "docs/blog.md"], Grade::Error);
+}
+
+/// A text with this many words.
+fn words(number: usize) -> String {
+    (0..number).map(|word| format!("word{word} ")).collect()
+}
+
+#[test]
+fn texts_that_lead_to_their_copies() {
+    let is = |text: &str, [before, after]: [&str; 2], grade, reasons: &[Reason]| {
+        let own = |name: &str| (0..40).map(|word| format!("{name}{word} ")).collect::<String>();
+        let linked = format!("# Alpha\n\n{}\n\n## Text\n\n{before}\n\n{text}\n\n{after}\n", own("alpha"));
+        let other = format!("# Beta\n\n{}\n\n{text}\n", own("beta"));
+        let found = graded(&[("a.md", linked), ("b.md", other)], Request::default());
+        assert_eq!(found, (grade, reasons.to_vec()), "{before} {after}");
+    };
+    let (link, far) = ("See [there](b.md#x).", words(110));
+    is(COPIED, [link, ""], Grade::Note, &[Reason::Linked]);
+    is(COPIED, ["", link], Grade::Note, &[Reason::Linked]);
+    is(COPIED, ["", "See [elsewhere](c.md)."], Grade::Error, &[]);
+    is(COPIED, [&format!("{link}\n\n## Other"), ""], Grade::Error, &[]);
+    is(COPIED, [&format!("{link} {far}"), &format!("{} {link}", far.replace("word", "more"))], Grade::Error, &[]);
+    is(&words(99), ["", link], Grade::Note, &[Reason::Linked]);
+    is(&words(100), ["", link], Grade::Warning, &[Reason::Linked]);
+}
+
+#[test]
+fn all_other_places_lead_to_one() {
+    let own = |path: &str| (0..40).map(|word| format!("{}{word} ", &path[..1])).collect::<String>();
+    let mut files = ["a.md", "b.md", "c.md"].map(|path| (path, page(path, &format!("{}\n\n{COPIED}", own(path)))));
+    files[1].1 = files[1].1.replace("morning.", "morning. See [a](a.md).");
+    assert_eq!(graded(&files, Request::default()), (Grade::Error, vec![]));
+    files[2].1 = files[2].1.replace("morning.", "morning. See [a](a.md).");
+    assert_eq!(graded(&files, Request::default()), (Grade::Note, vec![Reason::Linked]));
+}
+
+#[test]
+fn files_that_link_to_each_other_are_copies() {
+    let files = ["a.md", "b.md"].map(|path| (path, format!("# Title\n\n{COPIED}\n\n[a](a.md) [b](b.md)\n")));
+    assert_eq!(graded(&files, Request::default()), (Grade::Error, vec![]));
+    // A page that leads to one with more text.
+    let [part, whole] = [words(90), format!("{}\n\n{}", words(90), words(400).replace("word", "more"))];
+    let of = |part: &str, whole: &str| graded(&[("a.md", part.into()), ("b.md", whole.into())], Request::default());
+    assert_eq!(of(&part, &whole), (Grade::Error, vec![]));
+    assert_eq!(of(&format!("{part}\n\n[b](b.md)"), &whole), (Grade::Warning, vec![Reason::Linked]));
+    assert_eq!(of(&part, &format!("{whole}\n\n[a](a.md)")), (Grade::Error, vec![]));
+}
+
+#[test]
+fn code_that_differs_limits_the_grade() {
+    let [one, other] = COPIED.split_once("before").map(|(one, other)| [one, other]).unwrap();
+    let text = |name: &str, lines: usize| {
+        let code: String = (0..lines).map(|line| format!("    {name}{line} = run(option)\n")).collect();
+        format!("{one}:\n\n{code}\nbefore{other}\n\n{SHORT}")
+    };
+    let graded = |names: [&str; 2], lines| {
+        let files = [("a.md", page("Alpha", &text(names[0], lines))), ("b.md", page("Beta", &text(names[1], lines)))];
+        graded(&files, Request::default())
+    };
+    assert_eq!(graded(["ruby", "rust"], 60), (Grade::Warning, vec![Reason::Code]));
+    assert_eq!(graded(["ruby", "ruby"], 60), (Grade::Error, vec![]));
+    assert_eq!(graded(["ruby", "rust"], 5), (Grade::Error, vec![]));
+}
+
+#[test]
 fn three_places_in_a_reference_are_a_note() {
     let files = ["api/a.md", "api/b.md", "api/c.md"].map(|path| (path, page(path, COPIED)));
     assert_eq!(graded(&files, Request::default()), (Grade::Note, vec![Reason::Reference]));

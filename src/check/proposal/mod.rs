@@ -1,29 +1,38 @@
 //! What to do about a finding: which page should keep the text, and how the others include it.
 
 mod generator;
+mod keeper;
 
 use super::find::Kind;
 use super::finding::{Finding, Place, Proposal};
 use super::grade::Grade;
-use super::grading::is_release_notes;
+use super::links::Links;
+use super::sources;
 use crate::prose::Markup;
 use generator::{Found, Generator, Generators};
+use keeper::{Keepers, Kept};
 
 /// Files that are at least this similar, in percent, are one page twice.
 const WHOLE_PERCENT: u32 = 95;
 
+/// Two places that differ in more words than this, in percent, are not made equal.
+const MAX_DIFFERENCE: usize = 10;
+
 /// Maximum length of a name for a shared text, in characters.
 const MAX_NAME: usize = 40;
 
-/// Sets what to do about findings that are not notes. The place to look at is then one to change.
-pub(super) fn propose(findings: &mut [Finding]) {
+/// Sets what to do about findings that are not notes, given the links to their pages. The place to look at is then one to change.
+pub(super) fn propose(findings: &mut [Finding], links: Option<&Links>) {
+    let Some(links) = links else { return };
+    let keepers = Keepers::new(findings, links);
     let mut generators = Generators::default();
     for finding in findings.iter_mut().filter(|finding| finding.grade > Grade::Note) {
-        let keep = kept(finding);
-        if finding.primary().path() == finding.places[keep].path() {
-            finding.look_at(to_change(finding, keep));
+        let kept = keepers.of(finding);
+        if finding.primary().path() == finding.places[kept.index].path() {
+            finding.look_at(to_change(finding, kept.index));
         }
-        finding.proposal = Some(Proposal { keep, how: how(finding, keep, &mut generators) });
+        let how = Change::new(finding, kept, links, &keepers).how(&mut generators);
+        finding.proposal = Some(Proposal { keep: kept.index, how });
     }
 }
 
@@ -36,47 +45,178 @@ fn to_change(finding: &Finding, keep: usize) -> usize {
     (0..finding.places.len()).filter(|&index| index != keep).max_by_key(key).unwrap_or(keep)
 }
 
-/// What to do if that place keeps the text.
-fn how(finding: &Finding, keep: usize, generators: &mut Generators) -> String {
-    let (kept, other) = (&finding.places[keep], finding.primary());
-    let pages = pages_to_change(finding, keep);
-    if finding.kind == Kind::File
-        && finding.pairs.iter().all(|pair| pair.whole().is_none() && pair.percent() >= WHOLE_PERCENT)
-    {
-        return how_of_files([kept, other], pages, is_known(finding, keep));
-    }
-    let (path, lines) = (kept.path(), [kept, other].map(|place| place.stretch.start.line));
-    if path == other.path() {
-        return match finding.places.len() {
-            2 => format!("keep line {} and refer to it from line {}", lines[0], lines[1]),
-            _ => format!("keep line {} and refer to it from line {} and the other places", lines[0], lines[1]),
-        };
-    }
-    let more = match pages {
-        0 | 1 => String::new(),
-        2 => " (in the other page likewise)".into(),
-        pages => format!(" (in the other {} pages likewise)", pages - 1),
-    };
-    let found = generators.of(&other.page.place).filter(|_| has_same_markup(kept, other));
-    match found.map(|found| include(&found, kept, other)) {
-        Some(Some(line)) => format!("keep the text in {path} and write {line} in {}{more}", other.path()),
-        Some(None) => {
-            let another = "or include it there with a shortcode of the site";
-            format!("keep the text in {path} and link to it from {}, {another}{more}", other.path())
+/// What is to be done about a finding.
+struct Change<'a> {
+    finding: &'a Finding,
+    kept: &'a Place,
+    /// The place to change.
+    other: &'a Place,
+    /// How many pages are to change.
+    pages: usize,
+    /// Whether there is evidence for the page that keeps the text.
+    is_sure: bool,
+    /// Whether it is known that the text was in that page before it was in others.
+    is_known: bool,
+    /// Whether the page to change links to the one that keeps the text.
+    is_linked: bool,
+    /// Whether others include the page that keeps the text, and the one to change.
+    included: [bool; 2],
+}
+
+impl<'a> Change<'a> {
+    fn new(finding: &'a Finding, Kept { index, is_sure }: Kept, links: &Links, keepers: &Keepers) -> Self {
+        let (kept, other) = (&finding.places[index], finding.primary());
+        Change {
+            finding,
+            kept,
+            other,
+            pages: pages_to_change(finding, index),
+            is_sure,
+            is_known: is_known(finding, index),
+            is_linked: links.leads(&other.page, &kept.page),
+            included: [kept, other].map(|place| keepers.is_included(&place.page)),
         }
-        None => format!("keep the text in {path} and link to it from {}{more}", other.path()),
+    }
+
+    /// What to do, on one line.
+    fn how(&self, generators: &mut Generators) -> String {
+        let (kept, other) = (self.kept.path(), self.other.path());
+        let is_whole = self.finding.pairs.iter().all(|pair| pair.whole().is_none() && pair.percent() >= WHOLE_PERCENT);
+        if self.finding.kind == Kind::File && is_whole {
+            return self.make_equal(self.difference()) + &self.how_of_files();
+        }
+        if kept == other {
+            return self.within_page();
+        }
+        if self.included == [true, true] {
+            return self.fragment();
+        }
+        if self.is_linked {
+            return format!("{other} already links to {kept}: shorten the text in {other}{}", self.more());
+        }
+        let found = generators.of(&self.other.page.place).filter(|_| has_same_markup(self.kept, self.other));
+        match self.difference() {
+            Some(_) if !self.can_be_equal() && !self.included[0] => self.link(""),
+            difference => self.include(found.as_ref(), difference),
+        }
+    }
+
+    /// What to do about places in one page.
+    fn within_page(&self) -> String {
+        let [line, changed] = [self.kept, self.other].map(|place| place.stretch.start.line);
+        match (self.difference(), self.finding.places.len()) {
+            (None, 2) => format!("keep line {line} and refer to it from line {changed}"),
+            (None, _) => format!("keep line {line} and refer to it from line {changed} and the other places"),
+            (Some(difference), 2) => {
+                format!("state once what lines {line} and {changed} share, and refer to it from both ({difference})")
+            }
+            (Some(difference), _) => {
+                let lines = format!("lines {line} and {changed} and the other places");
+                format!("state once what {lines} share, and refer to it from all ({difference})")
+            }
+        }
+    }
+
+    /// To include the text, after the two are made equal; or to link to it, if there is no line that includes it.
+    fn include(&self, found: Option<&Found>, difference: Option<String>) -> String {
+        let (kept, other, more) = (self.kept.path(), self.other.path(), self.more());
+        let line = match found.map(|found| include(found, self.kept, self.other)) {
+            Some(Some(line)) => format!("write {line} in {other}"),
+            _ if self.included[0] => format!("include it in {other}"),
+            Some(None) if difference.is_none() => {
+                return self.link(", or include it there with a shortcode of the site");
+            }
+            _ => return self.link(""),
+        };
+        let first = self.make_equal(difference);
+        let reverse = if self.is_sure || self.pages > 1 { "" } else { ", or the other way round" };
+        format!("{first}keep the text in {kept} and {line}{reverse}{more}")
+    }
+
+    /// To move the text to a page of its own, where both pages are included.
+    fn fragment(&self) -> String {
+        let folder = self.kept.path().rsplit_once('/').map_or(String::new(), |(folder, _)| format!(" in {folder}"));
+        let all = if self.pages > 1 { "all" } else { "both" };
+        match self.difference() {
+            Some(difference) if !self.can_be_equal() => {
+                format!("move what {all} share to a page of its own{folder} and include it in {all} ({difference})")
+            }
+            difference => {
+                let first = self.make_equal(difference);
+                format!("{first}move the text to a page of its own{folder} and include it in {all}")
+            }
+        }
+    }
+
+    /// To make the places equal first, if they differ.
+    fn make_equal(&self, difference: Option<String>) -> String {
+        match difference {
+            Some(difference) if self.finding.places.len() > 2 => format!("make all equal ({difference}), then "),
+            Some(difference) => format!("make the two equal ({difference}), then "),
+            None => String::new(),
+        }
+    }
+
+    /// To link to the text.
+    fn link(&self, or: &str) -> String {
+        let (kept, other) = (self.kept.path(), self.other.path());
+        match (self.is_sure, self.pages) {
+            (true, _) => format!("keep the text in {kept} and link to it from {other}{or}{}", self.more()),
+            (false, 0 | 1) => format!("keep the text in {kept} or {other}, and link to it from the other{or}"),
+            (false, _) => format!("keep the text in one page, such as {kept}, and link to it from the others{or}"),
+        }
+    }
+
+    /// What to do about files that are equal.
+    fn how_of_files(&self) -> String {
+        let (kept, other) = (self.kept.path(), self.other.path());
+        match (self.is_known || self.is_sure, self.pages) {
+            _ if self.included[0] => format!("keep {kept}, and include it where the others are included"),
+            (true, 0 | 1) => format!("keep {kept}, remove {other}, and redirect to it"),
+            (true, _) if self.is_known => format!("keep {kept}, remove the new copies, and redirect to it"),
+            (true, _) => format!("keep {kept}, remove the others, and redirect to it"),
+            (false, 0 | 1) => format!("keep {kept} or {other}, remove the other, and redirect to the one that stays"),
+            (false, _) => "keep one of them, remove the others, and redirect to it".into(),
+        }
+    }
+
+    /// That other pages are to change in the same way, in brackets.
+    fn more(&self) -> String {
+        match self.pages {
+            0 | 1 => String::new(),
+            2 => " (in the other page likewise)".into(),
+            pages => format!(" (in the other {} pages likewise)", pages - 1),
+        }
+    }
+
+    fn are_equal(&self) -> bool {
+        self.finding.places.iter().all(|place| has_same_words(place, self.kept) && sources::are_equal(place, self.kept))
+    }
+
+    /// How the places differ. `None` if they are equal, with their code and markup.
+    fn difference(&self) -> Option<String> {
+        match self.edits() {
+            0 if self.are_equal() => None,
+            0 if self.finding.pairs.iter().all(|pair| pair.has_same_words()) => Some("code or markup differs".into()),
+            0 => Some("the order differs".into()),
+            1 => Some("1 word differs".into()),
+            edits => Some(format!("{edits} words differ")),
+        }
+    }
+
+    /// How many words differ at most in a pair of places.
+    fn edits(&self) -> usize {
+        self.finding.pairs.iter().map(|pair| pair.words() - pair.matched).max().unwrap_or_default()
+    }
+
+    /// Whether few words differ.
+    fn can_be_equal(&self) -> bool {
+        self.finding.pairs.iter().all(|pair| 100 * (pair.words() - pair.matched) <= MAX_DIFFERENCE * pair.words())
     }
 }
 
-/// The same for whole files, of which so many other pages are to change. `is_known`: that the one was there first.
-fn how_of_files([kept, other]: [&Place; 2], pages: usize, is_known: bool) -> String {
-    let (kept, other) = (kept.path(), other.path());
-    match (is_known, pages) {
-        (true, 0 | 1) => format!("keep {kept}, remove {other}, and redirect to it"),
-        (true, _) => format!("keep {kept}, remove the new copies, and redirect to it"),
-        (false, 0 | 1) => format!("keep {kept} or {other}, remove the other, and redirect to the one that stays"),
-        (false, _) => "keep one of them, remove the others, and redirect to it".into(),
-    }
+fn has_same_words(one: &Place, other: &Place) -> bool {
+    one.page.words()[one.words.clone()] == other.page.words()[other.words.clone()]
 }
 
 /// How many pages are to change if that place keeps the text: where it is known to be new, else all others.
@@ -96,30 +236,6 @@ fn is_known(finding: &Finding, keep: usize) -> bool {
 
 fn has_same_markup(one: &Place, other: &Place) -> bool {
     Markup::of_path(one.path()) == Markup::of_path(other.path())
-}
-
-/// The place whose page should keep the text: if possible one that is not new, is meant to be included, and is not in release notes; of
-/// those the one in the fewest folders, then the first. Of a file that contains another, the larger, unless it alone is new.
-fn kept(finding: &Finding) -> usize {
-    let shown = finding.shown();
-    let whole = shown.whole().filter(|&whole| !shown.places[whole].is_new || shown.places[1 - whole].is_new);
-    if let (Kind::File, Some(whole)) = (finding.kind, whole) {
-        return shown.indices[whole];
-    }
-    let depth = |place: &Place| place.path().split('/').filter(|name| *name != "..").count();
-    let key = |&index: &usize| {
-        let place = &finding.places[index];
-        (place.is_new, !is_included(place.path()), is_release_notes(place.path()), depth(place), index)
-    };
-    (0..finding.places.len()).min_by_key(key).unwrap_or_default()
-}
-
-/// Whether a page is in a folder of texts that others include.
-fn is_included(path: &str) -> bool {
-    let folders = path.split('/').rev().skip(1);
-    folders
-        .into_iter()
-        .any(|name| ["_includes", "_partials", "_snippets", "includes", "partials", "snippets"].contains(&name))
 }
 
 /// The line that includes the text of one place in another. `None` if the generator has none of its own: Hugo includes by shortcodes that

@@ -1,16 +1,21 @@
 //! Proposals for findings in small trees of pages.
 
 use super::super::finding::Proposal;
+use super::super::links::Links;
+use super::super::outcome::Outcome;
+use super::super::pages::Page;
 use super::super::request::Request;
 use super::super::run::run;
 use super::propose;
+use std::collections::BTreeMap;
 use std::fs;
+use std::sync::Arc;
 
 const COPIED: &str = "The nightly job copies every table to the second server before it removes anything from the first one, and it \
     writes down how many rows it has seen, so that the operator can compare both numbers in the morning.";
 
-/// The proposal for the only finding among these files, with paths relative to their folder.
-fn proposed(files: &[(&str, String)]) -> Option<(usize, String)> {
+/// The check of these files in a folder, with their paths relative to it.
+fn checked(files: &[(&str, String)]) -> (Outcome, String) {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files.iter().cloned().chain([(".git/HEAD", String::new())]) {
         let file = folder.path().join(name);
@@ -18,8 +23,14 @@ fn proposed(files: &[(&str, String)]) -> Option<(usize, String)> {
         fs::write(file, text).unwrap();
     }
     let outcome = run(&Request { folder: folder.path().into(), ..Request::new([folder.path()]) }).unwrap();
+    (outcome, format!("{}/", folder.path().display()))
+}
+
+/// The proposal for the only finding among these files, with paths relative to their folder.
+fn proposed(files: &[(&str, String)]) -> Option<(usize, String)> {
+    let (outcome, folder) = checked(files);
     let [finding] = &outcome.findings[..] else { panic!("{} findings", outcome.findings.len()) };
-    let relative = |how: &str| how.replace(&format!("{}/", folder.path().display()), "");
+    let relative = |how: &str| how.replace(&folder, "");
     finding.proposal.as_ref().map(|Proposal { keep, how }| (*keep, relative(how)))
 }
 
@@ -66,14 +77,16 @@ fn the_line_of_each_generator() {
         (["src/a.md", "src/b/c.md"], "book.toml", "{{#include ../a.md:nightly-job}}"),
         (["a.qmd", "b/c.qmd"], "_quarto.yml", "{{< include ../_nightly-job.qmd >}}"),
     ] {
-        let how = format!("keep the text in {} and write {expected} in {}", paths[0], paths[1]);
+        let how = format!("keep the text in {} and write {expected} in {}, or the other way round", paths[0], paths[1]);
         assert_eq!(proposed(&pages(&paths, file)), Some((0, how)), "{file}");
     }
 }
 
 #[test]
 fn a_link_without_a_generator_or_between_markups() {
-    let link = |paths: &[&str; 2]| Some((0, format!("keep the text in {} and link to it from {}", paths[0], paths[1])));
+    let link = |paths: &[&str; 2]| {
+        Some((0, format!("keep the text in {} or {}, and link to it from the other", paths[0], paths[1])))
+    };
     for (paths, file) in [(["a.md", "b/c.md"], "unrelated"), (["a.md", "b/c.rst"], "conf.py")] {
         assert_eq!(proposed(&pages(&paths, file)), link(&paths));
     }
@@ -83,7 +96,7 @@ fn a_link_without_a_generator_or_between_markups() {
     assert_eq!(proposed(&pages(&paths, "hugo.toml")), how);
     // A folder of texts that others include keeps the text.
     let paths = ["a.md", "b/_includes/c.md"];
-    let how = "keep the text in b/_includes/c.md and link to it from a.md".to_string();
+    let how = "keep the text in b/_includes/c.md and include it in a.md".to_string();
     assert_eq!(proposed(&pages(&paths, "unrelated")), Some((1, how)));
     // MkDocs without the extension for snippets.
     let mut files = pages(&["a.md", "b/c.md"], "mkdocs.yml");
@@ -111,15 +124,34 @@ fn a_whole_file_is_removed_and_a_copy_in_one_page_refers_to_the_other() {
 }
 
 #[test]
+fn copies_in_one_page_that_differ_share_a_text() {
+    let edited = COPIED.replace("nightly", "daily");
+    let how = |sections: [&str; 2]| {
+        let [one, other] = sections;
+        proposed(&[("a.md", format!("# One\n\n{one}\n\n# Other\n\n{other}\n"))]).unwrap().1
+    };
+    let share = "state once what lines 3 and 7 share, and refer to it from both";
+    assert_eq!(how([COPIED, &edited]), format!("{share} (1 word differs)"));
+    assert_eq!(how([COPIED, &COPIED.replace("rows", "`rows`")]), format!("{share} (code or markup differs)"));
+}
+
+#[test]
 fn every_page_with_the_text_is_in_the_proposal() {
     let page = |own: &str| {
         let own: String = (0..40).map(|number| format!("{own}{number} ")).collect();
         format!("{own}.\n\n{COPIED}\n")
     };
     let files = |names: &[&'static str]| names.iter().map(|name| (*name, page(name))).collect::<Vec<_>>();
-    let how = |more: &str| Some((0, format!("keep the text in a.md and link to it from {more}")));
-    assert_eq!(proposed(&files(&["a.md", "b.md", "c.md"])), how("c.md (in the other page likewise)"));
-    assert_eq!(proposed(&files(&["a.md", "b.md", "c.md", "d.md"])), how("d.md (in the other 2 pages likewise)"));
+    let how = |how: &str| Some((0, how.to_string()));
+    let one = how("keep the text in one page, such as a.md, and link to it from the others");
+    assert_eq!(proposed(&files(&["a.md", "b.md", "c.md"])), one);
+    // Links to the page that keeps the text.
+    let mut linked = files(&["a.md", "b.md", "c.md", "d.md"]);
+    linked[1].1 += "\nSee [a](a.md).\n";
+    linked[2].1 += "\nSee [a](a.md) and [b](b.md).\n";
+    linked.push(("e.md", "See [a](a.md).\n".into()));
+    let likewise = "keep the text in a.md and link to it from d.md (in the other 2 pages likewise)";
+    assert_eq!(proposed(&linked), how(likewise));
     let files = ["a.md", "b.md", "c.md"].map(|name| (name, format!("# Title\n\n{COPIED}\n")));
     assert_eq!(proposed(&files), Some((0, "keep one of them, remove the others, and redirect to it".into())));
     let files = [("a.md", format!("# One\n\n{COPIED}\n\n# Two\n\n{COPIED}\n\n# Three\n\n{COPIED}\n"))];
@@ -128,7 +160,7 @@ fn every_page_with_the_text_is_in_the_proposal() {
     // The last place is in the page that keeps the text.
     let twice = format!("{}\n\n{COPIED}\n", page("z"));
     let files = [("docs/a.md", page("a")), ("z.md", twice)];
-    assert_eq!(proposed(&files), Some((1, "keep the text in z.md and link to it from docs/a.md".into())));
+    assert_eq!(proposed(&files), Some((1, "keep the text in z.md or docs/a.md, and link to it from the other".into())));
 }
 
 /// The proposal for the only finding among these files, of which those are new.
@@ -140,7 +172,9 @@ fn proposed_with_new(files: &[(&str, String)], new: &[&str]) -> String {
     let is_new: Vec<bool> =
         finding.places.iter().map(|place| new.iter().any(|name| place.path().ends_with(name))).collect();
     finding.mark_new(&is_new);
-    propose(std::slice::from_mut(finding));
+    let pages: BTreeMap<&str, &Arc<Page>> = finding.places.iter().map(|place| (place.path(), &place.page)).collect();
+    let pages: Vec<Arc<Page>> = pages.into_values().cloned().collect();
+    propose(std::slice::from_mut(finding), Some(&Links::to(&pages, |_| true)));
     let how = finding.proposal.as_ref().unwrap().how.replace(&format!("{}/", folder.path().display()), "");
     assert!(finding.primary().is_new, "{how}");
     how
@@ -176,6 +210,115 @@ fn the_place_to_look_at_is_to_be_changed() {
     let [finding] = &outcome.findings[..] else { panic!("{} findings", outcome.findings.len()) };
     assert_eq!((finding.primary, finding.proposal.as_ref().map(|proposal| proposal.keep)), (0, Some(1)));
     assert!(finding.pairs.iter().all(|pair| pair.primary == 0));
+}
+
+/// Words that no other text has.
+fn own(name: &str, number: usize) -> String {
+    (0..number).map(|word| format!("{name}{word} ")).collect()
+}
+
+/// A page with a text among words of its own, far from what follows.
+fn page(name: &str, text: &str, after: &str) -> String {
+    format!("# {name}\n\n{}.\n\n{text}\n\n{}.\n\n{after}\n", own(name, 40), own(&format!("{name}x"), 80))
+}
+
+/// What the only finding among two pages proposes, with what follows the text in each, and further files.
+fn proposed_with(paths: [&'static str; 2], after: [&str; 2], more: &[(&'static str, &str)]) -> String {
+    let pages = [0, 1].map(|side| (paths[side], page(["alpha", "beta"][side], COPIED, after[side])));
+    let more = more.iter().map(|(path, text)| (*path, text.to_string()));
+    proposed(&pages.into_iter().chain(more).collect::<Vec<_>>()).unwrap().1
+}
+
+#[test]
+fn evidence_in_the_pages_decides_who_keeps_the_text() {
+    let is = |paths: [&'static str; 2], after: [&str; 2], more: &[(&'static str, &str)], how: &str| {
+        assert_eq!(proposed_with(paths, after, more), how);
+    };
+    let both = "keep the text in a.md or b.md, and link to it from the other";
+    let second = "keep the text in b.md and link to it from a.md";
+    is(["a.md", "b.md"], ["", ""], &[], both);
+    // The other page already links to it; not if both do.
+    let linked = "a.md already links to b.md: shorten the text in a.md";
+    is(["a.md", "b.md"], ["See [b](b.md#x).", ""], &[], linked);
+    is(
+        ["a.md", "b.md"],
+        ["See [b](b.md).", "See [a](a.md)."],
+        &[],
+        "b.md already links to a.md: shorten the text in b.md",
+    );
+    // Clearly more pages link to it.
+    let links = ["See [b](b.md).", "See [a](a.md)."];
+    is(["a.md", "b.md"], ["", ""], &[("c.md", links[0]), ("d.md", links[0])], second);
+    is(["a.md", "b.md"], ["", ""], &[("c.md", links[0])], both);
+    is(
+        ["a.md", "b.md"],
+        ["", ""],
+        &[("c.md", links[0]), ("d.md", links[0]), ("e.md", links[1]), ("f.md", links[1])],
+        both,
+    );
+    is(["a.md", "b.md"], ["", ""], &[("c.md", &links[0].repeat(5))], both);
+    // A post, and a page about what is deprecated, whatever links to them.
+    for path in ["articles/a.md", "blog/a.md", "warnings/a.md"] {
+        let how = format!("{path} already links to x/y/b.md: shorten the text in {path}");
+        is([path, "x/y/b.md"], ["See [b](../x/y/b.md).", &format!("See [a](../../{path}).")], &[], &how);
+    }
+}
+
+#[test]
+fn the_place_that_contains_the_other_keeps_the_text() {
+    let longer = COPIED.replace(", and it writes", &format!(", {} and it writes", own("more", 14)));
+    let files = [("a.md", page("alpha", COPIED, "")), ("b.md", page("beta", &longer, ""))];
+    assert_eq!(proposed(&files), Some((1, "keep the text in b.md and link to it from a.md".into())));
+}
+
+#[test]
+fn two_pages_are_decided_once() {
+    let other = own("word", 60);
+    let longer = COPIED.replace(", and it writes", &format!(", {} and it writes", own("more", 14)));
+    let text =
+        |copied: &str, other: &str| format!("{copied}\n\n{}.\n\n{other}", own(&copied[..9].replace(' ', ""), 60));
+    let files = [("a.md", page("alpha", COPIED, &other)), ("b.md", page("beta", &text(&longer, "x"), &other))];
+    let (outcome, _) = checked(&files);
+    let kept = outcome.findings.iter().map(|finding| {
+        let keep = finding.proposal.as_ref().unwrap().keep;
+        finding.places[keep].path().rsplit_once('/').unwrap().1
+    });
+    assert_eq!(kept.collect::<Vec<_>>(), ["b.md", "b.md"]);
+}
+
+#[test]
+fn includes_need_equal_texts() {
+    let how = |one: &str, other: &str| {
+        let files = [("a.md", page("alpha", one, "")), ("b.md", page("beta", other, "")), ("book.toml", String::new())];
+        proposed(&files).unwrap().1
+    };
+    let line = "keep the text in a.md and write {{#include ./a.md:alpha}} in b.md, or the other way round";
+    assert_eq!(how(COPIED, &COPIED.replace(' ', "\n")), line);
+    let edited = COPIED.replace("nightly", "daily");
+    assert_eq!(how(COPIED, &edited), format!("make the two equal (1 word differs), then {line}"));
+    let edited = edited.replace("morning", "evening");
+    assert_eq!(how(COPIED, &edited), format!("make the two equal (2 words differ), then {line}"));
+    let marked = COPIED.replace("table", "*table*");
+    assert_eq!(how(COPIED, &marked), format!("make the two equal (code or markup differs), then {line}"));
+    // Too many words.
+    let edited =
+        ["every", "second", "rows", "both", "operator"].iter().fold(edited, |text, word| text.replace(word, "other"));
+    assert_eq!(how(COPIED, &edited), "keep the text in a.md or b.md, and link to it from the other");
+    // Files that differ are not removed as they are.
+    let whole = ["a.md", "b.md"].map(|path| (path, format!("# {}\n\n{COPIED}\n", &path[..1])));
+    let how = "make the two equal (1 word differs), then keep a.md or b.md, remove the other, and redirect to the one that stays";
+    assert_eq!(proposed(&whole), Some((0, how.into())));
+}
+
+#[test]
+fn texts_that_are_included_do_not_link() {
+    let how = |paths: [&'static str; 2], more: &[(&'static str, &str)]| proposed_with(paths, ["", ""], more);
+    let own = "move the text to a page of its own in docs/snippets and include it in both";
+    assert_eq!(how(["docs/snippets/a.md", "docs/snippets/b.md"], &[]), own);
+    let included = [("c.rst", ".. include:: x/a.rst\n\n.. include:: x/b.rst\n")];
+    let own = "move the text to a page of its own in x and include it in both";
+    assert_eq!(how(["x/a.rst", "x/b.rst"], &included), own);
+    assert_eq!(how(["x/a.rst", "x/b.rst"], &[]), "keep the text in x/a.rst or x/b.rst, and link to it from the other");
 }
 
 #[test]

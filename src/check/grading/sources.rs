@@ -1,0 +1,103 @@
+//! Limits by what is in the sources of places besides their words: links from one to the other, and code that differs.
+
+use super::super::find::Kind;
+use super::super::finding::{Finding, Pair, Place};
+use super::super::grade::{Grade, Limit, Reason};
+use super::super::links::Links;
+use super::super::sources::{around, is_text, source_of};
+
+/// A text that leads to its copy and has fewer words is a teaser.
+const TEASER_WORDS: usize = 100;
+
+/// Texts in more places do not lead to each other.
+const MAX_LINKED: usize = 16;
+
+/// Of two places with more bytes than this many times those of the other one is not compared.
+const MAX_RATIO: usize = 4;
+
+/// The limits of a finding.
+pub(super) fn limits(finding: &Finding, links: &Links) -> Vec<Limit> {
+    let linked = is_linked(finding, links).then(|| {
+        let grade = if finding.words() < TEASER_WORDS { Grade::Note } else { Grade::Warning };
+        (grade, Reason::Linked)
+    });
+    let code = finding.pairs.iter().all(code_differs).then_some((Grade::Warning, Reason::Code));
+    linked.into_iter().chain(code).collect()
+}
+
+/// Whether links connect one place with all others. Of whole files, whether one leads to another of twice its length that contains it.
+fn is_linked(finding: &Finding, links: &Links) -> bool {
+    let places = &finding.places;
+    let leads = |from: &Place, to: &Place| {
+        links.leads(&from.page, &to.page) && links.leads_within(&from.page, around(from), &to.page)
+    };
+    if finding.kind == Kind::File {
+        let [pair] = &finding.pairs[..] else { return false };
+        return pair.whole().is_some_and(|whole| {
+            let [whole, part] = [&pair.places[whole], &pair.places[1 - whole]];
+            whole.words.len() >= 2 * part.words.len() && leads(part, whole)
+        });
+    }
+    let is_center = |center: usize| {
+        let mut others = (0..places.len()).filter(|&index| index != center).map(|index| &places[index]);
+        others.all(|other| leads(other, &places[center]) || leads(&places[center], other))
+    };
+    places.len() <= MAX_LINKED && (0..places.len()).any(is_center)
+}
+
+/// Whether the sources of both places have more than twice as many other words as words of prose, and differ in a fifth of all.
+fn code_differs(pair: &Pair) -> bool {
+    let sources = pair.places.each_ref().map(source_of);
+    let [short, long] = if sources[0].len() <= sources[1].len() { [0, 1] } else { [1, 0] };
+    if !pair.places.iter().all(is_text) || sources[long].len() > MAX_RATIO * sources[short].len() {
+        return false;
+    }
+    let mut words = [short, long].map(|side| (words(sources[side]), pair.places[side].words.len()));
+    words.iter().all(|(source, prose)| 3 * prose < source.len()) && {
+        words.iter_mut().for_each(|(words, _)| words.sort_unstable());
+        let [(one, _), (other, _)] = &words;
+        // 2 · shared / all < 0.8.
+        10 * shared(one, other) < 4 * (one.len() + other.len())
+    }
+}
+
+/// The words of a source: runs of letters and digits.
+fn words(source: &str) -> Vec<&str> {
+    source.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
+}
+
+/// How many words two lists in order share.
+fn shared(one: &[&str], other: &[&str]) -> usize {
+    let (mut at, mut shared) = (0, 0);
+    for word in one {
+        at += other[at..].iter().take_while(|other| other < &word).count();
+        if other.get(at) == Some(word) {
+            (at, shared) = (at + 1, shared + 1);
+        }
+    }
+    shared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn shared_words_are_those_of_both_bags(one in "[abc]( [abcd]){0,8}", other in "[abc]( [abde]){0,8}") {
+            let [mut one, mut other] = [words(&one), words(&other)];
+            let mut left: BTreeMap<&str, usize> = BTreeMap::new();
+            other.iter().for_each(|word| *left.entry(word).or_default() += 1);
+            let is_there = |word: &&&str| match left.get_mut(**word) {
+                Some(number) if *number > 0 => { *number -= 1; true }
+                _ => false,
+            };
+            let expected = one.iter().filter(is_there).count();
+            one.sort_unstable();
+            other.sort_unstable();
+            prop_assert_eq!(shared(&one, &other), expected);
+        }
+    }
+}

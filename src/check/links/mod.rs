@@ -1,0 +1,100 @@
+//! Links between pages: which page a link leads to, where it is, and which pages others include.
+//!
+//! Cost: linear in the sources. Only links to the pages of interest are kept.
+
+mod names;
+mod targets;
+
+use super::pages::Page;
+use names::{Labels, Names};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+use targets::{Kind, targets};
+
+/// A link of a page to another one. Ordered by the other page, then by position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Link {
+    /// The index of the page that it leads to.
+    to: usize,
+    is_include: bool,
+    /// Its position in the source, in bytes.
+    at: usize,
+}
+
+/// The links between the pages of a tree.
+pub(super) struct Links<'a> {
+    /// Ordered by path.
+    pages: &'a [Arc<Page>],
+    /// Those of each page, in order.
+    of_page: Vec<Vec<Link>>,
+    /// How many other pages link to each page.
+    inbound: Vec<usize>,
+    /// Whether another page includes it.
+    included: Vec<bool>,
+}
+
+impl<'a> Links<'a> {
+    /// The links to those of the pages that are wanted. The pages are ordered by path.
+    pub fn to(pages: &'a [Arc<Page>], is_wanted: impl Fn(&Page) -> bool) -> Self {
+        let wanted: Vec<bool> = pages.iter().map(|page| is_wanted(page)).collect();
+        let (names, labels) = (Names::new(pages, &wanted), Labels::new(pages, &wanted));
+        let links = |from: usize| {
+            let page = &pages[from];
+            let mut links: Vec<Link> = Vec::new();
+            for target in targets(page.markup, &page.source) {
+                let to = match (target.kind, target.text.split_once('#')) {
+                    (Kind::Label, Some((_, label))) => names.find(from, target.text).or_else(|| labels.find(label)),
+                    (Kind::Label, None) => labels.find(target.text).or_else(|| names.find(from, target.text)),
+                    (Kind::Path | Kind::Include, _) => names.find(from, target.text),
+                };
+                let is_include = target.kind == Kind::Include;
+                links.extend(to.filter(|&to| to != from).map(|to| Link { to, is_include, at: target.at }));
+            }
+            links.sort_unstable();
+            links
+        };
+        let of_page: Vec<Vec<Link>> = (0..pages.len()).into_par_iter().map(links).collect();
+        let (mut inbound, mut included) = (vec![0; pages.len()], vec![false; pages.len()]);
+        for links in &of_page {
+            for link in links.chunk_by(|one, other| (one.to, one.is_include) == (other.to, other.is_include)) {
+                match link[0].is_include {
+                    true => included[link[0].to] = true,
+                    false => inbound[link[0].to] += 1,
+                }
+            }
+        }
+        Links { pages, of_page, inbound, included }
+    }
+
+    /// The index of a page.
+    fn index(&self, page: &Page) -> Option<usize> {
+        self.pages.binary_search_by(|other| other.path.cmp(&page.path)).ok()
+    }
+
+    /// Whether a page links to another one, which is wanted.
+    pub fn leads(&self, from: &Page, to: &Page) -> bool {
+        self.leads_within(from, 0..usize::MAX, to)
+    }
+
+    /// Whether these bytes of a page have a link to another page, which is wanted.
+    pub fn leads_within(&self, from: &Page, bytes: Range<usize>, to: &Page) -> bool {
+        let (Some(from), Some(to)) = (self.index(from), self.index(to)) else { return false };
+        let links = &self.of_page[from];
+        let first = links.partition_point(|link| *link < Link { to, is_include: false, at: bytes.start });
+        links.get(first).is_some_and(|link| link.to == to && !link.is_include && link.at < bytes.end)
+    }
+
+    /// How many other pages link to a page, which is wanted.
+    pub fn inbound(&self, page: &Page) -> usize {
+        self.index(page).map_or(0, |page| self.inbound[page])
+    }
+
+    /// Whether another page includes a page, which is wanted.
+    pub fn is_included(&self, page: &Page) -> bool {
+        self.index(page).is_some_and(|page| self.included[page])
+    }
+}
+
+#[cfg(test)]
+mod tests;

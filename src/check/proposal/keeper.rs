@@ -1,0 +1,133 @@
+//! Which page should keep a text: by evidence in the pages, the same for all findings of two pages.
+
+use super::super::find::Kind;
+use super::super::finding::{Finding, Pair, Place};
+use super::super::grading::{is_in_posts, is_release_notes};
+use super::super::links::Links;
+use super::super::pages::Page;
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+/// A place contains another one if it has this share of its words, in percent, and is longer by [`LONGER_PERCENT`].
+const CONTAINED_PERCENT: usize = 95;
+const LONGER_PERCENT: usize = 25;
+
+/// Of more pages, each is compared with the best so far instead of all others.
+const MAX_COMPARED: usize = 8;
+
+/// Names of folders of texts that others include.
+const INCLUDED: [&str; 10] = [
+    "_includes",
+    "_include",
+    "_partials",
+    "_snippets",
+    "_shared",
+    "includes",
+    "partials",
+    "snippets",
+    "shared",
+    "fragments",
+];
+
+/// Names of folders of pages that readers should not start from.
+const DEPRECATED: [&str; 7] = ["deprecated", "deprecations", "warnings", "legacy", "archive", "archived", "obsolete"];
+
+/// The place that keeps a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Kept {
+    pub index: usize,
+    /// Whether there is evidence for it. If not, each of the pages could keep the text.
+    pub is_sure: bool,
+}
+
+/// Decides which page keeps a text.
+pub(super) struct Keepers<'a> {
+    links: &'a Links<'a>,
+    /// Pairs of paths: the second page has a place within a longer one of the first.
+    contained: BTreeSet<[String; 2]>,
+}
+
+impl<'a> Keepers<'a> {
+    pub fn new(findings: &[Finding], links: &'a Links) -> Self {
+        let pairs = findings.iter().flat_map(|finding| &finding.pairs);
+        let paths = |[whole, part]: [&Place; 2]| [whole.path().to_string(), part.path().to_string()];
+        Keepers { links, contained: pairs.filter_map(whole_and_part).map(paths).collect() }
+    }
+
+    /// The place that keeps the text of a finding: if possible one that is not new.
+    pub fn of(&self, finding: &Finding) -> Kept {
+        let places = &finding.places;
+        let is_new = places.iter().all(|place| place.is_new);
+        let mut candidates: Vec<usize> = (0..places.len()).filter(|&index| places[index].is_new == is_new).collect();
+        let is_known = candidates.len() < places.len();
+        // Places are ordered by page.
+        candidates.dedup_by_key(|index| places[*index].path());
+        let page = |index: usize| &*places[index].page;
+        let index = match candidates.len() <= MAX_COMPARED {
+            true => {
+                let is_better = |one: usize, other: usize| one != other && self.order(page(one), page(other)).is_lt();
+                let wins = |one: usize| candidates.iter().filter(|&&other| is_better(one, other)).count();
+                candidates.iter().copied().rev().max_by_key(|&index| wins(index))
+            }
+            false => candidates
+                .iter()
+                .copied()
+                .reduce(|best, index| if self.order(page(index), page(best)).is_lt() { index } else { best }),
+        };
+        let index = index.unwrap_or_default();
+        let mut others = candidates.iter().filter(|other| **other != index);
+        let is_sure = is_known || others.all(|&other| self.evidence(page(index), page(other)).is_lt());
+        Kept { index, is_sure }
+    }
+
+    /// Whether other pages include the text of a page.
+    pub fn is_included(&self, page: &Page) -> bool {
+        let (folder, file) = page.path.rsplit_once('/').unwrap_or(("", &page.path));
+        let is_partial = file.starts_with('_') && !file.starts_with("_index.");
+        is_partial || folder.split('/').any(|name| INCLUDED.contains(&name)) || self.links.is_included(page)
+    }
+
+    /// Which of two pages should keep a text: the smaller. Without evidence, the one in fewer folders, then the first.
+    fn order(&self, one: &Page, other: &Page) -> Ordering {
+        let depth = |page: &Page| page.path.split('/').filter(|name| *name != "..").count();
+        let by_path = || depth(one).cmp(&depth(other)).then_with(|| one.path.cmp(&other.path));
+        self.evidence(one, other).then_with(by_path)
+    }
+
+    /// Which of two pages should keep a text: the smaller. Equal without evidence.
+    fn evidence(&self, one: &Page, other: &Page) -> Ordering {
+        let leads = |from, to| self.links.leads(from, to);
+        self.rank(one)
+            .cmp(&self.rank(other))
+            .then_with(|| leads(one, other).cmp(&leads(other, one)))
+            .then_with(|| self.contains(other, one).cmp(&self.contains(one, other)))
+            .then_with(|| self.has_more_links(other, one).cmp(&self.has_more_links(one, other)))
+    }
+
+    /// What the path of a page says: those with a lower rank keep a text.
+    fn rank(&self, page: &Page) -> [bool; 3] {
+        let mut folders = page.path.split('/').rev().skip(1);
+        let is_deprecated = folders.any(|name| DEPRECATED.contains(&name.to_ascii_lowercase().as_str()));
+        [!self.is_included(page), is_release_notes(&page.path), is_deprecated || is_in_posts(&page.path)]
+    }
+
+    fn contains(&self, whole: &Page, part: &Page) -> bool {
+        !self.contained.is_empty() && self.contained.contains(&[whole.path.clone(), part.path.clone()])
+    }
+
+    /// Whether clearly more pages link to one page than to another.
+    fn has_more_links(&self, one: &Page, other: &Page) -> bool {
+        let [one, other] = [one, other].map(|page| self.links.inbound(page));
+        one >= 2 * other && one >= other + 2
+    }
+}
+
+/// The places of a pair as the longer one and the one that it contains, if it contains it.
+fn whole_and_part(pair: &Pair) -> Option<[&Place; 2]> {
+    let [one, other] = pair.places.each_ref();
+    let [whole, part] = if one.words.len() > other.words.len() { [one, other] } else { [other, one] };
+    let is_longer = 100 * whole.words.len() >= (100 + LONGER_PERCENT) * part.words.len();
+    let is_file = pair.kind == Kind::File && pair.whole().is_some();
+    let is_contained = is_file || 100 * pair.matched >= CONTAINED_PERCENT * part.words.len();
+    (is_longer && is_contained).then_some([whole, part])
+}

@@ -1,0 +1,51 @@
+//! What the source of a place has besides its words: code, targets of links, directives; and what is around it.
+
+use super::finding::Place;
+use crate::prose::{Kind, Markup};
+use std::ops::Range;
+
+/// Words before and after a place that belong to it.
+const WORDS_BEFORE: usize = 100;
+const WORDS_AFTER: usize = 60;
+
+/// The bytes of a place: from its first word to its last.
+pub(super) fn bytes_of(place: &Place) -> Range<usize> {
+    place.page.prose.source_of(place.page.span(place.words.clone()))
+}
+
+/// The source of a place, with the rest of its last line, where the target of a link may be.
+pub(super) fn source_of(place: &Place) -> &str {
+    let (source, Range { start, end }) = (&place.page.source, bytes_of(place));
+    let rest = source.get(end..).unwrap_or_default();
+    let line = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
+    source.get(start..end + line).unwrap_or_default()
+}
+
+/// Whether the sources of two places are equal except for white space.
+pub(super) fn are_equal(one: &Place, other: &Place) -> bool {
+    let [one, other] = [one, other].map(|place| source_of(place).split_whitespace());
+    one.eq(other)
+}
+
+/// Whether the source of a page is text with markup, in which little is neither prose nor code.
+pub(super) fn is_text(place: &Place) -> bool {
+    use Markup::{AsciiDoc, Markdown, Mdx, Notebook, ReStructuredText};
+    matches!(place.page.markup, Markdown | Mdx | ReStructuredText | AsciiDoc | Notebook)
+}
+
+/// The bytes around a place where it may lead to its copy: from the heading before it, or some words before, to some words after it.
+pub(super) fn around(place: &Place) -> Range<usize> {
+    let page = &place.page;
+    let blocks = page.prose.blocks();
+    let start_of = |word: usize| page.prose.source_of(page.span(word..word + 1)).start;
+    let first = page.parts(place.words.start..place.words.start + 1).next().map(|part| part.block);
+    let heading = first.and_then(|first| match blocks[first].kind {
+        Kind::Heading(_) => Some(first),
+        _ => blocks[first].section,
+    });
+    let heading = heading.map_or(0, |heading| page.prose.source_of(blocks[heading].text.clone()).start);
+    let before = place.words.start.checked_sub(WORDS_BEFORE).map_or(0, start_of);
+    let after = place.words.end + WORDS_AFTER;
+    let after = if after < page.words().len() { start_of(after) } else { page.source.len() };
+    heading.max(before)..after
+}
