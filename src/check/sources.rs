@@ -23,7 +23,7 @@ pub(super) fn source_of(place: &Place) -> &str {
 
 /// Whether the sources of two places are equal except for white space.
 pub(super) fn are_equal(one: &Place, other: &Place) -> bool {
-    let [one, other] = [one, other].map(|place| source_of(place).split_whitespace());
+    let [one, other] = [one, other].map(|place| source_of(place).split_ascii_whitespace());
     one.eq(other)
 }
 

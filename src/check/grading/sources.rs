@@ -52,22 +52,26 @@ fn code_differs(pair: &Pair) -> bool {
     if !pair.places.iter().all(is_text) || sources[long].len() > MAX_RATIO * sources[short].len() {
         return false;
     }
-    let mut words = [short, long].map(|side| (words(sources[side]), pair.places[side].words.len()));
-    words.iter().all(|(source, prose)| 3 * prose < source.len()) && {
-        words.iter_mut().for_each(|(words, _)| words.sort_unstable());
-        let [(one, _), (other, _)] = &words;
+    let is_code = |side: usize| 3 * pair.places[side].words.len() < words(sources[side]).count();
+    is_code(short) && is_code(long) && {
+        let [one, other] = sources.map(|source| {
+            let mut words: Vec<&[u8]> = words(source).collect();
+            words.sort_unstable();
+            words
+        });
         // 2 · shared / all < 0.8.
-        10 * shared(one, other) < 4 * (one.len() + other.len())
+        10 * shared(&one, &other) < 4 * (one.len() + other.len())
     }
 }
 
-/// The words of a source: runs of letters and digits.
-fn words(source: &str) -> Vec<&str> {
-    source.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
+/// The words of a source: runs of letters and digits. Every character beyond ASCII counts as a letter.
+fn words(source: &str) -> impl Iterator<Item = &[u8]> {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
+    source.as_bytes().split(move |byte| !is_word(byte)).filter(|word| !word.is_empty())
 }
 
 /// How many words two lists in order share.
-fn shared(one: &[&str], other: &[&str]) -> usize {
+fn shared(one: &[&[u8]], other: &[&[u8]]) -> usize {
     let (mut at, mut shared) = (0, 0);
     for word in one {
         at += other[at..].iter().take_while(|other| other < &word).count();
@@ -87,10 +91,10 @@ mod tests {
     proptest! {
         #[test]
         fn shared_words_are_those_of_both_bags(one in "[abc]( [abcd]){0,8}", other in "[abc]( [abde]){0,8}") {
-            let [mut one, mut other] = [words(&one), words(&other)];
-            let mut left: BTreeMap<&str, usize> = BTreeMap::new();
+            let [mut one, mut other] = [&one, &other].map(|words_of| words(words_of).collect::<Vec<_>>());
+            let mut left: BTreeMap<&[u8], usize> = BTreeMap::new();
             other.iter().for_each(|word| *left.entry(word).or_default() += 1);
-            let is_there = |word: &&&str| match left.get_mut(**word) {
+            let is_there = |word: &&&[u8]| match left.get_mut(**word) {
                 Some(number) if *number > 0 => { *number -= 1; true }
                 _ => false,
             };

@@ -2,14 +2,17 @@
 
 use super::super::pages::Page;
 use super::targets::labels;
+use memchr::{memchr2, memchr3, memrchr};
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::path::Component;
 use std::sync::Arc;
 
 /// Extensions of pages, and of what is made of them.
-const EXTENSIONS: &str =
-    "md markdown mdown mkd mkdn qmd rmd mdx rst rest adoc asciidoc asc html htm xhtml txt text ipynb";
+const EXTENSIONS: [&str; 19] = [
+    "md", "markdown", "mdown", "mkd", "mkdn", "qmd", "rmd", "mdx", "rst", "rest", "adoc", "asciidoc", "asc", "html",
+    "htm", "xhtml", "txt", "text", "ipynb",
+];
 
 /// Names of files that stand for their folder.
 const INDEXES: [&str; 3] = ["index", "readme", "_index"];
@@ -52,18 +55,27 @@ impl<'a> Names<'a> {
 
     /// The wanted page that a target in a page means. `None` if several are as likely.
     pub fn find(&self, from: usize, target: &str) -> Option<usize> {
-        let (path, is_url) = path_of(target)?;
-        // Most targets are none of these pages. An index stands for its folder.
-        let last = path.rsplit_once('/').map_or(path, |(_, last)| last);
-        let last = stem(last);
-        if !matches!(last, "" | "." | "..") && !is_index(last) && !self.by_last.contains_key(last) {
+        if !self.may_be_wanted(target) {
             return None;
         }
+        let (path, is_url) = path_of(target)?;
         let names = names_in(path);
         let is_relative = !is_url && !path.starts_with('/');
         let exact = if is_relative { self.relative(from, &names) } else { None };
         let found = exact.or_else(|| self.longest(from, &names, is_url, is_relative))?;
         self.wanted[found].then_some(found)
+    }
+
+    /// Whether a target may be one of the pages, by its last name. Most are not, so this comes first.
+    fn may_be_wanted(&self, target: &str) -> bool {
+        let bytes = target.as_bytes();
+        let path = &target[..memchr2(b'#', b'?', bytes).unwrap_or(bytes.len())];
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let last = memrchr(b'/', path.as_bytes()).map_or(path, |slash| &path[slash + 1..]);
+        // An index stands for its folder, and marks around a name are removed later.
+        let has_marks = || memchr3(b':', b'$', b'}', last.as_bytes()).is_some() || last.ends_with('-');
+        let name = stem(last);
+        self.by_last.contains_key(name) || matches!(name, "" | "." | "..") || is_index(name) || has_marks()
     }
 
     /// The page with that path from the folder of another one.
@@ -154,8 +166,9 @@ fn names_in(path: &str) -> Vec<&str> {
 
 /// The name of a file without the extension of a page.
 fn stem(file: &str) -> &str {
-    let is_page = |ending: &str| EXTENSIONS.split(' ').any(|known| ending.eq_ignore_ascii_case(known));
-    file.rsplit_once('.').filter(|(_, ending)| is_page(ending)).map_or(file, |(stem, _)| stem)
+    let is_page = |ending: &str| EXTENSIONS.iter().any(|known| ending.eq_ignore_ascii_case(known));
+    let dot = memrchr(b'.', file.as_bytes()).filter(|dot| is_page(&file[dot + 1..]));
+    dot.map_or(file, |dot| &file[..dot])
 }
 
 fn is_index(file: &str) -> bool {
