@@ -172,12 +172,7 @@ struct Found<'a> {
     cut_short: usize,
 }
 
-fn found<'a>(
-    pages: &'a [Arc<Page>],
-    rules: &Rules,
-    options: &find::FindOptions,
-    with_covered: bool,
-) -> Found<'a> {
+fn found<'a>(pages: &'a [Arc<Page>], rules: &Rules, options: &find::FindOptions, with_covered: bool) -> Found<'a> {
     let scopes = rules.of(pages);
     let documents: Vec<Document> =
         pages.iter().zip(&scopes.of_page).map(|(page, &scope)| page.document(scope)).collect();

@@ -7,7 +7,7 @@ use super::super::links::Links;
 use super::super::sources::{around, is_text, source_of};
 
 /// A text that leads to its copy and has fewer words is a teaser.
-const TEASER_WORDS: usize = 100;
+const TEASER_WORDS: usize = 60;
 
 /// Texts in more places do not lead to each other.
 const MAX_LINKED: usize = 16;
@@ -35,7 +35,8 @@ fn is_linked(finding: &Finding, links: &Links) -> bool {
         let [pair] = &finding.pairs[..] else { return false };
         return pair.whole().is_some_and(|whole| {
             let [whole, part] = [&pair.places[whole], &pair.places[1 - whole]];
-            whole.words.len() >= 2 * part.words.len() && leads(part, whole)
+            // The place in the whole can be a part of it.
+            whole.page.words().len() >= 2 * part.page.words().len() && leads(part, whole)
         });
     }
     let is_center = |center: usize| {

@@ -101,8 +101,8 @@ fn texts_that_lead_to_their_copies() {
     is(COPIED, ["", "See [elsewhere](c.md)."], Grade::Error, &[]);
     is(COPIED, [&format!("{link}\n\n## Other"), ""], Grade::Error, &[]);
     is(COPIED, [&format!("{link} {far}"), &format!("{} {link}", far.replace("word", "more"))], Grade::Error, &[]);
-    is(&words(99), ["", link], Grade::Note, &[Reason::Linked]);
-    is(&words(100), ["", link], Grade::Warning, &[Reason::Linked]);
+    is(&words(59), ["", link], Grade::Note, &[Reason::Linked]);
+    is(&words(60), ["", link], Grade::Warning, &[Reason::Linked]);
 }
 
 #[test]

@@ -105,10 +105,9 @@ fn slashed(path: &Path) -> String {
 pub(super) struct Generators(BTreeMap<PathBuf, (Option<Found>, bool)>);
 
 impl Generators {
-    /// The generator of a page, given as an absolute path without links: the nearest one upward that reads its markup, up to the root of
+    /// The generator of a page of this markup, given as an absolute path without links: the nearest one upward that reads its markup, up to the root of
     /// the repository.
-    pub fn of(&mut self, page: &Path) -> Option<Found> {
-        let markup = Markup::of_path(page)?;
+    pub fn of(&mut self, page: &Path, markup: Markup) -> Option<Found> {
         for folder in page.ancestors().skip(1) {
             let known = self.0.entry(folder.to_path_buf());
             let (found, is_root) = known.or_insert_with(|| look_up(folder));
@@ -164,7 +163,7 @@ mod tests {
         }
         let mut generators = Generators::default();
         let mut of = |path: &str| {
-            let found = generators.of(&root.join(path))?;
+            let found = generators.of(&root.join(path), Markup::of_path(path)?)?;
             Some((found.generator, found.path(&root.join(path))))
         };
         assert_eq!(of("page.md"), Some((Generator::MkDocs, "page.md".into())));

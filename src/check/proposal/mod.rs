@@ -8,7 +8,6 @@ use super::finding::{Finding, Place, Proposal};
 use super::grade::Grade;
 use super::links::Links;
 use super::sources;
-use crate::prose::Markup;
 use generator::{Found, Generator, Generators};
 use keeper::{Keepers, Kept};
 
@@ -94,7 +93,9 @@ impl<'a> Change<'a> {
         if self.is_linked {
             return format!("{other} already links to {kept}: shorten the text in {other}{}", self.more());
         }
-        let found = generators.of(&self.other.page.place).filter(|_| has_same_markup(self.kept, self.other));
+        let found = generators
+            .of(&self.other.page.place, self.other.page.markup)
+            .filter(|_| has_same_markup(self.kept, self.other));
         match self.difference() {
             Some(_) if !self.can_be_equal() && !self.included[0] => self.link(""),
             difference => self.include(found.as_ref(), difference),
@@ -235,7 +236,7 @@ fn is_known(finding: &Finding, keep: usize) -> bool {
 }
 
 fn has_same_markup(one: &Place, other: &Place) -> bool {
-    Markup::of_path(one.path()) == Markup::of_path(other.path())
+    one.page.markup == other.page.markup
 }
 
 /// The line that includes the text of one place in another. `None` if the generator has none of its own: Hugo includes by shortcodes that
