@@ -61,7 +61,7 @@ pub use paired::{DocumentPair, DocumentPairs, PairedPassage};
 pub use presets::{CONTAIN_PRESETS, ContainPreset};
 pub use reading::PassageCounts;
 pub use repeats::{Place, Repeat, repeats};
-pub use runs::ContainOptions;
+pub use runs::{ContainOptions, ShareOf, ShortDocuments};
 pub use uncontained::{Container, ContainmentVerdict, Uncontained, find_uncontained};
 pub use units::CutUnit;
 

@@ -1,4 +1,4 @@
-//! Containment decides: documents that others contain are left out.
+//! Containment decides: documents that others contain, or that contain one of the reference, are left out.
 
 use super::by_passages::as_source;
 use super::decider::{Decider, Decisions, Sides};
@@ -9,7 +9,7 @@ use super::request::{CleanOptions, OnError};
 use super::scan::{check_read, with_options};
 use crate::engine::Observer;
 use crate::error::Error;
-use crate::passages::{ContainOptions, ContainmentVerdict, PassageCounts, Uncontained, find_uncontained};
+use crate::passages::{ContainOptions, ContainmentVerdict, PassageCounts, ShareOf, Uncontained, find_uncontained};
 use crate::similarity::Threshold;
 use crate::source::{self, Input};
 use serde::Serialize;
@@ -36,7 +36,7 @@ struct ContainmentRecord<'a> {
 
 impl Decider for ByContainment<'_> {
     fn request(&self) -> Result<Request, Error> {
-        let ContainOptions { tokenizer, shingle, min_coverage, min_coverage_all, .. } = self.contain;
+        let ContainOptions { tokenizer, shingle, min_coverage, min_coverage_all, of, .. } = self.contain;
         let mut request = with_options(Request::new(), self.options)?;
         let rows = [
             ("algo", "containment".into()),
@@ -44,6 +44,7 @@ impl Decider for ByContainment<'_> {
             ("shingle", (*shingle).into()),
             ("minimum coverage", shown(*min_coverage).into()),
             ("minimum coverage by all", min_coverage_all.map(shown).into()),
+            ("side of the coverage", of.name().into()),
         ];
         request.extend(rows.map(|(name, value)| (name.to_string(), value)));
         Ok(request)
@@ -66,7 +67,7 @@ impl Decider for ByContainment<'_> {
         let (names, on_error) = (inputs.names(), self.options.on_error);
         let decide = |out: &mut dyn Write| {
             let mut files = conditions.files(&names, on_error);
-            found.verdicts().try_for_each(|verdict| take(&verdict, &mut files, self.options.worded_problem, out))?;
+            found.verdicts().try_for_each(|verdict| self.take(&verdict, &mut files, out))?;
             decisions::list_further_names(inputs, &mut *out)?;
             out.flush().map(|()| files)
         };
@@ -115,33 +116,36 @@ impl ByContainment<'_> {
         check_read(self.options, documents, (failed, skipped), &input.counts())?;
         Ok((found, watch.conditions()))
     }
+
+    /// Takes the verdict on a record, and lists it if it is left out.
+    fn take(&self, verdict: &ContainmentVerdict<'_>, files: &mut Files<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let found = Found::of(verdict.error.is_some(), verdict.is_skipped, verdict.keep);
+        if files.take(verdict.place, found).is_none() {
+            return Ok(());
+        }
+        let partner = verdict.container.map(|other| Partner {
+            file: Some(other.place.path),
+            record: other.place.line,
+            id: other.id,
+        });
+        let (contained_in, contains) = match self.contain.of {
+            ShareOf::Document => (partner, None),
+            ShareOf::Reference => (None, partner),
+        };
+        let error = verdict.error.map(self.options.worded_problem);
+        let removed = Removed {
+            contained_in,
+            contains,
+            coverage: verdict.container.map(|other| other.coverage.value()),
+            coverage_all: verdict.container.and_then(|other| other.coverage_all).map(|share| share.value()),
+            error: error.as_deref(),
+            ..Removed::at(verdict.place, verdict.id)
+        };
+        decisions::line(out, &removed)
+    }
 }
 
 /// A share; the least one is that of any run.
 fn shown(least: Threshold) -> String {
     if least == Threshold::LEAST { "any run".into() } else { least.to_string() }
-}
-
-/// Takes the verdict on a record, and lists it if it is left out.
-fn take(
-    verdict: &ContainmentVerdict<'_>,
-    files: &mut Files<'_>,
-    worded: fn(&str) -> String,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let found = Found::of(verdict.error.is_some(), verdict.is_skipped, verdict.keep);
-    if files.take(verdict.place, found).is_none() {
-        return Ok(());
-    }
-    let partner =
-        verdict.container.map(|other| Partner { file: Some(other.place.path), record: other.place.line, id: other.id });
-    let error = verdict.error.map(worded);
-    let removed = Removed {
-        contained_in: partner,
-        coverage: verdict.container.map(|other| other.coverage.value()),
-        coverage_all: verdict.container.and_then(|other| other.coverage_all).map(|share| share.value()),
-        error: error.as_deref(),
-        ..Removed::at(verdict.place, verdict.id)
-    };
-    decisions::line(out, &removed)
 }

@@ -156,6 +156,9 @@ pub(super) struct Removed<'a> {
     /// The document that contains it, the share of its runs that stand there, and with a reference that in all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contained_in: Option<Partner<'a>>,
+    /// The document of the reference that it contains, with the share of the runs of that one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contains: Option<Partner<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -391,6 +394,7 @@ impl<'a> Removed<'a> {
             same_file: None,
             cut: None,
             contained_in: None,
+            contains: None,
             coverage: None,
             coverage_all: None,
         }

@@ -168,7 +168,8 @@ pub fn cut_passages(
 }
 
 /// Writes the files of these paths into the folder `output`, without the documents that others contain, as
-/// [`find_uncontained`](crate::passages::find_uncontained) decides; with [`against`](CleanOptions::against), that a reference contains.
+/// [`find_uncontained`](crate::passages::find_uncontained) decides; with [`against`](CleanOptions::against), that a reference contains,
+/// or that contain a document of it.
 /// Without a folder, only decides. See the [module](self) for the folder. `review` gets the decisions, and warnings about the
 /// input, before anything is written, unless an earlier run has decided.
 ///

@@ -11,7 +11,7 @@ use super::arguments::{
     self, OnError, Signing, compare as compare_arguments, contain as contain_arguments, passages as passage_arguments,
     scan as scan_arguments, signing,
 };
-pub use super::contain::remarks_on_short;
+pub use super::contain::{hint_of_share, remarks_on_short};
 pub use super::index::{answer, unanswered};
 use super::input::check_not_empty;
 pub use super::input::{PLACE, PLACES_OF_CONTAINED, PLACES_OF_PAIR, ids_repeat};

@@ -15,11 +15,14 @@ use super::standard_output::{WholeLines, refuse_closed_output};
 use super::stats::{Failure, INCOMPLETE, end_on_signals, with_stats, write_stats};
 use super::status::{Status, usage_error};
 use super::terminal::{Terminal, bytes, count, counted};
+use crate::readable::shortened_id;
 use neardups::Error;
 use neardups::algorithm::parameter::THRESHOLD;
 use neardups::clean::{self, CleanOptions, Cleaned};
 use neardups::hash;
-use neardups::passages::{self, ContainOptions, ContainPreset, ContainmentVerdict, PassageCounts, Uncontained};
+use neardups::passages::{
+    self, ContainOptions, ContainPreset, ContainmentVerdict, PassageCounts, ShareOf, ShortDocuments, Uncontained,
+};
 use neardups::report::PassageLines;
 use neardups::similarity::Threshold;
 use neardups::source::{self, Input, ReadOptions, Source};
@@ -72,6 +75,8 @@ impl Request {
         }
         // Either bound that is typed replaces those of the preset, which are one share.
         let (min_coverage, min_coverage_all) = match (arguments.min_coverage, arguments.min_coverage_all) {
+            // What several documents have of the reference together does not say which one to leave out.
+            (one, None) if arguments.of == ShareOf::Reference => (one.unwrap_or(defaults.min_coverage), None),
             (None, None) => (defaults.min_coverage, defaults.min_coverage_all),
             (None, Some(all)) if preset.is_some() => (all, Some(all)),
             (one, all) => (one.unwrap_or(defaults.min_coverage), all),
@@ -82,6 +87,7 @@ impl Request {
             shingle: arguments.shingle.map_or(defaults.shingle, |shingle| shingle as usize),
             min_coverage,
             min_coverage_all,
+            of: arguments.of,
             max_passages: arguments.max_passages.value as usize,
             threads: run.threads,
             memory: run.memory.map_or(defaults.memory, |memory| memory.value),
@@ -196,7 +202,7 @@ fn refuse_of_scan(arguments: &scan::Arguments) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses `--max-passages`, `--min-coverage-all` and `--on-error` where they have no effect.
+/// Refuses `--of`, `--max-passages`, `--min-coverage-all` and `--on-error` where they have no effect.
 fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
     let Arguments { emit, on_error, output, .. } = arguments;
     let what = emit.name();
@@ -209,6 +215,7 @@ fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
         let why = "standard input (-) cannot be written back to a folder: name files or folders (--emit kept writes to standard output)";
         return Err(usage_error(why));
     }
+    refuse_of_reference(arguments)?;
     if *emit != Emit::Containments && arguments.max_passages.is_typed {
         return Err(usage_error(format!("--max-passages has no effect on {what}: use --emit containments")));
     }
@@ -224,6 +231,26 @@ fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
     if on_error.is_typed && on_error.value != OnError::Fail && !decides {
         return Err(usage_error(
             "--on-error keep and --on-error drop have an effect only on verdicts and kept records: add --emit verdicts or --emit kept",
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses `--of reference` where it has no effect, and what has none with it.
+fn refuse_of_reference(arguments: &Arguments) -> Result<(), Error> {
+    if arguments.of == ShareOf::Document {
+        return Ok(());
+    }
+    if arguments.emit != Emit::Kept {
+        return Err(usage_error(
+            "--of reference has an effect only on --output and --emit kept: to list how much of each reference document stands in \
+             the documents, swap the sides (dedup contain REFERENCE --against DOCUMENTS)",
+        ));
+    }
+    if arguments.min_coverage_all.is_some() {
+        return Err(usage_error(
+            "--min-coverage-all has no effect with --of reference, which leaves out a document for what it has of one reference \
+             document: use --min-coverage",
         ));
     }
     Ok(())
@@ -275,7 +302,11 @@ fn execute(
         let terminal = Terminal::new(request.quiet, total.map(|(a, b)| a + b)).with_rejects(rejects);
         input::warn_of_globs(&terminal, &[&request.paths, &request.against], &request.source);
         markup::hint_of_pages(&terminal, &request.paths, &request.source);
-        input::report_shared(&terminal, &input, reference.as_ref(), ["searched", "looked for"]);
+        let done = match request.options.of {
+            ShareOf::Document => ["searched", "looked for"],
+            ShareOf::Reference => ["looked for", "searched"],
+        };
+        input::report_shared(&terminal, &input, reference.as_ref(), done);
         let result = search(&mut input, &mut reference, &request, &terminal);
         terminal.done();
         let (written, result) = terminal.finish_rejects(result)?;
@@ -309,8 +340,10 @@ struct Written {
     records: u64,
     /// Documents that are not kept, if that was decided.
     dropped: Option<u64>,
-    /// Documents without a run, and those of the reference.
-    short: [u64; 2],
+    /// Documents without a run.
+    short: ShortDocuments,
+    /// Why nothing was left out, if the share is probably of the wrong side.
+    hint: Option<String>,
     /// Whether more of the reference was kept than is needed.
     exceeds_filter: bool,
     /// What was written to a folder.
@@ -359,8 +392,8 @@ fn write_containments(
         check_failed(request.on_error, found.counts().failed, "the results that were written are incomplete")
     });
     let (counts, exceeds_filter) = (found.counts().clone(), found.exceeds_filter());
-    let short = [found.short(), found.short_references()];
-    Ok((Written { counts, records, dropped: None, short, exceeds_filter, cleaned: None }, result))
+    let short = found.short().clone();
+    Ok((Written { counts, records, short, exceeds_filter, ..Written::default() }, result))
 }
 
 fn write_pairs(
@@ -388,9 +421,9 @@ fn write_pairs(
         out.finish()
     });
     let (mut counts, exceeds_filter) = (found.counts().clone(), found.exceeds_filter());
-    let short = [found.short(), found.short_references()];
+    let short = found.short().clone();
     counts.spilled += spilled;
-    Ok((Written { counts, records, dropped: None, short, exceeds_filter, cleaned: None }, result))
+    Ok((Written { counts, records, short, exceeds_filter, ..Written::default() }, result))
 }
 
 fn write_verdicts(
@@ -431,14 +464,15 @@ fn write_kept(
         Ok(records)
     });
     let records = written.as_ref().copied().unwrap_or_default();
-    Ok((decided(&found, records), written.map(drop)))
+    let hint = hint_of_share(&found, &request.options);
+    Ok((Written { hint, ..decided(&found, records) }, written.map(drop)))
 }
 
 fn decided(found: &Uncontained, records: u64) -> Written {
     let counts = found.counts().clone();
     let (dropped, exceeds_filter) = (Some(found.dropped()), found.exceeds_filter());
-    let short = [found.short(), found.short_references()];
-    Written { counts, records, dropped, short, exceeds_filter, cleaned: None }
+    let short = found.short().clone();
+    Written { counts, records, dropped, short, exceeds_filter, hint: None, cleaned: None }
 }
 
 /// Writes the files without the documents that others contain.
@@ -455,7 +489,7 @@ fn write_folder(request: &Request, terminal: &Terminal) -> Result<Found, Error> 
     let (folder, mut decided_now) = (request.output.as_deref(), None);
     let mut review = |found: &Uncontained, warnings: &[String]| {
         warnings.iter().for_each(|warning| terminal.warning(warning));
-        decided_now = Some(decided(found, 0));
+        decided_now = Some(Written { hint: hint_of_share(found, &request.options), ..decided(found, 0) });
     };
     let cleaned = clean::clean_uncontained(&request.paths, folder, &request.options, &options, terminal, &mut review);
     terminal.done();
@@ -468,6 +502,27 @@ fn write_folder(request: &Request, terminal: &Terminal) -> Result<Found, Error> 
     Ok((Written { counts, records, cleaned: Some(cleaned), ..written }, Ok(())))
 }
 
+/// The least ratio of the median lengths of documents and reference documents from which a share of a document is rarely reached.
+const MUCH_LONGER: u32 = 10;
+
+/// Why nothing was left out, if the reference documents are much shorter than the documents.
+pub fn hint_of_share(found: &Uncontained, options: &ContainOptions) -> Option<String> {
+    let ContainOptions { min_coverage, min_coverage_all, of, .. } = *options;
+    let is_any = min_coverage == Threshold::LEAST || min_coverage_all == Some(Threshold::LEAST);
+    if is_any || of == ShareOf::Reference || found.dropped() > 0 {
+        return None;
+    }
+    let [documents, references] = found.median_tokens();
+    (references > 0 && references < documents.div_ceil(MUCH_LONGER)).then(|| {
+        format!(
+            "nothing was left out: the coverage is a share of a document (median: {}), and a reference document is much shorter \
+             (median: {}); with `of reference`, the coverage is a share of the reference document",
+            counted(documents.into(), "word"),
+            counted(references.into(), "word"),
+        )
+    })
+}
+
 /// The coverage by these documents that is asked for, in words.
 fn coverage(least: Threshold, by: &str) -> String {
     match least == Threshold::LEAST {
@@ -476,15 +531,43 @@ fn coverage(least: Threshold, by: &str) -> String {
     }
 }
 
+/// The coverage that is asked for, in words.
+fn bounds(request: &Request) -> String {
+    let ContainOptions { min_coverage, min_coverage_all, of, .. } = request.options;
+    if of == ShareOf::Reference {
+        return match min_coverage == Threshold::LEAST {
+            true => "at least one run of a document of the reference".into(),
+            false => format!("a coverage of {min_coverage} or more of a document of the reference"),
+        };
+    }
+    let others = match request.emit {
+        _ if !request.against.is_empty() => ["a document of the reference", "all of the reference together"],
+        Emit::Verdicts | Emit::Kept => ["a kept document", "all others together"],
+        Emit::Containments | Emit::Pairs => ["another document", "all others together"],
+    };
+    let of_one = coverage(min_coverage, others[0]);
+    let of_all = |least| match least == Threshold::LEAST {
+        // What stands in all of them together stands in one.
+        true => coverage(least, others[0]),
+        false => coverage(least, others[1]),
+    };
+    match min_coverage_all.filter(|_| request.emit != Emit::Pairs) {
+        // What stands in one document stands in all of them.
+        Some(least) if least.as_f64() <= min_coverage.as_f64() => of_all(least),
+        Some(least) => format!("{of_one}, or {}", of_all(least)),
+        None => of_one,
+    }
+}
+
 /// The remarks on documents without a run, and on those of the reference, of which there are `references`; each with whether nothing can
 /// be found because of it. `keeps`: whether the documents are kept.
-pub fn remarks_on_short(short: [u64; 2], references: u64, shingle: usize, keeps: bool) -> Vec<(String, bool)> {
+pub fn remarks_on_short(short: &ShortDocuments, references: u64, shingle: usize, keeps: bool) -> Vec<(String, bool)> {
     let words = counted(shingle as u64, "word");
     let remark = |short: u64, what: &str, effect: &str| {
         let have = if short == 1 { "has" } else { "have" };
         format!("{} {have} fewer than {words} and no run: {effect}", counted(short, what))
     };
-    let [documents, short] = short;
+    let ShortDocuments { documents, references: short, ref first_references, .. } = *short;
     let mut remarks = Vec::new();
     if documents > 0 {
         let effect = if keeps { "not compared, and kept" } else { "not compared" };
@@ -492,7 +575,10 @@ pub fn remarks_on_short(short: [u64; 2], references: u64, shingle: usize, keeps:
     }
     if short > 0 {
         let effect = if short == 1 { "nothing matches it" } else { "nothing matches them" };
-        remarks.push((remark(short, "reference document", effect), short == references));
+        let further = if short > first_references.len() as u64 { ", …" } else { "" };
+        let named: Vec<_> = first_references.iter().map(|id| shortened_id(id)).collect();
+        let remark = format!("{} ({}{further})", remark(short, "reference document", effect), named.join(", "));
+        remarks.push((remark, short == references));
     }
     remarks
 }
@@ -506,28 +592,12 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
         }
     }
     let PassageCounts { documents, references, tokens, bytes: read, spilled, .. } = written.counts;
-    let ContainOptions { shingle, min_coverage, min_coverage_all, .. } = request.options;
+    let ContainOptions { shingle, min_coverage, .. } = request.options;
     let mut found = counted(documents, "document");
-    let mut others = match request.emit {
-        Emit::Verdicts | Emit::Kept => ["a kept document", "all others together"],
-        Emit::Containments | Emit::Pairs => ["another document", "all others together"],
-    };
     if !request.against.is_empty() {
         found += &format!(" against {}", count(references));
-        others = ["a document of the reference", "all of the reference together"];
     }
-    let of_one = coverage(min_coverage, others[0]);
-    let of_all = |least| match least == Threshold::LEAST {
-        // What stands in all of them together stands in one.
-        true => coverage(least, others[0]),
-        false => coverage(least, others[1]),
-    };
-    let by = match min_coverage_all.filter(|_| request.emit != Emit::Pairs) {
-        // What stands in one document stands in all of them.
-        Some(least) if least.as_f64() <= min_coverage.as_f64() => of_all(least),
-        Some(least) => format!("{of_one}, or {}", of_all(least)),
-        None => of_one,
-    };
+    let by = bounds(request);
     found += &match (request.emit, written.dropped) {
         (_, Some(dropped)) => format!(": {} not kept, with {by}", counted(dropped, "document")),
         (Emit::Pairs, None) if request.is_scan => {
@@ -544,9 +614,10 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
     terminal.line(&found);
     let shingle = shingle as u64;
     let keeps = matches!(request.emit, Emit::Verdicts | Emit::Kept);
-    for (remark, is_warning) in remarks_on_short(written.short, references, request.options.shingle, keeps) {
+    for (remark, is_warning) in remarks_on_short(&written.short, references, request.options.shingle, keeps) {
         if is_warning { terminal.warning(&remark) } else { terminal.line(&remark) }
     }
+    written.hint.iter().for_each(|hint| terminal.warning(&spelled(hint)));
     if documents > 0 {
         let seconds = started.elapsed().as_secs_f64();
         let prepared = request.tokens.prepared.as_ref().map(|prepared| format!("; {prepared}")).unwrap_or_default();
@@ -562,10 +633,14 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
             terminal.line(&format!("because of --memory, {} went to temporary files", bytes(spilled as f64)));
         }
         if written.exceeds_filter {
-            terminal.line(
-                "the documents have more runs than the filter of the reference has room for: with more --memory, less of the \
-                 reference goes to temporary files",
-            );
+            let [first, second] = match request.options.of {
+                ShareOf::Document => ["documents have", "reference"],
+                ShareOf::Reference => ["reference documents have", "documents"],
+            };
+            terminal.line(&format!(
+                "the {first} more runs than the filter of the {second} has room for: with more --memory, less of the {second} goes to \
+                 temporary files",
+            ));
         }
     }
     let PassageCounts { repaired, skipped, failed, fell_back, .. } = written.counts;
@@ -605,6 +680,9 @@ struct Stats<'a> {
     min_coverage: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     min_coverage_all: Option<f64>,
+    /// With `--of reference`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_passages: Option<usize>,
     counts: &'a PassageCounts,
@@ -633,12 +711,13 @@ fn stats_of<'a>(request: &'a Request, written: &'a Written, error: Option<&Error
         shingle: options.shingle,
         min_coverage: (!request.is_scan).then_some(options.min_coverage.as_f64()),
         min_coverage_all: options.min_coverage_all.filter(|_| request.emit != Emit::Pairs).map(Threshold::as_f64),
+        of: (options.of == ShareOf::Reference).then_some(options.of.name()),
         max_passages: (!request.is_scan).then_some(options.max_passages),
         counts: &written.counts,
         records: written.records,
         dropped: written.dropped,
-        short: written.short[0],
-        short_references: (!request.against.is_empty()).then_some(written.short[1]),
+        short: written.short.documents,
+        short_references: (!request.against.is_empty()).then_some(written.short.references),
         seconds: started.elapsed().as_secs_f64(),
         error: error.map(Failure::from),
     }

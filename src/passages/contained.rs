@@ -10,7 +10,7 @@
 use super::locate::{Again, AgainDocument, Documents, RUN_AGAIN};
 use super::matched::{Kept, KeptPart, PassagesOfPairs};
 use super::reading::{PassageCounts, check_stopped};
-use super::runs::{Compared, ContainOptions, Purpose};
+use super::runs::{Compared, ContainOptions, Purpose, ShortDocuments};
 use super::shared::Answer;
 use crate::error::Error;
 use crate::postings::Buffer;
@@ -117,8 +117,8 @@ pub fn find_contained(
     let least = |document: u32| compared.least(options, document);
     let search = (workers(options.threads), options.memory);
     let (answers, followed) = compared.pool.install(|| compared.shared.answers(&least, search, observer))?;
-    let (short, ids_repeat) = (compared.short(), compared.ids_repeat());
-    let Compared { documents, tokens, runs, asked, short_references, exceeds_filter, counts, pool, .. } = compared;
+    let ids_repeat = compared.ids_repeat();
+    let Compared { documents, tokens, runs, asked, short, exceeds_filter, counts, pool, .. } = compared;
     Ok(Contained {
         answers,
         documents,
@@ -127,7 +127,6 @@ pub fn find_contained(
         runs,
         asked,
         short,
-        short_references,
         followed,
         exceeds_filter,
         options: options.clone(),
@@ -147,8 +146,7 @@ pub struct Contained {
     runs: Vec<u32>,
     /// The number of documents of the source, which come before those of the reference.
     asked: u32,
-    short: u64,
-    short_references: u64,
+    short: ShortDocuments,
     followed: u64,
     exceeds_filter: bool,
     options: ContainOptions,
@@ -171,14 +169,9 @@ impl Contained {
         self.answers.is_empty()
     }
 
-    /// The number of documents that have no runs, because they are shorter than one.
-    pub fn short(&self) -> u64 {
-        self.short
-    }
-
-    /// The number of documents of the reference that have no runs, because they are shorter than one: nothing matches them.
-    pub fn short_references(&self) -> u64 {
-        self.short_references
+    /// The documents that have no runs, because they are shorter than one.
+    pub fn short(&self) -> &ShortDocuments {
+        &self.short
     }
 
     /// What was read.
@@ -404,7 +397,9 @@ pub(super) mod tests {
             Ok(())
         };
         contained.for_each(&mut asked, side(&mut reference), &(), each).unwrap();
-        assert_eq!([contained.short(), contained.short_references()], [short(texts), short_references]);
+        let ShortDocuments { documents, references, first_references, .. } = contained.short();
+        assert_eq!([*documents, *references], [short(texts), short_references]);
+        assert_eq!(first_references.len() as u64, short_references.min(3));
         assert_eq!((contained.len(), contained.counts().failed), (rows.len(), 0));
         (rows, contained.counts().spilled)
     }

@@ -1,7 +1,7 @@
 //! How much of each document stands in each other one: all pairs with enough of it.
 
 use super::reading::{PassageCounts, check_stopped};
-use super::runs::{Compared, ContainOptions, Purpose};
+use super::runs::{Compared, ContainOptions, Purpose, ShortDocuments};
 use crate::error::Error;
 use crate::postings::Sorter;
 use crate::run::observer::Observer;
@@ -98,14 +98,9 @@ pub struct Coverages {
 }
 
 impl Coverages {
-    /// The number of documents that have no runs, because they are shorter than one.
-    pub fn short(&self) -> u64 {
-        self.compared.short()
-    }
-
-    /// The number of documents of the reference that have no runs, because they are shorter than one: nothing matches them.
-    pub fn short_references(&self) -> u64 {
-        self.compared.short_references
+    /// The documents that have no runs, because they are shorter than one.
+    pub fn short(&self) -> &ShortDocuments {
+        &self.compared.short
     }
 
     /// What was read.

@@ -34,6 +34,8 @@ pub struct ContainOptions {
     pub min_coverage: Threshold,
     /// If set, a document is also reported if at least this share of its runs stands in all other documents together.
     pub min_coverage_all: Option<Threshold>,
+    /// What `min_coverage` is a share of, where documents are kept or dropped. The share of the reference excludes `min_coverage_all`.
+    pub of: ShareOf,
     /// The maximum number of passages that are reported of a document.
     pub max_passages: usize,
     /// Worker threads; 0 means one a core.
@@ -46,6 +48,26 @@ pub struct ContainOptions {
     pub required_fields: RequiredFields,
 }
 
+/// What a share is a share of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShareOf {
+    /// Of the document that is kept or dropped.
+    #[default]
+    Document,
+    /// Of a document of the reference.
+    Reference,
+}
+
+impl ShareOf {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            ShareOf::Document => "document",
+            ShareOf::Reference => "reference",
+        }
+    }
+}
+
 /// Runs of 13 words, half of them in one document, 100 passages, 1 GiB.
 impl Default for ContainOptions {
     fn default() -> Self {
@@ -55,6 +77,7 @@ impl Default for ContainOptions {
             shingle: 13,
             min_coverage: Threshold::new(1, 2).expect("a half is a threshold"),
             min_coverage_all: None,
+            of: ShareOf::Document,
             max_passages: 100,
             threads: 0,
             memory: 1 << 30,
@@ -68,6 +91,28 @@ impl ContainOptions {
     pub(super) fn words(&self) -> WordOptions<'_> {
         let ContainOptions { tokenizer, seed, threads, memory, .. } = self;
         WordOptions { tokenizer: &**tokenizer, seed: *seed, threads: *threads, memory: *memory }
+    }
+
+    /// Checks what is independent of the documents.
+    fn check(&self, purpose: Purpose, is_against: bool) -> Result<(), Error> {
+        self.words().check("runs of words")?;
+        if self.shingle == 0 {
+            return Err(Error::parameter("shingle", "0", "a number of tokens from 1"));
+        }
+        if self.of == ShareOf::Document {
+            return Ok(());
+        }
+        let why = match (purpose, is_against, self.min_coverage_all) {
+            (Purpose::Passages | Purpose::Shares, ..) => {
+                "has an effect only on what is kept: to list shares of the reference, search for it in the documents"
+            }
+            (_, false, _) => "needs a reference: name one with `against`",
+            (_, _, Some(_)) => {
+                "excludes `min-coverage-all`: a document is dropped for what it has of one document of the reference"
+            }
+            (_, true, None) => return Ok(()),
+        };
+        Err(Error::Usage(format!("`of reference` {why}")))
     }
 }
 
@@ -88,23 +133,53 @@ pub(super) struct Compared {
     pub documents: Documents,
     /// The records of the source that are not documents, if they are kept.
     pub rejections: Rejections,
-    /// The tokens, and the distinct runs, of each document of the source.
+    /// The tokens of each document that is asked about; for verdicts, of those of the other side too.
     pub tokens: Vec<u32>,
+    /// The distinct runs of each document that is asked about.
     pub runs: Vec<u32>,
-    /// The number of documents of the source, which come before those of the reference.
+    /// The number of documents that are asked about, which come first: those of the source, or of the reference if the shares are
+    /// [of it](ShareOf::Reference).
     pub asked: u32,
     /// Whether there is a reference.
     pub is_against: bool,
-    /// The number of its documents that have no runs.
-    pub short_references: u64,
+    pub short: ShortDocuments,
     pub counts: PassageCounts,
-    /// Whether there are more runs than the filter of the reference has room for.
+    /// Whether there are more runs than the filter of the other side has room for.
     pub exceeds_filter: bool,
     pub pool: ThreadPool,
 }
 
+/// The documents that have no runs, because they are shorter than one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ShortDocuments {
+    /// Their number in the source.
+    pub documents: u64,
+    /// Their number in the reference: nothing matches these.
+    pub references: u64,
+    /// The ids of the first three of the reference.
+    pub first_references: Vec<String>,
+}
+
+/// The maximum number of short documents that are named.
+const NAMED: usize = 3;
+
+impl ShortDocuments {
+    /// Counts one.
+    fn add(&mut self, is_reference: bool, id: &str) {
+        if !is_reference {
+            self.documents += 1;
+            return;
+        }
+        self.references += 1;
+        if self.first_references.len() < NAMED {
+            self.first_references.push(id.to_string());
+        }
+    }
+}
+
 impl Compared {
-    /// Reads the source, then the reference, and groups the runs.
+    /// Reads the documents that are asked about, then the others, and groups the runs.
     ///
     /// # Errors
     /// Those of [`find_contained`](super::find_contained).
@@ -115,12 +190,9 @@ impl Compared {
         purpose: Purpose,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        options.words().check("runs of words")?;
-        if options.shingle == 0 {
-            return Err(Error::parameter("shingle", "0", "a number of tokens from 1"));
-        }
-        let pool = thread_pool(options.words().workers())?;
         let is_against = reference.is_some();
+        options.check(purpose, is_against)?;
+        let pool = thread_pool(options.words().workers())?;
         let (memory, folder) = (options.memory, options.temp_dir.as_deref());
         let mut reading = Reading {
             options,
@@ -133,26 +205,28 @@ impl Compared {
             rows: Sorter::new("runs of words", memory / 4, folder),
             counts: PassageCounts::default(),
             fields: FieldsFound::default(),
-            short_references: 0,
+            short: ShortDocuments::default(),
             exceeds_filter: false,
             pool: &pool,
         };
         observer.stage(Stage::Reading);
+        let mut sides = Side::both(source, reference);
+        if options.of == ShareOf::Document {
+            sides.reverse();
+        }
         if purpose == Purpose::Passages {
-            source.keep_for_second_read();
+            sides.iter_mut().for_each(|side| side.source.keep_for_second_read());
         }
-        reading.read(source, None)?;
+        reading.read(&mut sides[..1], None)?;
         let asked = reading.documents.len();
-        if let Some(reference) = reference {
-            if purpose == Purpose::Passages {
-                reference.keep_for_second_read();
-            }
+        if is_against {
             let filter = reading.filter()?;
-            reading.read(reference, Some(&filter))?;
+            reading.read(&mut sides[1..], Some(&filter))?;
         }
-        let Reading { documents, rejections, tokens, runs, rows, mut counts, fields, .. } = reading;
-        let (short_references, exceeds_filter) = (reading.short_references, reading.exceeds_filter);
-        fields.check(&options.required_fields, &mut || source.field_names())?;
+        let Reading { documents, rejections, tokens, runs, rows, mut counts, fields, short, exceeds_filter, .. } =
+            reading;
+        let mut field_names = || sides.iter_mut().find(|side| !side.reference)?.source.field_names();
+        fields.check(&options.required_fields, &mut field_names)?;
         counts.unnamed = fields.unnamed;
         check_stopped(observer)?;
         observer.stage(Stage::Grouping);
@@ -170,19 +244,14 @@ impl Compared {
             runs,
             asked,
             is_against,
-            short_references,
+            short,
             counts,
             exceeds_filter,
             pool,
         })
     }
 
-    /// The number of documents of the source that have no runs, because they are shorter than one.
-    pub fn short(&self) -> u64 {
-        self.runs.iter().filter(|&&runs| runs == 0).count() as u64
-    }
-
-    /// The least number of its runs that one document must have, and all together, for a document to be contained.
+    /// The least number of its runs that one document must have, and all together, for one that is asked about to be contained.
     pub fn least(&self, options: &ContainOptions, document: u32) -> [u64; 2] {
         let overlap = |threshold: Threshold| threshold.min_overlap(self.runs[document as usize] as usize) as u64;
         [overlap(options.min_coverage), options.min_coverage_all.map_or(u64::MAX, overlap)]
@@ -210,7 +279,9 @@ struct Part {
     bytes: u64,
     unpacked: u64,
     tokens: Vec<u32>,
-    /// The number of distinct runs of each, and these.
+    /// The numbers of those that have no runs.
+    short: Vec<u32>,
+    /// The number of distinct runs of each that are kept, and these.
     counts: Vec<u32>,
     runs: Vec<u64>,
     sequences: Vec<u64>,
@@ -232,23 +303,23 @@ struct Reading<'a> {
     observer: &'a dyn Observer,
     documents: Documents,
     rejections: Rejections,
-    /// The tokens, and the distinct runs, of each document that is asked about.
+    /// As in [`Compared`].
     tokens: Vec<u32>,
     runs: Vec<u32>,
     /// Rows of a run and a document.
     rows: Sorter<2>,
     counts: PassageCounts,
     fields: FieldsFound,
-    /// The number of documents of the reference that have no runs.
-    short_references: u64,
+    short: ShortDocuments,
     /// Whether there are more runs than the filter has room for.
     exceeds_filter: bool,
     pool: &'a ThreadPool,
 }
 
 impl Reading<'_> {
-    /// Reads one side: the documents that are asked about, or a reference, of which only the runs are kept that `filter` has.
-    fn read(&mut self, source: &mut dyn Source, filter: Option<&Filter>) -> Result<(), Error> {
+    /// Reads one side: the documents that are asked about, or the others, of which only the runs are kept that `filter` has.
+    fn read(&mut self, side: &mut [Side<'_>], filter: Option<&Filter>) -> Result<(), Error> {
+        let is_reference = side.iter().any(|side| side.reference);
         let Reading {
             options,
             purpose,
@@ -260,7 +331,7 @@ impl Reading<'_> {
             rows,
             counts,
             fields,
-            short_references,
+            short,
             pool,
             ..
         } = self;
@@ -268,7 +339,7 @@ impl Reading<'_> {
         let (signing, threads, room) = memory_of_reading(&words);
         in_parallel(
             (threads, room),
-            &mut [Side { reference: filter.is_some(), source }],
+            side,
             |_| Ok(()),
             || (Cutting::new(words, &signing), Vec::new()),
             |(), numbered, (cutting, words)| part(numbered, cutting, words, options, filter),
@@ -284,11 +355,12 @@ impl Reading<'_> {
                 counts.bytes += part.bytes;
                 counts.tokens += part.tokens.iter().map(|&tokens| u64::from(tokens)).sum::<u64>();
                 let read = part.counts.len() as u64;
-                *(if filter.is_some() { &mut counts.references } else { &mut counts.documents }) += read;
+                *(if is_reference { &mut counts.references } else { &mut counts.documents }) += read;
                 observer.unpacked(part.unpacked);
                 observer.progress(part.bytes, read);
                 check_stopped(*observer)?;
-                let (mut first, mut at) = (u64::from(documents.len()), 0);
+                let before = documents.len();
+                let (mut first, mut at) = (u64::from(before), 0);
                 pool.install(|| {
                     for &count in &part.counts {
                         let end = at + count as usize;
@@ -297,22 +369,19 @@ impl Reading<'_> {
                     }
                     Ok::<(), Error>(())
                 })?;
-                match filter {
-                    None => {
-                        tokens.append(&mut part.tokens);
-                        runs.append(&mut part.counts);
-                    }
-                    // Of its runs, only some are kept.
-                    Some(_) => {
-                        let is_short = |&&tokens: &&u32| (tokens as usize) < options.shingle;
-                        *short_references += part.tokens.iter().filter(is_short).count() as u64;
-                    }
+                if filter.is_none() || *purpose == Purpose::Verdicts {
+                    tokens.append(&mut part.tokens);
                 }
-                if filter.is_none() && *purpose == Purpose::Verdicts {
-                    let (before, rejected) = (documents.len(), part.rejected.iter());
+                // Of the others, only some runs are kept.
+                if filter.is_none() {
+                    runs.append(&mut part.counts);
+                }
+                if !is_reference && *purpose == Purpose::Verdicts {
+                    let rejected = part.rejected.iter();
                     rejected.for_each(|&(number, problem)| rejections.push(before + number, &part.problems[problem]));
                 }
-                documents.add(filter.is_some(), &part.sequences, (&part.ids, &part.id_ends), &part.places);
+                documents.add(is_reference, &part.sequences, (&part.ids, &part.id_ends), &part.places);
+                part.short.iter().for_each(|&number| short.add(is_reference, documents.id(before + number)));
                 documents.check(options.memory)
             },
         )
@@ -344,7 +413,7 @@ fn part(
     options: &ContainOptions,
     filter: Option<&Filter>,
 ) -> (Part, Load) {
-    let Numbered { batch, mut load, .. } = numbered;
+    let Numbered { batch, mut load, reference, .. } = numbered;
     let counted = batch.bytes_held();
     let mut part = Part { bytes: batch.bytes_read(), unpacked: batch.bytes_unpacked(), ..Part::default() };
     batch.documents(&mut |document| match document {
@@ -357,9 +426,11 @@ fn part(
                 Err(error) => part.refused = part.refused.take().or(Some(error)),
             }
             part.tokens.push(words.len() as u32);
-            match words.len() < options.shingle {
-                true => words.clear(),
-                false => shingle_hashes_in_place(words, options.shingle),
+            if words.len() < options.shingle {
+                part.short.push(part.counts.len() as u32);
+                words.clear();
+            } else {
+                shingle_hashes_in_place(words, options.shingle);
             }
             if let Some(filter) = filter {
                 words.retain(|&run| filter.may_have(tag(run)));
@@ -377,7 +448,7 @@ fn part(
             cutting.free(words);
             part.ids.push_str(&document.id);
             part.id_ends.push(part.ids.len());
-            part.fields.document(&document.place, &document.id, filter.is_some());
+            part.fields.document(&document.place, &document.id, reference);
             part.places.push(&document.place);
             // The weight of a batch has its size twice: once for what is made of it.
             load.raise((8 * part.runs.capacity() as u64).saturating_sub(counted));
@@ -386,7 +457,7 @@ fn part(
             if problem.kind.is_rejection() {
                 part.rejected.push((part.sequences.len() as u32, part.problems.len()));
             }
-            if filter.is_none() {
+            if !reference {
                 part.fields.problem(&problem);
             }
             part.problems.push(problem);

@@ -1,9 +1,10 @@
-//! Which documents to keep so that nothing is lost: those that no kept one contains.
+//! Which documents to keep so that nothing is lost: those that no kept one contains; against a reference, those that it does not
+//! contain, or that contain none of its documents.
 
 use super::choice::Choice;
 use super::locate::Documents;
 use super::reading::PassageCounts;
-use super::runs::{Compared, ContainOptions, Purpose};
+use super::runs::{Compared, ContainOptions, Purpose, ShareOf, ShortDocuments};
 use crate::error::Error;
 use crate::run::observer::Observer;
 use crate::run::ordered::workers;
@@ -12,6 +13,7 @@ use crate::run::rejections::{Rejection, Rejections};
 use crate::similarity::Similarity;
 use crate::source::Source;
 use std::cmp::Reverse;
+use std::ops::Range;
 
 /// The decision on one record.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,7 +27,7 @@ pub struct ContainmentVerdict<'a> {
     pub place: At<'a>,
     /// Whether it is kept.
     pub keep: bool,
-    /// What contains it, if it is not kept.
+    /// What contains it, if it is not kept; what it contains, if the share is [of the reference](ShareOf::Reference).
     pub container: Option<Container<'a>>,
     /// Whether it was not compared, because it is shorter than a run.
     pub is_short: bool,
@@ -35,7 +37,7 @@ pub struct ContainmentVerdict<'a> {
     pub is_skipped: bool,
 }
 
-/// A document that contains another one.
+/// A document that contains another one, or is contained in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Container<'a> {
@@ -45,9 +47,10 @@ pub struct Container<'a> {
     pub document: usize,
     /// As in [`ContainmentVerdict`].
     pub place: At<'a>,
-    /// The share of the distinct runs of the other one that stand in it.
+    /// The share of the distinct runs of the other one that stand in it; of its own that stand in the other one, if the share is
+    /// [of the reference](ShareOf::Reference).
     pub coverage: Similarity,
-    /// With a reference, the share of them that stand in any of its documents.
+    /// With a reference, the share of the runs of the other one that stand in any of its documents, unless it is a share of these.
     pub coverage_all: Option<Similarity>,
 }
 
@@ -55,6 +58,7 @@ pub struct Container<'a> {
 struct Reason {
     document: u32,
     best: u32,
+    /// The runs that both have.
     in_best: u32,
     /// With a reference, the runs that stand in any of its documents.
     in_any: Option<u32>,
@@ -63,17 +67,25 @@ struct Reason {
 /// Chooses the documents of a source that are kept. With a `reference`, a document is dropped if one document of it has at least a
 /// [share](ContainOptions::min_coverage) of its runs, or all of them together have [another one](ContainOptions::min_coverage_all).
 ///
+/// If the share is [of the reference](ContainOptions::of), a document is dropped if it has at least the share of the runs of one document
+/// of the reference: exactly where [`find_coverages`](super::find_coverages) of the reference in the source finds a pair. Of several, the
+/// one with the largest share is named, the first in input order.
+///
 /// Without a reference, documents are decided on in the order of the number of their distinct runs, most first, those with equally many in
 /// input order. Each is dropped if a document that is kept has at least the share of its runs. So of every document that is dropped, the
 /// share stands in one that is kept. Documents without runs are kept. See [`find_contained`](super::find_contained) for the runs.
 ///
 /// # Errors
-/// As for [`find_contained`](super::find_contained), or a share for all together is given without a reference.
+/// As for [`find_contained`](super::find_contained), or a share for all together is given without a reference. A share of the reference
+/// needs one, and excludes a share for all together.
 ///
 /// # Cost
 /// One reading of the source and of the reference. Memory as for [`find_contained`](super::find_contained). Without a reference, 12 bytes
 /// more for each document, 32 for each that is dropped, and 4 for each entry of the lists of documents that share runs, in a quarter of
-/// the [memory](ContainOptions::memory) or in a temporary file.
+/// the [memory](ContainOptions::memory) or in a temporary file. With one, 4 bytes more for each document of the reference.
+///
+/// If the share is of the reference, it changes places with the source: it is read first, and only its runs take memory. Time grows with
+/// the pairs of a document and one of the reference of which it has the share. Each document of the source takes 8 bytes more.
 ///
 /// ```
 /// use neardups::passages::{ContainOptions, find_uncontained};
@@ -98,20 +110,22 @@ pub fn find_uncontained(
         return Err(Error::Usage(message.into()));
     }
     let mut compared = Compared::read(source, reference, options, Purpose::Verdicts, observer)?;
-    let (reasons, followed) = match is_among {
-        true => among_themselves(&mut compared, options, observer)?,
-        false => in_reference(&compared, options, observer)?,
+    let (reasons, followed) = match (is_among, options.of) {
+        (true, _) => among_themselves(&mut compared, options, observer)?,
+        (false, ShareOf::Document) => in_reference(&compared, options, observer)?,
+        (false, ShareOf::Reference) => of_reference(&compared, options, observer)?,
     };
-    let (short, ids_repeat) = (compared.short(), compared.ids_repeat());
-    let Compared { documents, rejections, runs, asked, short_references, counts, exceeds_filter, .. } = compared;
+    let ids_repeat = compared.ids_repeat();
+    let Compared { documents, rejections, tokens, runs, asked, short, counts, exceeds_filter, .. } = compared;
     Ok(Uncontained {
         reasons,
         documents,
         rejections,
+        tokens,
         runs,
         asked,
+        options: options.clone(),
         short,
-        short_references,
         followed,
         exceeds_filter,
         counts,
@@ -152,17 +166,47 @@ fn in_reference(
     Ok((reasons.collect(), followed))
 }
 
+/// The documents of the source that have enough of one of the reference, which is asked about: each with the one of which it has the
+/// largest share.
+fn of_reference(
+    compared: &Compared,
+    options: &ContainOptions,
+    observer: &dyn Observer,
+) -> Result<(Vec<Reason>, u64), Error> {
+    let asked = compared.asked;
+    let least = |reference: u32| compared.least(options, reference)[0];
+    let search = (workers(options.threads), options.memory);
+    // The runs that both have, and the document of the reference. No pair has 0 runs.
+    let mut best = vec![(0u32, 0u32); (compared.documents.len() - asked) as usize];
+    let runs = |reference: u32| u64::from(compared.runs[reference as usize]);
+    let followed = compared.pool.install(|| {
+        compared.shared.pairs(&least, search, observer, |reference, document, shared| {
+            let best = &mut best[(document - asked) as usize];
+            // In the order of the reference: the first one of equal shares stays.
+            if best.0 == 0 || u64::from(shared) * runs(best.1) > u64::from(best.0) * runs(reference) {
+                *best = (shared, reference);
+            }
+            Ok(())
+        })
+    })?;
+    let found = (asked..).zip(best).filter(|(_, (shared, _))| *shared > 0);
+    let reason = |(document, (in_best, best))| Reason { document, best, in_best, in_any: None };
+    Ok((found.map(reason).collect(), followed))
+}
+
 /// The decisions on the documents of a source.
 pub struct Uncontained {
     /// Of those that are dropped, ascending.
     reasons: Vec<Reason>,
     documents: Documents,
     rejections: Rejections,
+    /// The tokens of each document, and the distinct runs of each that was asked about.
+    tokens: Vec<u32>,
     runs: Vec<u32>,
-    /// The number of documents of the source, which come before those of the reference.
+    /// The number of documents of the side that was read first.
     asked: u32,
-    short: u64,
-    short_references: u64,
+    options: ContainOptions,
+    short: ShortDocuments,
     followed: u64,
     exceeds_filter: bool,
     counts: PassageCounts,
@@ -175,14 +219,21 @@ impl Uncontained {
         self.reasons.len() as u64
     }
 
-    /// The number of documents that have no runs, because they are shorter than one.
-    pub fn short(&self) -> u64 {
-        self.short
+    /// The documents that have no runs, because they are shorter than one.
+    pub fn short(&self) -> &ShortDocuments {
+        &self.short
     }
 
-    /// The number of documents of the reference that have no runs, because they are shorter than one: nothing matches them.
-    pub fn short_references(&self) -> u64 {
-        self.short_references
+    /// The median numbers of tokens of the documents and of those of the reference. The larger of two; 0 if there are none.
+    ///
+    /// Cost: a copy of the numbers of tokens.
+    pub fn median_tokens(&self) -> [u32; 2] {
+        let ranges = [self.decided(), self.references()];
+        ranges.map(|Range { start, end }| {
+            let mut tokens = self.tokens[start as usize..end as usize].to_vec();
+            let middle = tokens.len() / 2;
+            if tokens.is_empty() { 0 } else { *tokens.select_nth_unstable(middle).1 }
+        })
     }
 
     /// What was read.
@@ -209,9 +260,10 @@ impl Uncontained {
     pub fn verdicts(&self) -> impl Iterator<Item = ContainmentVerdict<'_>> {
         let mut rejections = (0..self.rejections.len()).peekable();
         let mut reasons = self.reasons.iter().peekable();
-        let mut documents = (0..self.asked).peekable();
+        let Range { start, end } = self.decided();
+        let mut documents = (start..end).peekable();
         std::iter::from_fn(move || {
-            let document = documents.peek().copied().unwrap_or(self.asked);
+            let document = documents.peek().copied().unwrap_or(end);
             if let Some(rejection) = rejections.next_if(|&next| self.rejections.before(next) <= document) {
                 return Some(rejected(&self.rejections.get(rejection)));
             }
@@ -219,15 +271,31 @@ impl Uncontained {
             let reason = reasons.next_if(|reason| reason.document == document);
             Some(ContainmentVerdict {
                 id: self.documents.id(document),
-                document: Some(document as usize),
+                document: Some((document - start) as usize),
                 place: self.place(document),
                 keep: reason.is_none(),
                 container: reason.map(|reason| self.container(reason)),
-                is_short: self.runs[document as usize] == 0,
+                is_short: (self.tokens[document as usize] as usize) < self.options.shingle,
                 error: None,
                 is_skipped: false,
             })
         })
+    }
+
+    /// The documents of the source.
+    fn decided(&self) -> Range<u32> {
+        match self.options.of {
+            ShareOf::Document => 0..self.asked,
+            ShareOf::Reference => self.asked..self.documents.len(),
+        }
+    }
+
+    /// Those of the reference.
+    fn references(&self) -> Range<u32> {
+        match self.options.of {
+            ShareOf::Document => self.asked..self.documents.len(),
+            ShareOf::Reference => 0..self.asked,
+        }
     }
 
     fn place(&self, document: u32) -> At<'_> {
@@ -236,7 +304,8 @@ impl Uncontained {
 
     fn container(&self, reason: &Reason) -> Container<'_> {
         let &Reason { document, best, in_best, in_any } = reason;
-        let share = |part: u32| Similarity::ratio(u64::from(part), u64::from(self.runs[document as usize]));
+        let whole = if self.options.of == ShareOf::Document { document } else { best };
+        let share = |part: u32| Similarity::ratio(u64::from(part), u64::from(self.runs[whole as usize]));
         Container {
             id: self.documents.id(best),
             document: (if best < self.asked { best } else { best - self.asked }) as usize,
@@ -265,6 +334,7 @@ fn rejected<'a>(rejection: &Rejection<'a>) -> ContainmentVerdict<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::contained::tests::{Runs, runs, side, source, texts, tokens, words};
+    use super::super::coverages::{Coverage, find_coverages};
     use super::*;
     use crate::similarity::Threshold;
     use crate::source::{Problem, Records};
@@ -340,6 +410,106 @@ mod tests {
         }
     }
 
+    /// By the definition: the document of the reference that has the largest share in each document.
+    fn expected_of_reference(texts: &[String], reference: &[String], options: &ContainOptions) -> Vec<Row> {
+        let sets = |texts: &[String]| texts.iter().map(|text| runs(text, options.shingle)).collect::<Vec<Runs>>();
+        let (pages, questions) = (sets(texts), sets(reference));
+        let best = |page: &Runs| {
+            let mut best: Row = None;
+            for (number, question) in questions.iter().enumerate() {
+                let shared = question.intersection(page).count();
+                let share = shared as f64 / question.len() as f64;
+                let has_enough = shared > 0 && options.min_coverage.reached_by(shared as u64, question.len() as u64);
+                if has_enough && best.is_none_or(|(_, most, _)| share > most) {
+                    best = Some((number, share, None));
+                }
+            }
+            best
+        };
+        pages.iter().map(best).collect()
+    }
+
+    /// The documents that the pairs of the reference in the source name, each with its best pair.
+    fn of_pairs(texts: &[String], reference: &[String], options: &ContainOptions) -> Vec<Row> {
+        let options = ContainOptions { of: ShareOf::Document, ..options.clone() };
+        let pairs = find_coverages(&mut source(reference, &[]), side(&mut Some(source(texts, &[]))), &options, &());
+        let mut rows: Vec<Row> = vec![None; texts.len()];
+        let each = |pair: &Coverage<'_>| {
+            let (row, share) = (&mut rows[pair.in_document], pair.coverage.value());
+            if row.is_none_or(|(_, most, _)| share > most) {
+                *row = Some((pair.document, share, None));
+            }
+            Ok(())
+        };
+        pairs.unwrap().for_each(&(), each).unwrap();
+        rows
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+        #[test]
+        fn shares_of_the_reference(
+            (texts, reference) in (texts(), texts()),
+            (shingle, threads) in (1usize..7, 1usize..5),
+            least in prop_oneof![Just(None), Just(Some((1, 2))), Just(Some((1, 1))), Just(Some((1, 100))), Just(Some((7, 10)))],
+            memory in prop_oneof![Just(0u64), Just(1 << 30)],
+        ) {
+            let min_coverage = least.map_or(Threshold::LEAST, |(part, all)| Threshold::new(part, all).unwrap());
+            let of = ShareOf::Reference;
+            let options = ContainOptions { shingle, threads, min_coverage, of, memory, ..ContainOptions::default() };
+            let (rows, _) = found(&texts, Some(&reference), &options);
+            prop_assert_eq!(&rows, &expected_of_reference(&texts, &reference, &options));
+            prop_assert_eq!(&rows, &of_pairs(&texts, &reference, &options));
+            // One run in common is one of both.
+            if min_coverage == Threshold::LEAST {
+                let options = ContainOptions { of: ShareOf::Document, ..options };
+                let (of_documents, _) = found(&texts, Some(&reference), &options);
+                let dropped = |rows: &[Row]| rows.iter().map(Option::is_some).collect::<Vec<_>>();
+                prop_assert_eq!(dropped(&rows), dropped(&of_documents));
+            }
+        }
+    }
+
+    /// A page with a question, one with half of it, and one that is shorter than a run.
+    #[test]
+    fn a_question_in_a_long_page() {
+        let question = words(0..20);
+        let pages = [words(100..400) + &question + &words(500..900), words(1000..1300) + &words(0..10), words(0..2)];
+        let reference = [words(2000..2002), question, words(0..20)];
+        let options = ContainOptions { shingle: 5, of: ShareOf::Reference, ..ContainOptions::default() };
+        let (rows, _) = found(&pages, Some(&reference), &options);
+        assert_eq!(rows, [Some((1, 1.0, None)), None, None]);
+        let of_pages = ContainOptions { of: ShareOf::Document, ..options.clone() };
+        let (rows, _) = found(&pages, Some(&reference), &of_pages);
+        assert_eq!(rows, [None, None, None]);
+        for options in [options, of_pages] {
+            let (mut asked, mut reference) = (source(&pages, &[]), Some(source(&reference, &[])));
+            let found = find_uncontained(&mut asked, side(&mut reference), &options, &()).unwrap();
+            let ShortDocuments { documents, references, first_references, .. } = found.short();
+            assert_eq!((*documents, *references, &first_references[..]), (1, 1, &["0".to_string()][..]));
+            assert_eq!(found.median_tokens(), [310, 20]);
+            let PassageCounts { documents, references, .. } = found.counts();
+            assert_eq!((*documents, *references), (3, 3));
+        }
+    }
+
+    #[test]
+    fn shares_of_the_reference_need_one() {
+        let texts = ["one two".to_string()];
+        let options = ContainOptions { of: ShareOf::Reference, shingle: 1, ..ContainOptions::default() };
+        let error = |error: Error| error.to_string();
+        let alone = find_uncontained(&mut source(&texts, &[]), None, &options, &()).err().map(error).unwrap();
+        assert!(alone.contains("needs a reference"), "{alone}");
+        let reference = || Some(source(&texts, &[]));
+        let with_all = ContainOptions { min_coverage_all: Some(Threshold::LEAST), ..options.clone() };
+        let found = find_uncontained(&mut source(&texts, &[]), side(&mut reference()), &with_all, &());
+        let with_all = found.err().map(error).unwrap();
+        assert!(with_all.contains("excludes `min-coverage-all`"), "{with_all}");
+        let pairs = find_coverages(&mut source(&texts, &[]), side(&mut reference()), &options, &());
+        let pairs = pairs.err().map(error).unwrap();
+        assert!(pairs.contains("search for it in the documents"), "{pairs}");
+    }
+
     /// What very many documents have in common is not followed for each pair, whether they are kept or not.
     #[test]
     fn time_that_is_not_quadratic() {
@@ -391,5 +561,13 @@ mod tests {
         assert_eq!(verdicts, [failed("x"), ("a", false, None), failed("y"), failed("a"), ("b", true, None)]);
         assert!(found.ids_repeat());
         assert_eq!((found.dropped(), found.counts().failed), (1, 3));
+        // Those of the reference have none, also if it is read first.
+        let mut reference =
+            Records::new(|| [Ok(("q", "two three four")), Err(Problem::of_record("r", "it is not text"))].into_iter());
+        let options = ContainOptions { of: ShareOf::Reference, ..options };
+        let found = find_uncontained(&mut records, Some(&mut reference), &options, &()).unwrap();
+        let verdicts: Vec<_> = found.verdicts().map(|verdict| (verdict.id, verdict.keep, verdict.error)).collect();
+        assert_eq!(verdicts, [failed("x"), ("a", true, None), failed("y"), failed("a"), ("b", false, None)]);
+        assert_eq!((found.dropped(), found.counts().failed), (1, 4));
     }
 }

@@ -8,8 +8,8 @@ use super::worker::{self, Watch};
 use crate::clean::{self, CleanOptions};
 use crate::cli::call::{self, ContainEmit, PassageEmit, Search};
 use crate::passages::{
-    ContainOptions, ContainmentVerdict, DocumentPairs, PassageCounts, PassageOptions, find_contained, find_coverages,
-    find_passages, find_spans, find_uncontained,
+    ContainOptions, ContainmentVerdict, DocumentPairs, PassageCounts, PassageOptions, ShortDocuments, find_contained,
+    find_coverages, find_passages, find_spans, find_uncontained,
 };
 use crate::report::PassageLines;
 use crate::report::table::{Ids, Records as Table};
@@ -140,7 +140,8 @@ fn find_containers(
         let (found, written) = clean::write_uncontained(input, reference, options, &clean, watch, &mut bytes)?;
         written?;
         search.check(found.counts())?;
-        let remarks = remarks([found.short(), found.short_references()], found.counts(), options, true);
+        let mut remarks = remarks(found.short(), found.counts(), options, true);
+        remarks.extend(call::hint_of_share(&found, options));
         return Ok((Found::Bytes(bytes), remarks));
     }
     let mut sides = Sides::new(documents, against);
@@ -151,7 +152,7 @@ fn find_containers(
             search.check(found.counts())?;
             sides.with(|source, reference| found.for_each(source, reference, watch, |found| out.containment(found)))?;
             search.check(found.counts())?;
-            let mut remarks = remarks([found.short(), found.short_references()], found.counts(), options, false);
+            let mut remarks = remarks(found.short(), found.counts(), options, false);
             remarks.extend(repeated(found.ids_repeat(), call::PLACES_OF_CONTAINED));
             remarks
         }
@@ -159,19 +160,20 @@ fn find_containers(
             let found = sides.with(|source, reference| find_coverages(source, reference, options, watch))?;
             search.check(found.counts())?;
             found.for_each(watch, |pair| out.coverage(pair))?;
-            let mut remarks = remarks([found.short(), found.short_references()], found.counts(), options, false);
+            let mut remarks = remarks(found.short(), found.counts(), options, false);
             remarks.extend(repeated(found.ids_repeat(), call::PLACES_OF_CONTAINED));
             remarks
         }
         ContainEmit::Verdicts | ContainEmit::Kept => {
             let found = sides.with(|source, reference| find_uncontained(source, reference, options, watch))?;
             search.check(found.counts())?;
-            let mut remarks = remarks([found.short(), found.short_references()], found.counts(), options, true);
+            let mut remarks = remarks(found.short(), found.counts(), options, true);
             let verdicts = found.verdicts().map(|verdict| {
                 let keep = search.on_error.keeps(verdict.keep, verdict.error, verdict.is_skipped);
                 ContainmentVerdict { keep, ..verdict }
             });
             if search.emit == ContainEmit::Kept {
+                remarks.extend(call::hint_of_share(&found, options));
                 return Ok((Found::Flags(Table::flags("keep", verdicts.map(|verdict| verdict.keep))), remarks));
             }
             remarks.extend(repeated(found.ids_repeat(), call::PLACES_OF_CONTAINED));
@@ -193,7 +195,7 @@ fn repeated(ids_repeat: bool, fields: &str) -> impl Iterator<Item = String> {
 }
 
 /// What the command says of documents without a run.
-fn remarks(short: [u64; 2], counts: &PassageCounts, options: &ContainOptions, keeps: bool) -> Vec<String> {
+fn remarks(short: &ShortDocuments, counts: &PassageCounts, options: &ContainOptions, keeps: bool) -> Vec<String> {
     let remarks = call::remarks_on_short(short, counts.references, options.shingle, keeps);
     remarks.into_iter().map(|(remark, _)| remark).collect()
 }

@@ -155,3 +155,43 @@ fn planted_questions_are_found() {
         }
     }
 }
+
+/// `--of reference` leaves out what the pairs of the reference in the documents name, each with its best pair, whatever the threads and
+/// memory; and its output is complete, or that of another run.
+#[test]
+fn shares_of_the_reference_are_those_of_swapped_pairs() {
+    let shell = Shell::new();
+    let (docs, others) = ("fixtures/english/docs", "fixtures/markdown/docs");
+    let bounds = "--shingle 2 --min-coverage 0.02 -q";
+    let pairs = shell.dedup(&format!("contain {others} --against {docs} --emit pairs {bounds}")).done();
+    let mut best: BTreeMap<String, (String, f64)> = BTreeMap::new();
+    for Coverage { id, r#in, coverage, .. } in records::coverages(&pairs) {
+        let known = best.entry(r#in).or_insert((id.clone(), 0.0));
+        if coverage > known.1 {
+            *known = (id, coverage);
+        }
+    }
+    assert!(best.len() > 5, "{}", best.len());
+    let run = |folder: &str, flags: &str| {
+        shell.dedup(&format!("contain {docs} --against {others} --of {flags} {bounds} --output {folder}"))
+    };
+    let removed = |folder: &str| fs::read_to_string(shell.folder().join(folder).join("_dedup/removed.jsonl")).unwrap();
+    run("kept", "reference -j1").done();
+    let expected = removed("kept");
+    for (number, tuning) in ["-j2", "-j5", "--memory 0", "--memory 1M -j3", "--seed 7"].iter().enumerate() {
+        let folder = format!("kept{number}");
+        run(&folder, &format!("reference {tuning}")).done();
+        assert!(removed(&folder) == expected, "{tuning}");
+    }
+    let found: BTreeMap<String, (String, f64)> = records::removed(&expected)
+        .into_iter()
+        .map(|line| {
+            let share = line.coverage.unwrap().get().parse().unwrap();
+            (line.id, (line.contains.unwrap().id, share))
+        })
+        .collect();
+    assert_eq!(found, best);
+    let refused = run("kept", "document");
+    assert_eq!(refused.status, 2);
+    assert!(refused.stderr.contains("another side of the coverage"), "{}", refused.stderr);
+}

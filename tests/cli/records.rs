@@ -331,7 +331,9 @@ pub struct Removed {
     #[serde(skip_serializing_if = "Option::is_none")]
     contained_in: Option<Kept>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    coverage: Option<Box<RawValue>>,
+    pub contains: Option<Kept>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     coverage_all: Option<Box<RawValue>>,
 }
@@ -433,13 +435,14 @@ impl Removed {
             self.same_file.is_some(),
             self.cut.is_some(),
             self.contained_in.is_some(),
+            self.contains.is_some(),
         ];
         self.duplicate_of.is_some() == self.similarity.is_some()
             && self.similarity.as_ref().is_none_or(|value| similarity(value).is_some())
             && self.duplicate_of.as_ref().is_none_or(|kept| kept.file.is_some() || kept.record.is_none())
             && self.cut.is_none_or(|share| 0.0 < share && share <= 1.0)
-            && self.contained_in.is_some() == self.coverage.is_some()
-            && (self.coverage_all.is_none() || self.coverage.is_some())
+            && (self.contained_in.is_some() || self.contains.is_some()) == self.coverage.is_some()
+            && (self.coverage_all.is_none() || self.contained_in.is_some())
             && reasons.iter().filter(|&&is_it| is_it).count() == 1
     }
 }

@@ -177,6 +177,13 @@ def test_test_questions(tmp_path, table, articles):
     found = neardups.contain(pyarrow.table({"text": questions}), against=table, preset="gpt-3", emit=None)
     assert found.column_names[:3] == ["id", "in", "coverage"] and found["in"].to_pylist() == [articles[0]["id"]]
     assert found["coverage_all"].to_pylist() == [1.0]
+    share = {"shingle": 8, "min_coverage": 0.7}
+    pairs = neardups.contain(pyarrow.table({"text": questions}), against=table, emit="pairs", **share)
+    left = neardups.contain(table, against=questions, of="reference", emit="kept", **share)
+    assert articles[0]["id"] in pairs["in"].to_pylist()
+    assert set(left["id"].to_pylist()) == {article["id"] for article in articles} - set(pairs["in"].to_pylist())
+    with pytest.raises(ValueError, match="swap the sides"):
+        neardups.contain(table, against=questions, of="reference", emit="verdicts")
     with pytest.raises(ValueError, match="that of all documents together"):
         neardups.contain(questions, against=table, preset="palm", emit="pairs")
     with pytest.raises(ValueError, match="against"):

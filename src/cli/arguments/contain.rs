@@ -5,7 +5,7 @@ use super::run::{self, Run};
 use super::tokens::{self, Tokens};
 use super::values::{Defaulted, choice, chosen, is_typed, parse_share, path, typed, value, values, whole_number};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use neardups::passages::{CONTAIN_PRESETS, ContainOptions};
+use neardups::passages::{CONTAIN_PRESETS, ContainOptions, ShareOf};
 use neardups::similarity::Threshold;
 use std::path::PathBuf;
 
@@ -23,6 +23,8 @@ pub struct Arguments {
     pub min_coverage: Option<Threshold>,
     /// `--min-coverage-all`, if it was typed.
     pub min_coverage_all: Option<Threshold>,
+    /// `--of`.
+    pub of: ShareOf,
     /// `--output`.
     pub output: Option<PathBuf>,
     /// `--emit`; with `--output` kept records by default.
@@ -51,6 +53,7 @@ impl Arguments {
             shingle: value(given, "shingle").copied(),
             min_coverage: value(given, "min-coverage").copied(),
             min_coverage_all: value(given, "min-coverage-all").copied(),
+            of: chosen(given, "of", SIDES).expect("has a default"),
             emit: match path(given, "output") {
                 Some(_) if !is_typed(given, "emit") => Emit::Kept,
                 _ => chosen(given, "emit", EMITS).expect("has a default"),
@@ -96,6 +99,11 @@ const EMITS: &[(&str, Emit, &str)] = &[
     ("kept", Emit::Kept, "the records that are kept, byte for byte (JSON lines, CSV, TSV, lines, WARC)"),
 ];
 
+const SIDES: &[(&str, ShareOf, &str)] = &[
+    ("document", ShareOf::Document, "of the document: it is left out if a reference document has S of it"),
+    ("reference", ShareOf::Reference, "of a reference document: a document is left out if it has S of one"),
+];
+
 /// `dedup contain`. Long because it is one list of arguments with their help.
 pub fn command() -> Command {
     let ContainOptions { shingle, min_coverage, max_passages, .. } = ContainOptions::default();
@@ -110,13 +118,14 @@ pub fn command() -> Command {
              any place: it is exact. Punctuation and case do not count (see 'dedup help tokens'). A Han or Kana character is a word. A document \
              with fewer words has no runs, and is not compared. See 'dedup help containing'.\n\n\
              With --emit verdicts or kept, the documents are kept that no kept one contains, longer ones first; with --against, those that the \
-             reference does not contain.",
+             reference does not contain. With --of reference, those are left out that have at least --min-coverage of a document of the \
+             reference, such as a test question.",
         )
         .after_help(
             "Examples:\n  dedup contain mails.jsonl                          messages of which others quote half or more\n  \
              dedup contain mails.jsonl --shingle 4 --min-coverage 1 --emit kept > inclusive.jsonl\n  \
              dedup contain test.jsonl --against train/ --preset gpt-3\n  \
-             dedup contain train/ --against test.jsonl --preset gpt-3 --output clean/\n  \
+             dedup contain train/ --against test.jsonl --of reference --preset palm --output clean/\n  \
              dedup contain answers/ --against sources/ --shingle 3 --min-coverage 0.2",
         )
         .arg(input::paths_arg())
@@ -152,6 +161,16 @@ pub fn command() -> Command {
             "Report documents of which at least this share stands in one other document [default: {min_coverage}]"
         )))
         .arg(share("min-coverage-all").help("Report also documents of which at least this share stands in all others together"))
+        .arg(
+            choice("of", "SIDE", SIDES.iter().map(|&(name, _, help)| (name, help)), "With --against: what the coverage is a share of")
+                .default_value("document")
+                .requires("against")
+                .long_help(
+                    "With --against and --output or --emit kept: what the coverage is a share of. With 'reference', a document is left out \
+                     if at least --min-coverage of the runs of one reference document stand in it: exactly the documents that 'dedup \
+                     contain REF --against DOCUMENTS --emit pairs' names in 'in'.",
+                ),
+        )
         .arg(choice("emit", "KIND", EMITS.iter().map(|&(name, _, help)| (name, help)), "What to write").default_value("containments"))
         .arg(output_arg())
         .arg(

@@ -178,7 +178,8 @@ def contain(documents: Any, *, against: Any = None, progress: Optional[bool] = N
     """How much of each document stands in others: what `dedup contain` prints.
 
     `emit` is what is returned: `"containments"`, `"pairs"`, `"verdicts"`, or `"kept"`, the documents that no kept one contains,
-    as `keep` returns them. Without `emit`, those are found that are mostly contained in another one.
+    as `keep` returns them. Without `emit`, those are found that are mostly contained in another one. With `against`, `emit="kept"` and
+    `of="reference"`, documents are left out that have at least `min_coverage` of one of the reference, such as a test question.
 
     >>> import neardups
     >>> texts = ["when in the course of human events", "He wrote: when in the course of human events it becomes necessary."]
