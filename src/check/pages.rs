@@ -101,6 +101,8 @@ impl Page {
             }
             page.blocks.push(first..page.words.len());
         }
+        page.words.shrink_to_fit();
+        page.spans.shrink_to_fit();
         page
     }
 

@@ -13,12 +13,12 @@ pub(super) fn bytes_of(place: &Place) -> Range<usize> {
     place.page.prose.source_of(place.page.span(place.words.clone()))
 }
 
-/// The source of a place, with the rest of its last line, where the target of a link may be.
+/// The source of a place, up to the next white space: the target of a link may follow its words.
 pub(super) fn source_of(place: &Place) -> &str {
     let (source, Range { start, end }) = (&place.page.source, bytes_of(place));
     let rest = source.get(end..).unwrap_or_default();
-    let line = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
-    source.get(start..end + line).unwrap_or_default()
+    let target = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
+    source.get(start..end + target).unwrap_or_default()
 }
 
 /// Whether the sources of two places are equal except for white space.

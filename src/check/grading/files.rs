@@ -28,7 +28,7 @@ const PERHAPS_POSTS: &str = "post posts articles announcements";
 
 /// Names of folders of an API reference.
 const REFERENCE: &str = "api apis reference references apidoc apidocs api-reference autoapi javadoc -autosummary generated commands \
-    command-reference cli-reference";
+    command-reference cli cli-reference rest-api http-api rest-reference";
 
 /// Names of files of licences may begin with these.
 const LICENCES: [&str; 3] = ["license", "licence", "copying"];
@@ -309,8 +309,13 @@ mod tests {
             "upgrading_rails.md",
         ];
         assert!(notes.iter().all(|path| is(path) == (true, false)));
-        let reference =
-            ["docs/api/page.md", "docs/_autosummary/page.rst", "Reference/page.adoc", "docs/commands/page.md"];
+        let reference = [
+            "docs/api/page.md",
+            "docs/_autosummary/page.rst",
+            "Reference/page.adoc",
+            "docs/commands/page.md",
+            "rest-api/page.adoc",
+        ];
         assert!(reference.iter().all(|path| is(path) == (false, true)));
         assert!(
             [

@@ -154,9 +154,10 @@ fn path_of(target: &str) -> Option<(&str, bool)> {
     })
 }
 
-/// The names in a path, as those of pages.
+/// The names in a path, as those of pages, without placeholders such as `<VERSION>`.
 fn names_in(path: &str) -> Vec<&str> {
-    let mut names: Vec<&str> = path.split('/').filter(|name| !name.is_empty() && *name != ".").collect();
+    let is_name = |name: &&str| !matches!(*name, "" | ".") && !name.starts_with(['<', '{', '$']);
+    let mut names: Vec<&str> = path.split('/').filter(is_name).collect();
     if let Some(file) = names.pop() {
         let file = stem(file);
         names.extend(Some(file).filter(|file| !is_index(file)));

@@ -91,6 +91,19 @@ fn in_brackets(text: &str) -> &str {
     text.strip_suffix('>').and_then(|text| text.rsplit_once('<')).map_or(text, |(_, target)| target)
 }
 
+/// Where a target at the start of a text ends. A name such as `<VERSION>` in its path belongs to it.
+fn end_of_target(text: &str) -> usize {
+    let is_after = |byte: u8| byte.is_ascii_whitespace() || b"()[]<>\"'`,".contains(&byte);
+    let from = |start: usize| text[start..].bytes().position(is_after).map_or(text.len(), |at| start + at);
+    let mut end = from(0);
+    while text[..end].ends_with('/') && text[end..].starts_with('<') {
+        let name = text[end..].find(">/").filter(|name| !text[end..end + name].contains(char::is_whitespace));
+        let Some(name) = name else { break };
+        end = from(end + name + 2);
+    }
+    end
+}
+
 struct Targets<'a> {
     source: &'a str,
     found: Vec<Target<'a>>,
@@ -100,11 +113,10 @@ impl<'a> Targets<'a> {
     /// Adds the target at the start of the source from there on, after blanks and opening quotes.
     fn add(&mut self, start: usize, kind: Kind) {
         let is_before = |byte: &u8| matches!(byte, b' ' | b'<' | b'"' | b'\'' | b'`');
-        let is_after = |byte: u8| byte.is_ascii_whitespace() || b"()[]<>\"'`,".contains(&byte);
         let bytes = self.source.as_bytes().get(start..).unwrap_or_default();
         let at = start + bytes.iter().take(MAX_BEFORE).take_while(|byte| is_before(byte)).count();
         let text = window(self.source, at);
-        let text = &text[..text.bytes().position(is_after).unwrap_or(text.len())];
+        let text = &text[..end_of_target(text)];
         if !text.is_empty() && !text.starts_with("{{") {
             self.found.push(Target { at, text, kind });
         }
@@ -250,6 +262,7 @@ mod tests {
         is(Markup::Mdx, "<a href=\"/x\"> <Link to=\"/y\"/> <Card path=\"/z\" title=\"no\"/>", &["/x", "/y", "/z"]);
         let hugo = "[a]({{< ref \"b.md#c\" >}}) {{% relref d.md %}} {{< refer e >}}";
         is(Markup::Markdown, hugo, &["b.md#c", "d.md"]);
+        is(Markup::Markdown, "[a](/b/<VERSION>/c/#d) [e](f/<g h>/) [i](j/<k)", &["/b/<VERSION>/c/#d", "f/", "j/"]);
         is(Markup::Notebook, "{\"source\": [\"[a](b.ipynb)\"]}", &["b.ipynb"]);
         let roles = ":doc:`/a/b` :ref:`text <c>` `text\n<d.html>`_ ``code`` :class:`E` :ref:`!f`";
         is(Markup::ReStructuredText, roles, &["/a/b", "c", "d.html", "f"]);

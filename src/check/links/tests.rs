@@ -49,6 +49,7 @@ fn targets_mean_pages() {
         ("../../c.md", &["docs/x/c.md"], Some("docs/x/c.md")),
         ("c.md", &["docs/x/c.md", "docs/y/c.md"], None),
         ("/c", &["docs/a/x/c.md", "other/x/c.md"], Some("docs/a/x/c.md")),
+        ("/docs/x/<VERSION>/c/", &["docs/src/x/c/_index.md"], Some("docs/src/x/c/_index.md")),
         // Addresses.
         ("https://example.org/b/c", &["docs/b/c.md"], Some("docs/b/c.md")),
         ("https://example.org/o/r/blob/main/docs/b/c.md", &["docs/b/c.md"], Some("docs/b/c.md")),

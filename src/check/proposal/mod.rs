@@ -56,7 +56,7 @@ struct Change<'a> {
     is_sure: bool,
     /// Whether it is known that the text was in that page before it was in others.
     is_known: bool,
-    /// Whether the page to change links to the one that keeps the text.
+    /// Whether the text to change, or what is close to it, links to the page that keeps it.
     is_linked: bool,
     /// Whether others include the page that keeps the text, and the one to change.
     included: [bool; 2],
@@ -72,7 +72,7 @@ impl<'a> Change<'a> {
             pages: pages_to_change(finding, index),
             is_sure,
             is_known: is_known(finding, index),
-            is_linked: links.leads(&other.page, &kept.page),
+            is_linked: links.leads_within(&other.page, sources::around(other), &kept.page),
             included: [kept, other].map(|place| keepers.is_included(&place.page)),
         }
     }
@@ -198,7 +198,9 @@ impl<'a> Change<'a> {
     fn difference(&self) -> Option<String> {
         match self.edits() {
             0 if self.are_equal() => None,
-            0 if self.finding.pairs.iter().all(|pair| pair.has_same_words()) => Some("code or markup differs".into()),
+            0 if self.finding.pairs.iter().all(|pair| pair.has_same_words()) => {
+                Some("code, markup or punctuation differs".into())
+            }
             0 => Some("the order differs".into()),
             1 => Some("1 word differs".into()),
             edits => Some(format!("{edits} words differ")),

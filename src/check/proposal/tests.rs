@@ -132,7 +132,10 @@ fn copies_in_one_page_that_differ_share_a_text() {
     };
     let share = "state once what lines 3 and 7 share, and refer to it from both";
     assert_eq!(how([COPIED, &edited]), format!("{share} (1 word differs)"));
-    assert_eq!(how([COPIED, &COPIED.replace("rows", "`rows`")]), format!("{share} (code or markup differs)"));
+    assert_eq!(
+        how([COPIED, &COPIED.replace("rows", "`rows`")]),
+        format!("{share} (code, markup or punctuation differs)")
+    );
 }
 
 #[test]
@@ -237,15 +240,9 @@ fn evidence_in_the_pages_decides_who_keeps_the_text() {
     let both = "keep the text in a.md or b.md, and link to it from the other";
     let second = "keep the text in b.md and link to it from a.md";
     is(["a.md", "b.md"], ["", ""], &[], both);
-    // The other page already links to it; not if both do.
-    let linked = "a.md already links to b.md: shorten the text in a.md";
-    is(["a.md", "b.md"], ["See [b](b.md#x).", ""], &[], linked);
-    is(
-        ["a.md", "b.md"],
-        ["See [b](b.md).", "See [a](a.md)."],
-        &[],
-        "b.md already links to a.md: shorten the text in b.md",
-    );
+    // The other page links to it; not if both do.
+    is(["a.md", "b.md"], ["See [b](b.md#x).", ""], &[], second);
+    is(["a.md", "b.md"], ["See [b](b.md).", "See [a](a.md)."], &[], both);
     // Clearly more pages link to it.
     let links = ["See [b](b.md).", "See [a](a.md)."];
     is(["a.md", "b.md"], ["", ""], &[("c.md", links[0]), ("d.md", links[0])], second);
@@ -259,9 +256,19 @@ fn evidence_in_the_pages_decides_who_keeps_the_text() {
     is(["a.md", "b.md"], ["", ""], &[("c.md", &links[0].repeat(5))], both);
     // A post, and a page about what is deprecated, whatever links to them.
     for path in ["articles/a.md", "blog/a.md", "warnings/a.md"] {
-        let how = format!("{path} already links to x/y/b.md: shorten the text in {path}");
+        let how = format!("keep the text in x/y/b.md and link to it from {path}");
         is([path, "x/y/b.md"], ["See [b](../x/y/b.md).", &format!("See [a](../../{path}).")], &[], &how);
     }
+}
+
+#[test]
+fn a_text_close_to_a_link_to_its_copy_is_shortened() {
+    let files = [
+        ("a.md", page("alpha", &format!("{COPIED} {COPIED} See [b](b.md#x)."), "")),
+        ("b.md", page("beta", &format!("{COPIED} {COPIED}"), "")),
+    ];
+    let expected = "a.md already links to b.md: shorten the text in a.md";
+    assert_eq!(proposed(&files), Some((1, expected.into())));
 }
 
 #[test]
@@ -299,7 +306,7 @@ fn includes_need_equal_texts() {
     let edited = edited.replace("morning", "evening");
     assert_eq!(how(COPIED, &edited), format!("make the two equal (2 words differ), then {line}"));
     let marked = COPIED.replace("table", "*table*");
-    assert_eq!(how(COPIED, &marked), format!("make the two equal (code or markup differs), then {line}"));
+    assert_eq!(how(COPIED, &marked), format!("make the two equal (code, markup or punctuation differs), then {line}"));
     // Too many words.
     let edited =
         ["every", "second", "rows", "both", "operator"].iter().fold(edited, |text, word| text.replace(word, "other"));
