@@ -29,8 +29,8 @@ pub(super) fn are_equal(one: &Place, other: &Place) -> bool {
 
 /// Whether the source of a page is text with markup, in which little is neither prose nor code.
 pub(super) fn is_text(place: &Place) -> bool {
-    use Markup::{AsciiDoc, Markdown, Mdx, Notebook, ReStructuredText};
-    matches!(place.page.markup, Markdown | Mdx | ReStructuredText | AsciiDoc | Notebook)
+    use Markup::{AsciiDoc, Markdown, Mdx, ReStructuredText};
+    matches!(place.page.markup, Markdown | Mdx | ReStructuredText | AsciiDoc)
 }
 
 /// The bytes around a place where it may lead to its copy: from the heading before it, or some words before, to some words after it.

@@ -94,12 +94,12 @@ pub(super) struct InputRecord {
     pub modified: String,
 }
 
-/// What of `summary.json` tells whether a run is the same.
+/// What of `summary.json` shows whether a run is the same.
 #[derive(Deserialize)]
 struct Summary {
     request: Request,
     files: Vec<FileRecord>,
-    /// None if an earlier version wrote it.
+    /// Empty if an earlier version wrote it.
     #[serde(default)]
     lists: Vec<ListRecord>,
     #[serde(flatten)]

@@ -350,7 +350,8 @@ fn no_record_of_id(typed: &str, why: NoRecord, within: &[PathBuf]) -> Error {
 /// Whether an id is the place of a record in one of these files or folders.
 fn is_place(id: &str, within: &[PathBuf]) -> bool {
     let address = Address::of(Path::new(id));
-    address.record.is_some() && within.iter().any(|path| address.path.starts_with(path))
+    let plain = |path: &Path| path.strip_prefix(".").unwrap_or(path).to_path_buf();
+    address.record.is_some() && within.iter().any(|path| plain(&address.path).starts_with(plain(path)))
 }
 
 impl Document {

@@ -5,8 +5,8 @@
 //! verdicts on the same ids. A run counts as such a repetition if the last run left the index in an interrupted state, or if the index
 //! already has the first document, with its id and its tokens. Otherwise everything is written, because another shard may start with the
 //! same ids: a repeated verdict is better than a lost one. Documents without ids are identified by their number in the run, which has no
-//! meaning in another run: between documents with ids each equals any other without one, and the first verdicts up to one with an id are
-//! always written. Those of unreadable records, which may have no id either, are repeated if the next verdict is.
+//! meaning in another run: between documents with ids each equals any other without one; before the first and after the last of
+//! them their verdicts are always written. Those of unreadable records, which may have no id either, are repeated if the next verdict is.
 
 use super::files::{cannot_write, is_at, open_to_append, read_at, reopened};
 use neardups::Error;
@@ -165,7 +165,7 @@ fn last_ids(file: &mut (impl Read + Seek), length: u64) -> io::Result<Vec<Option
     Ok(ids)
 }
 
-/// Finds the longest suffix of the existing verdicts that is a prefix of the new ones and begins with an id.
+/// Finds the longest suffix of the existing verdicts that is a prefix of the new ones and begins and ends with an id.
 #[derive(Default)]
 struct Overlap {
     existing: Vec<Option<u64>>,
@@ -178,7 +178,9 @@ struct Overlap {
 }
 
 impl Overlap {
-    fn new(existing: Vec<Option<u64>>) -> Self {
+    fn new(mut existing: Vec<Option<u64>>) -> Self {
+        // Only an id after them shows that documents without one are the same.
+        existing.truncate(existing.iter().rposition(Option::is_some).map_or(0, |last| last + 1));
         Overlap { existing, ..Overlap::default() }
     }
 
@@ -242,6 +244,7 @@ mod tests {
 
     /// The plain version: tries every length.
     fn plain(existing: &[u64], new: &[u64]) -> Vec<u64> {
+        let existing = &existing[..existing.iter().rposition(|&id| id > 0).map_or(0, |last| last + 1)];
         let lengths = 0..=existing.len().min(new.len());
         let longest = lengths.rev().find(|&length| existing.ends_with(&new[..length]) && new.first() != Some(&0));
         new[longest.unwrap_or(0)..].to_vec()
@@ -265,7 +268,9 @@ mod tests {
     #[test]
     fn documents_without_ids_are_repeated_with_those_before_them() {
         assert_eq!(written(&[1, 2], &[0, 1], 1), [0, 1]);
-        assert_eq!(written(&[1, 0, 2, 0], &[1, 0, 2, 0, 3], 1), [3]);
+        assert_eq!(written(&[1, 0, 2], &[1, 0, 2, 0, 3], 1), [0, 3]);
+        // Two inputs may share their first document alone.
+        assert_eq!(written(&[1, 0], &[1, 0, 3], 1), [0, 3]);
         assert_eq!(written(&[0, 0], &[0, 0, 3], 1), [0, 0, 3]);
     }
 

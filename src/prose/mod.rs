@@ -197,7 +197,8 @@ impl Markup {
 
 impl Markup {
     /// The markup of a page with this text. A file whose name says plain text is reStructuredText or AsciiDoc if more of its lines are
-    /// directives, macros or labels of the one than of the other. Any other markup stays.
+    /// directives, macros or labels of the one than of the other: a directive or a macro, or two of what plain texts may have too, such as
+    /// `[quote]`. Any other markup stays.
     ///
     /// Cost: one pass over a plain text.
     ///
@@ -210,8 +211,10 @@ impl Markup {
         if self != Markup::Plain {
             return self;
         }
+        // One line that few plain texts have is not enough: what is between rules would become code.
         let [rst, asciidoc] = sniff::marks(text);
         match rst.cmp(&asciidoc) {
+            _ if rst.max(asciidoc) < 2 => Markup::Plain,
             Ordering::Greater => Markup::ReStructuredText,
             Ordering::Less => Markup::AsciiDoc,
             Ordering::Equal => Markup::Plain,

@@ -160,7 +160,7 @@ impl<'a> Pass<'a> {
             }
         };
         fill_head(&mut reader, file.name, file.size, self.options);
-        let format = format(self.options.format, file.name, &reader.head);
+        let format = format(self.options, file.name, &reader.head);
         if let Some(what) = no_text(&reader.head, format) {
             let what = match reader.head.starts_with(PARQUET_MAGIC) && self.options.format != Format::Auto {
                 true => {
@@ -467,7 +467,7 @@ pub(super) fn fill_head(reader: &mut Reader, name: Option<&OsStr>, size: Option<
 pub(super) fn field_names(file: &File, raw: impl Read, options: &ReadOptions) -> Option<String> {
     let mut reader = Reader::of(raw, Rc::default(), options).ok()?;
     fill_head(&mut reader, file.name, file.size, options);
-    let format = format(options.format, file.name, &reader.head);
+    let format = format(options, file.name, &reader.head);
     if !has_fields(format) {
         return None;
     }
@@ -497,17 +497,17 @@ fn is_first_line(head: &[u8]) -> bool {
     text.starts_with(b"{") && rest.trim_ascii_start().is_empty()
 }
 
-/// The format of a file with this name and this start, if `wanted` does not decide; [`Format::Auto`] if it has no name
+/// The format of a file with this name and this start, if the options do not decide; [`Format::Auto`] if it has no name
 /// and is empty.
-pub(super) fn format(wanted: Format, name: Option<&OsStr>, head: &[u8]) -> Format {
-    match (wanted, name.and_then(format_by_name)) {
+pub(super) fn format(options: &ReadOptions, name: Option<&OsStr>, head: &[u8]) -> Format {
+    match (options.format, name.and_then(format_by_name)) {
         // JSON lines are often named so, too.
         (Format::Auto, Some(Format::Text)) if name.and_then(extension).as_deref() == Some("json") => {
             if has_json_lines(head) { Format::Jsonl } else { Format::Text }
         }
         (Format::Auto, Some(format)) => format,
         (Format::Auto, None) if head.is_empty() && name.is_none() => Format::Auto,
-        (Format::Auto, None) => format_by_content(head),
+        (Format::Auto, None) => format_by_content(head, options),
         (format, _) => format,
     }
 }
@@ -575,8 +575,8 @@ fn format_by_name(name: &OsStr) -> Option<Format> {
 }
 
 /// The format by content: JSON lines if the first line begins like a JSON object, an archive, a page or Parquet if the
-/// content identifies itself as such, CSV or TSV if the first line is a row of names, else text.
-fn format_by_content(head: &[u8]) -> Format {
+/// content identifies itself as such, CSV or TSV if the first line is a row of names with a field of texts, else text.
+fn format_by_content(head: &[u8], options: &ReadOptions) -> Format {
     let text = as_utf8(head);
     let text = text.trim_ascii_start();
     let begins = |with: &str| text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with.as_bytes()));
@@ -593,16 +593,21 @@ fn format_by_content(head: &[u8]) -> Format {
     let inside = object.map(|inside| inside.iter().find(|byte| !matches!(byte, b' ' | b'\t')));
     match inside {
         Some(Some(b'"' | b'}')) => Format::Jsonl,
-        _ => table_by_header(text).unwrap_or(Format::Text),
+        _ => table_by_header(text, options).unwrap_or(Format::Text),
     }
 }
 
-/// The format of a table, if the first of several lines is a row of names.
-fn table_by_header(text: &[u8]) -> Option<Format> {
+/// The format of a table, if the first of several lines is a row of names, among them that of a field of texts.
+fn table_by_header(text: &[u8], options: &ReadOptions) -> Option<Format> {
     let end = memchr::memchr(b'\n', text)?;
     let (line, rest) = text.split_at(end);
     let line = std::str::from_utf8(line).ok().filter(|_| !rest.trim_ascii().is_empty())?;
-    match header_delimiter(line)? {
+    let delimiter = header_delimiter(line)?;
+    let mut names = line.trim_end().split(char::from(delimiter)).map(|name| name.trim_matches('"'));
+    if !names.any(|name| options.text_fields.paths().any(|path| path.to_string() == name)) {
+        return None;
+    }
+    match delimiter {
         b',' => Some(Format::Csv),
         b'\t' => Some(Format::Tsv),
         _ => None,
@@ -644,7 +649,7 @@ mod tests {
     #[test]
     fn json_lines_in_a_file_of_json() {
         let lines = b"{\"text\":\"a\"}\n{\"text\":\"b\"}\n";
-        let format = |name: &str, head: &[u8]| format(Format::Auto, Some(OsStr::new(name)), head);
+        let format = |name: &str, head: &[u8]| format(&ReadOptions::default(), Some(OsStr::new(name)), head);
         assert_eq!(format("c4-train.00000-of-01024.json.gz", lines), Format::Jsonl);
         assert_eq!(format("a.JSON", b"\xef\xbb\xbf\n{}\r\n\n{\"te"), Format::Jsonl);
         for one in [
@@ -667,7 +672,7 @@ mod tests {
         let format_of = |bytes: &[u8], max_record: usize| {
             let mut reader = Reader::new(Box::new(bytes));
             fill_head(&mut reader, name, None, &ReadOptions { max_record, ..ReadOptions::default() });
-            (format(Format::Auto, name, &reader.head), reader.head.len())
+            (format(&ReadOptions::default(), name, &reader.head), reader.head.len())
         };
         let long = format!("{{\"text\":\"{}\"}}", "word ".repeat(60_000));
         assert_eq!(format_of(format!("{long}\n{{\"text\":\"b\"}}\n").as_bytes(), 1 << 20).0, Format::Jsonl);
@@ -721,8 +726,13 @@ mod tests {
             (b"<?xml version=\"1.0\"?>", Format::Text),
             (b"text", Format::Text),
             (b"", Format::Text),
+            (b"id,text\n1,a", Format::Csv),
+            (b"\"id\"\ttext\r\n1\ta", Format::Tsv),
+            (b"id;text\n1;a", Format::Text),
+            (b"id,text\n", Format::Text),
+            (b"Hello,world\nMore text", Format::Text),
         ] {
-            assert_eq!(format_by_content(head), format, "{}", head.escape_ascii());
+            assert_eq!(format_by_content(head, &ReadOptions::default()), format, "{}", head.escape_ascii());
         }
     }
 

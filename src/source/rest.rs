@@ -129,7 +129,7 @@ fn open<'o>(
     file::fill_head(&mut reader, name.as_deref(), size, options);
     let format = match is_whole {
         true => Format::Text,
-        false => file::format(options.format, name.as_deref(), &reader.head),
+        false => file::format(options, name.as_deref(), &reader.head),
     };
     Ok((reader, format, compression))
 }

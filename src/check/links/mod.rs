@@ -26,7 +26,7 @@ struct Link {
 pub(super) struct Links<'a> {
     /// Ordered by path.
     pages: &'a [Arc<Page>],
-    /// Those of each page, in order.
+    /// The links of each page, in order.
     of_page: Vec<Vec<Link>>,
     /// How many other pages link to each page.
     inbound: Vec<usize>,
@@ -45,7 +45,8 @@ impl<'a> Links<'a> {
             for target in targets(page.markup, &page.source) {
                 let to = match (target.kind, target.text.split_once('#')) {
                     (Kind::Label, Some((_, label))) => names.find(from, target.text).or_else(|| labels.find(label)),
-                    (Kind::Label, None) => labels.find(target.text).or_else(|| names.find(from, target.text)),
+                    // A label that no page defines, or several do, is not the name of a page.
+                    (Kind::Label, None) => labels.find(target.text).or_else(|| names.find_file(from, target.text)),
                     (Kind::Path | Kind::Include, _) => names.find(from, target.text),
                 };
                 let is_include = target.kind == Kind::Include;

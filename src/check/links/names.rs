@@ -66,6 +66,11 @@ impl<'a> Names<'a> {
         self.wanted[found].then_some(found)
     }
 
+    /// The same for a target that has the extension of a page.
+    pub fn find_file(&self, from: usize, target: &str) -> Option<usize> {
+        if stem(target) == target { None } else { self.find(from, target) }
+    }
+
     /// Whether a target may be one of the pages, by its last name. Most are not, so this comes first.
     fn may_be_wanted(&self, target: &str) -> bool {
         let bytes = target.as_bytes();
@@ -101,7 +106,7 @@ impl<'a> Names<'a> {
         let names = &names[start..];
         let candidates = self.by_last.get(names.last()?).filter(|pages| pages.len() <= MAX_CANDIDATES)?;
         let (all, least) = match (is_url, is_relative) {
-            (true, _) => (names.len().max(2), 3),
+            (true, _) => (names.len().max(3), 3),
             (_, true) => (names.len(), usize::MAX),
             (_, false) => (names.len(), 2),
         };

@@ -14,6 +14,9 @@ const MAX_TARGET: usize = 300;
 /// Maximum number of blanks, brackets and quotes before a target.
 const MAX_BEFORE: usize = 3;
 
+/// Maximum number of blanks and marks after the brace of a tag.
+const MAX_MARKS: usize = 8;
+
 /// A snippet of MkDocs, an include of VitePress, and a directive of reStructuredText.
 static SNIPPET: LazyLock<Finder> = LazyLock::new(|| Finder::new("--8<--"));
 static INCLUDE: LazyLock<Finder> = LazyLock::new(|| Finder::new("@include:"));
@@ -158,13 +161,16 @@ impl<'a> Targets<'a> {
     fn of_asciidoc(&mut self) {
         let bytes = self.source.as_bytes();
         for at in memchr2_iter(b':', b'<', bytes) {
+            // Within a target no other begins.
+            if self.found.last().is_some_and(|last| at < last.at + last.text.len()) {
+                continue;
+            }
             let (before, next) = (&bytes[..at], bytes.get(at + 1));
             match bytes[at] {
                 b'<' if next == Some(&b'<') => self.add(at + 2, Kind::Label),
                 b':' if next == Some(&b':') && before.ends_with(b"include") => self.add(at + 2, Kind::Include),
-                b':' if [&b"xref"[..], b"link", b"linkgit"].iter().any(|name| before.ends_with(name)) => {
-                    self.add(at + 1, Kind::Label);
-                }
+                b':' if before.ends_with(b"linkgit") => self.add(at + 1, Kind::Path),
+                b':' if before.ends_with(b"xref") || before.ends_with(b"link") => self.add(at + 1, Kind::Label),
                 _ => {}
             }
         }
@@ -190,7 +196,8 @@ impl<'a> Targets<'a> {
     /// Adds the target in a tag after its first brace: a reference of Hugo, or an include.
     fn add_tag(&mut self, start: usize) {
         let text = window(self.source, start);
-        let tag = text.trim_start_matches(['{', '<', '%', '#', ' ']);
+        let marks = text.bytes().take(MAX_MARKS).take_while(|byte| b"{<%# ".contains(byte)).count();
+        let tag = &text[marks..];
         let after = |name: &str| tag.strip_prefix(name).map(|rest| start + text.len() - rest.len());
         if let Some(at) = after("relref ").or_else(|| after("ref ")) {
             self.add(at, Kind::Path);

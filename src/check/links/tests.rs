@@ -51,7 +51,8 @@ fn targets_mean_pages() {
         ("/c", &["docs/a/x/c.md", "other/x/c.md"], Some("docs/a/x/c.md")),
         ("/docs/x/<VERSION>/c/", &["docs/src/x/c/_index.md"], Some("docs/src/x/c/_index.md")),
         // Addresses.
-        ("https://example.org/b/c", &["docs/b/c.md"], Some("docs/b/c.md")),
+        ("https://example.org/docs/b/c", &["docs/b/c.md"], Some("docs/b/c.md")),
+        ("https://example.org/b/c", &["docs/b/c.md"], None),
         ("https://example.org/o/r/blob/main/docs/b/c.md", &["docs/b/c.md"], Some("docs/b/c.md")),
         ("https://example.org/other/c", &["docs/b/c.md"], None),
         ("https://example.org/c", &["docs/b/c.md"], None),
@@ -73,7 +74,7 @@ fn labels_belong_to_the_only_page_that_defines_them() {
     assert_eq!(links(&rst), [link("a.rst", "b.rst")]);
     assert_eq!(links(&[("a.rst", "See :ref:`two`.\n"), rst[1], ("c.rst", "Text\n\n.. _two:\n")]), []);
     let adoc = [
-        ("a.adoc", "See xref:proc-b-str[] and <<c>>.\n"),
+        ("a.adoc", "See xref:proc-b-str[], <<c>> and <<b>>.\n"),
         ("b.adoc", "[id='proc-b-{context}']\n= B\n"),
         ("c.adoc", "[[c]]\n= C\n"),
     ];

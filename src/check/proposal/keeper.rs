@@ -5,8 +5,11 @@ use super::super::finding::{Finding, Pair, Place};
 use super::super::grading::{is_in_posts, is_release_notes};
 use super::super::links::Links;
 use super::super::pages::Page;
+use super::super::paths::{repository_of, shown};
+use crate::prose::Markup;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// A place contains another one if it has this share of its words, in percent, and is longer by [`LONGER_PERCENT`].
 const CONTAINED_PERCENT: usize = 95;
@@ -43,6 +46,8 @@ pub(super) struct Kept {
 /// Decides which page keeps a text.
 pub(super) struct Keepers<'a> {
     links: &'a Links<'a>,
+    /// The repository that the pages are in.
+    repository: Option<PathBuf>,
     /// Pairs of paths: the second page has a place within a longer one of the first.
     contained: BTreeSet<[String; 2]>,
 }
@@ -51,7 +56,15 @@ impl<'a> Keepers<'a> {
     pub fn new(findings: &[Finding], links: &'a Links) -> Self {
         let pairs = findings.iter().flat_map(|finding| &finding.pairs);
         let paths = |[whole, part]: [&Place; 2]| [whole.path().to_string(), part.path().to_string()];
-        Keepers { links, contained: pairs.filter_map(whole_and_part).map(paths).collect() }
+        let mut places = findings.iter().flat_map(|finding| &finding.places);
+        let repository = places.next().and_then(|place| repository_of(&place.page.place));
+        Keepers { links, repository, contained: pairs.filter_map(whole_and_part).map(paths).collect() }
+    }
+
+    /// The path of a page within the repository, so that neither the folders above nor the current folder make a difference.
+    fn path(&self, page: &Page) -> String {
+        let inside = self.repository.as_deref().and_then(|repository| page.place.strip_prefix(repository).ok());
+        inside.map_or_else(|| page.path.clone(), shown)
     }
 
     /// The place that keeps the text of a finding: if possible one that is not new.
@@ -82,8 +95,10 @@ impl<'a> Keepers<'a> {
 
     /// Whether other pages include the text of a page.
     pub fn is_included(&self, page: &Page) -> bool {
-        let (folder, file) = page.path.rsplit_once('/').unwrap_or(("", &page.path));
-        let is_partial = file.starts_with('_') && !file.starts_with("_index.");
+        let path = self.path(page);
+        let (folder, file) = path.rsplit_once('/').unwrap_or(("", &path));
+        let is_source = matches!(page.markup, Markup::Docstrings(_));
+        let is_partial = file.starts_with('_') && !file.starts_with("_index.") && !is_source;
         is_partial || folder.split('/').any(|name| INCLUDED.contains(&name)) || self.links.is_included(page)
     }
 
@@ -106,9 +121,10 @@ impl<'a> Keepers<'a> {
 
     /// What the path of a page says: those with a lower rank keep a text.
     fn rank(&self, page: &Page) -> [bool; 3] {
-        let mut folders = page.path.split('/').rev().skip(1);
+        let path = self.path(page);
+        let mut folders = path.split('/').rev().skip(1);
         let is_deprecated = folders.any(|name| DEPRECATED.contains(&name.to_ascii_lowercase().as_str()));
-        [!self.is_included(page), is_release_notes(&page.path), is_deprecated || is_in_posts(&page.path)]
+        [!self.is_included(page), is_release_notes(&path), is_deprecated || is_in_posts(&path)]
     }
 
     fn contains(&self, whole: &Page, part: &Page) -> bool {

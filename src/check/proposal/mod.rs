@@ -8,6 +8,7 @@ use super::finding::{Finding, Place, Proposal};
 use super::grade::Grade;
 use super::links::Links;
 use super::sources;
+use crate::prose::Markup;
 use generator::{Found, Generator, Generators};
 use keeper::{Keepers, Kept};
 
@@ -266,7 +267,7 @@ fn include(found: &Found, kept: &Place, other: &Place) -> Option<String> {
 }
 
 fn is_rst(place: &Place) -> bool {
-    place.path().ends_with(".rst")
+    place.page.markup == Markup::ReStructuredText
 }
 
 /// The resource of Antora for a path such as `modules/ROOT/pages/page.adoc`.

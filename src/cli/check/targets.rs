@@ -48,9 +48,9 @@ impl Targets {
             }
             repositories.all.iter().try_for_each(|root| refuse_links_out_of(root, path, what))
         };
-        // Without a repository nobody contributed the configuration.
+        // Without a repository, the configuration is the user's own.
         let own = repositories.own.as_ref().filter(|own| own.join(".git").exists());
-        if let (None, Some(own)) = (&typed.paths, own) {
+        if let (None, Some(_), Some(own)) = (&typed.paths, &config.settings.paths, own) {
             request.paths.iter().try_for_each(|path| confine(path, own, "paths"))?;
         }
         let mut outputs = Outputs::new();
