@@ -20,7 +20,7 @@ pub(super) fn limits(finding: &Finding, files: &Files) -> Vec<Limit> {
         reference(finding, &about),
         of_one_page(&about).map(|reason| (Grade::Note, reason)),
         about.iter().all(|about| about.is_licence).then_some((Grade::Note, Reason::Licence)),
-        about.iter().all(|about| about.is_generated).then_some((Grade::Note, Reason::Generated)),
+        generated(&about),
         rule.map(|grade| (grade, Reason::Rule)),
     ];
     limits.into_iter().flatten().collect()
@@ -59,6 +59,12 @@ fn release_notes(finding: &Finding, about: &[&About]) -> Option<Limit> {
         (false, true) => None,
         (_, false) => Some((Grade::Warning, Reason::ReleaseNotes)),
     }
+}
+
+/// All places in pages that a program wrote: a note. Some of them: a warning.
+fn generated(about: &[&About]) -> Option<Limit> {
+    let grade = if about.iter().all(|about| about.is_generated) { Grade::Note } else { Grade::Warning };
+    about.iter().any(|about| about.is_generated).then_some((grade, Reason::Generated))
 }
 
 /// Short copies within an API reference: a warning in two places, a note in more.
