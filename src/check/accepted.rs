@@ -156,10 +156,18 @@ impl AllKnown {
         let is_half = |(hits, sampled): (usize, usize)| 100 * hits >= KNOWN_PERCENT * sampled;
         // The finding may be a part of several known texts, or they of it.
         let is_known = |number: &usize| is_half(self.known[*number].hits(&grams));
-        let texts: Vec<usize> = self.sharing(&grams).into_iter().filter(is_known).collect();
+        let sharing = self.sharing(&grams);
+        let texts: Vec<usize> = sharing.iter().copied().filter(is_known).collect();
+        let parts: Vec<usize> = sharing.into_iter().filter(|&number| self.known[number].is_in(&grams)).collect();
         let of = |numbers: &[usize]| numbers.iter().map(|&number| &self.known[number]).collect::<Vec<_>>();
         let kept: Vec<usize> =
             texts.iter().copied().filter(|&text| self.has_grown_little(&self.known[text], finding, &grams)).collect();
+        // Where what was between several texts was removed, they are parts of one.
+        let is_union = || parts.len() > 1 && self.unknown(&parts, &grams) < self.min_words;
+        let (kept, texts) = match kept.is_empty() && is_union() {
+            true => (parts.clone(), parts),
+            false => (kept, texts),
+        };
         let new = match &kept[..] {
             [] => (!texts.is_empty()).then(|| new_places(&of(&texts), finding, &has)),
             kept => Some(new_places(&of(kept), finding, &has)),
@@ -181,6 +189,15 @@ impl AllKnown {
             is_within
         };
         lists.iter().take_while(is_within).flat_map(|list| list.iter().copied()).collect()
+    }
+
+    /// The number of runs that none of some texts has: of samples, an estimate.
+    fn unknown(&self, texts: &[usize], grams: &[u32]) -> usize {
+        let samples = texts.iter().map(|&number| &self.known[number].sample);
+        let sampled = samples.clone().map(|sample| sample.sampled(grams).len()).min().unwrap_or_default();
+        let is_known = |gram: &u32| samples.clone().any(|sample| sample.hashes.binary_search(gram).is_ok());
+        let unknown = grams[..sampled].iter().filter(|gram| !is_known(gram)).count();
+        unknown * grams.len() / sampled.max(1)
     }
 
     /// Whether a finding has few unknown words beside those of a known text: fewer than a passage, or for whole files up to a quarter.

@@ -12,6 +12,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// An edit makes this many runs of four words in a row new. Where words were removed there are fewer.
+const EDITED: usize = 4;
+
+/// Text with this many runs in a row is a copy by itself.
+const COPIED: usize = 12;
+
 /// The pages at the commit, and the words of those that changed since.
 pub(super) struct Past<'a> {
     changes: &'a Changes,
@@ -83,8 +89,11 @@ impl<'a> Past<'a> {
         findings.retain_mut(|finding| {
             let new = self.new_places(&finding.places);
             finding.mark_new(&new);
-            new.contains(&true)
-                && !known[&finding.grade].look_up(finding, |text, file| self.has(text, file)).is_accepted
+            let is_accepted = |finding: &Finding| {
+                known[&finding.grade].look_up(finding, |text, file| self.has(text, file)).is_accepted
+            };
+            // A copy beside another one of its page can be a part of one longer place.
+            new.contains(&true) && (self.has_more_copies(&finding.places) || !is_accepted(finding))
         });
     }
 
@@ -100,20 +109,43 @@ impl<'a> Past<'a> {
     /// than before: it was copied within the page, or a page that was removed went to more than one.
     fn new_places(&self, places: &[Place]) -> Vec<bool> {
         let is_new = |gram: [usize; 2]| gram[0] == 0;
-        let new: Vec<bool> = places.iter().map(|place| self.has_run(place, is_new)).collect();
+        let new: Vec<bool> = places.iter().map(|place| self.has_runs(place, EDITED, is_new)).collect();
         if new.contains(&true) {
             return new;
         }
         let is_last =
             |index: usize| places.get(index + 1).is_none_or(|next| next.page.place != places[index].page.place);
         let is_more = |[before, now]: [usize; 2]| now > before;
-        (0..places.len()).map(|index| is_last(index) && self.has_run(&places[index], is_more)).collect()
+        (0..places.len()).map(|index| is_last(index) && self.has_runs(&places[index], EDITED, is_more)).collect()
     }
 
-    /// Whether a run of four words of a place is as wanted, given how often its page had it and how often it has it.
-    fn has_run(&self, place: &Place, is_wanted: impl Fn([usize; 2]) -> bool) -> bool {
+    /// Whether a place has text that is like text of its page, and was not there as often.
+    fn has_more_copies(&self, places: &[Place]) -> bool {
+        let has_more = |place: &Place| {
+            let (mut in_row, mut known) = (0, 0);
+            self.counts(place).into_iter().any(|[before, now]| {
+                (in_row, known) = if now > before { (in_row + 1, known + usize::from(before > 0)) } else { (0, 0) };
+                in_row >= COPIED && 3 * known >= in_row
+            })
+        };
+        places.iter().any(has_more)
+    }
+
+    /// Whether so many runs of four words in a row of a place, or all of fewer, are as wanted, given how often its page had each and how
+    /// often it has it.
+    fn has_runs(&self, place: &Place, number: usize, is_wanted: impl Fn([usize; 2]) -> bool) -> bool {
+        let (counts, mut in_row) = (self.counts(place), 0);
+        let least = number.min(counts.len());
+        counts.into_iter().any(|count| {
+            in_row = if is_wanted(count) { in_row + 1 } else { 0 };
+            in_row >= least
+        })
+    }
+
+    /// How often the page of a place had each run of four words of it, and how often it has it; none of a page that did not change.
+    fn counts(&self, place: &Place) -> Vec<[usize; 2]> {
         if !self.changes.has(&place.page.place) {
-            return false;
+            return Vec::new();
         }
         let both = self.changed.get(&place.page.place).unwrap_or(&self.unpaired);
         let times = |grams: &Grams, gram: u32| {
@@ -121,7 +153,7 @@ impl<'a> Past<'a> {
         };
         let mut grams = Grams::new();
         grams_of(&place.page.words()[place.words.clone()], &mut grams);
-        grams.iter().any(|&gram| is_wanted(both.each_ref().map(|grams| times(grams, gram))))
+        grams.into_iter().map(|gram| both.each_ref().map(|grams| times(grams, gram))).collect()
     }
 }
 

@@ -67,3 +67,34 @@ fn a_baseline_knows_paragraphs_in_longer_findings() {
     assert_eq!(words(&shell, ""), [36, 86]);
     assert_eq!(shell.dedup("check docs -q --baseline b.json").status, 0);
 }
+
+#[test]
+fn where_words_were_removed_two_known_copies_are_one() {
+    let gap = other("gap");
+    let part = |name: &str| [other(&format!("{name}a")), other(&format!("{name}b"))].join("\n\n");
+    let shell = tree(&[[part("first"), part("second")].join("\n\n")]);
+    replace(&shell, "docs/one.md", &part("first"), &format!("{}\n\n{gap}", part("first")));
+    shell.sh("git init -q .; git add docs; git -c user.name=t -c user.email=t@t commit -q -m one").done();
+    shell.dedup("check docs -q --baseline b.json --update-baseline");
+    assert_eq!(words(&shell, ""), [100, 100]);
+    replace(&shell, "docs/one.md", &gap, "");
+    assert_eq!(words(&shell, ""), [200]);
+    assert_eq!(shell.dedup("check docs -q --since HEAD").status, 0);
+    assert_eq!(shell.dedup("check docs -q --baseline b.json").status, 0);
+}
+
+#[test]
+fn a_second_copy_beside_another_is_new() {
+    let copied = other("copied");
+    let alike = copied.replace("copied7 ", "").replace("copied23 ", "");
+    let shell = tree(&[format!("{alike}\n\n## Heading\n\n{copied}")]);
+    replace(&shell, "docs/two.md", &format!("{alike}\n\n## Heading\n\n"), "");
+    shell.sh("git init -q .; git add docs; git -c user.name=t -c user.email=t@t commit -q -m one").done();
+    assert_eq!(words(&shell, "--since HEAD"), [0; 0]);
+    for second in [&copied, &alike] {
+        let both = format!("{copied}\n\n## More\n\n{second}");
+        replace(&shell, "docs/two.md", &copied, &both);
+        assert_eq!(words(&shell, "--since HEAD").len(), 1, "{second}");
+        replace(&shell, "docs/two.md", &both, &copied);
+    }
+}

@@ -18,7 +18,7 @@ const EXTENSIONS: [&str; 19] = [
 const INDEXES: [&str; 3] = ["index", "readme", "_index"];
 
 /// Of more pages with one name, only relative paths say which is meant.
-const MAX_CANDIDATES: usize = 256;
+const MAX_CANDIDATES: usize = 32;
 
 /// The pages of a tree by their names.
 pub(super) struct Names<'a> {
@@ -113,12 +113,13 @@ impl<'a> Names<'a> {
         let key = |&page: &usize| {
             let own = &self.of_page[page].names;
             let shared = own.iter().rev().zip(names.iter().rev()).take_while(|(own, name)| own == name).count();
-            let near = own.iter().zip(&self.of_page[from].names).take_while(|(own, from)| own == from).count();
-            (shared >= all.min(least)).then_some((shared, near))
+            let near = || own.iter().zip(&self.of_page[from].names).take_while(|(own, from)| own == from).count();
+            (shared >= all.min(least)).then(|| ((shared, near()), page))
         };
-        let (best, page) = candidates.iter().filter_map(|page| Some((key(page)?, *page))).max()?;
-        let is_only = candidates.iter().filter(|page| key(page) == Some(best)).count() == 1;
-        is_only.then_some(page)
+        let found: Vec<((usize, usize), usize)> = candidates.iter().filter_map(key).collect();
+        let (best, page) = found.iter().max()?;
+        let is_only = found.iter().filter(|(key, _)| key == best).count() == 1;
+        is_only.then_some(*page)
     }
 }
 

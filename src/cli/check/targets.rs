@@ -56,8 +56,8 @@ impl Targets {
         let mut outputs = Outputs::new();
         let mut baseline = None;
         if let Some(path) = request.baseline.as_deref() {
+            refuse_outside(path, "the baseline", typed.baseline.is_some())?;
             if request.update_baseline {
-                refuse_outside(path, "the baseline", typed.baseline.is_some())?;
                 baseline = Some(outputs.file(path, "the baseline")?);
             } else {
                 outputs.reads(path, "the baseline")?;
