@@ -20,9 +20,11 @@ pub(super) struct Similar {
 }
 
 impl Similar {
-    /// By the earlier places, then by the later ones; of two with the same places, the one that matches best comes first.
+    /// By the starts of the earlier places, then of the later ones; the longest comes first, since it makes those within it redundant; of two
+    /// with the same places, the one that matches best.
     pub fn order(&self) -> impl Ord + use<> {
-        (self.first.start, self.later.start, self.first.end, self.later.end, Reverse(self.matched))
+        let ends = Reverse((self.first.end, self.later.end));
+        (self.first.start, self.later.start, ends, Reverse(self.matched))
     }
 
     /// As words that are ordered by the first places, longer ones first, then by the later ones.

@@ -563,6 +563,19 @@ mod tests {
         assert!(100 * missing < words_of_all, "{missing} of {words_of_all}");
     }
 
+    #[test]
+    fn the_beginning_of_a_copy_is_no_passage_of_its_own() {
+        let texts = [
+            "method is not the form will be rendered as a plain Django form. You can customize the form by the Alternatively, you can set \
+             the {attr}`~ModelViewSet.exclude_form_fields` attribute to specify the fields to",
+            "method is not overridden, the form be rendered as a plain Django form. You can customize the form by to specify the fields be can \
+             set the {attr}`~ModelViewSet.exclude_form_fields` attribute to specify the fields to",
+        ];
+        let options = PassageOptions { min_words: 20, similarity: share(80), ..PassageOptions::default() };
+        let rows = check(&texts.map(String::from), 0, &options).unwrap();
+        assert_eq!(rows.len(), 1, "{rows:?}");
+    }
+
     /// Copies that differ from each other, texts of equal words, and texts that repeat themselves: found in time that is not quadratic.
     #[test]
     fn hostile_texts() {
