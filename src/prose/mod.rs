@@ -253,22 +253,31 @@ pub fn read(markup: Markup, source: &str, options: &ProseOptions) -> Prose {
     builder.finish()
 }
 
-/// The length of the front matter that the page starts with, with both of its fences.
+/// The length of the front matter that the page starts with, with both of its fences. After white space only if it starts with a key.
 fn front_matter(page: &str) -> Option<usize> {
-    let mut lines = page.split_inclusive('\n');
+    let trimmed = page.trim_start();
+    let before = page.len() - trimmed.len();
+    let mut lines = trimmed.split_inclusive('\n');
     let first = lines.next()?;
     let fence = first.trim_end();
     if !matches!(fence, "---" | "+++") {
         return None;
     }
-    let mut length = first.len();
+    let mut length = before + first.len();
     for (number, line) in lines.enumerate() {
         length += line.len();
         match line.trim_end() {
-            "" if number == 0 => return None,
+            line if number == 0 && (line.is_empty() || before > 0 && !is_key(line)) => return None,
             end if end == fence || (end == "..." && fence == "---") => return Some(length),
             _ => {}
         }
     }
     None
+}
+
+/// Whether a line of front matter starts with a key: `title: A` or `title = "A"`.
+fn is_key(line: &str) -> bool {
+    let is_of_key = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    let rest = line.trim_start_matches(is_of_key);
+    rest.len() < line.len() && rest.trim_start().starts_with([':', '='])
 }

@@ -171,6 +171,8 @@ mod markdown {
         check("\u{feff}+++\r\ntitle = 'no'\r\n+++\r\n\r\nyes\r\n", "5:1 paragraph: yes\n");
         check("---\n\nyes\n\n---\nyes", "3:1 paragraph: yes\n6:1 paragraph: yes\n");
         check("---\na: yes", "2:1 paragraph: a: yes\n");
+        check("\n ---\ntitle: no\n---\nyes", "5:1 paragraph: yes\n");
+        check("\n---\nyes, a rule: it\n\n---\nyes", "3:1 paragraph: yes, a rule: it\n6:1 paragraph: yes\n");
         let front_matter = ProseOptions { front_matter: true, ..ProseOptions::default() };
         check_with(
             &front_matter,
