@@ -49,3 +49,55 @@ pub(super) fn around(place: &Place) -> Range<usize> {
     let after = if after < page.words().len() { start_of(after) } else { page.source.len() };
     heading.max(before)..after
 }
+
+/// The words of a source: runs of letters and digits. Every character beyond ASCII counts as a letter.
+pub(super) fn words(source: &str) -> impl Iterator<Item = &[u8]> {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
+    source.as_bytes().split(move |byte| !is_word(byte)).filter(|word| !word.is_empty())
+}
+
+/// How many words two sources share, in any order, and how many both have. Cost: sorts them.
+pub(super) fn shared_words(sources: [&str; 2]) -> [usize; 2] {
+    let [one, other] = sources.map(|source| {
+        let mut words: Vec<&[u8]> = words(source).collect();
+        words.sort_unstable();
+        words
+    });
+    [shared(&one, &other), one.len() + other.len()]
+}
+
+/// How many words two lists in order share.
+fn shared(one: &[&[u8]], other: &[&[u8]]) -> usize {
+    let (mut at, mut shared) = (0, 0);
+    for word in one {
+        at += other[at..].iter().take_while(|other| other < &word).count();
+        if other.get(at) == Some(word) {
+            (at, shared) = (at + 1, shared + 1);
+        }
+    }
+    shared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn shared_words_are_those_of_both_bags(one in "[abc]( [abcd]){0,8}", other in "[abc]( [abde]){0,8}") {
+            let [mut one, mut other] = [&one, &other].map(|words_of| words(words_of).collect::<Vec<_>>());
+            let mut left: BTreeMap<&[u8], usize> = BTreeMap::new();
+            other.iter().for_each(|word| *left.entry(word).or_default() += 1);
+            let is_there = |word: &&&[u8]| match left.get_mut(**word) {
+                Some(number) if *number > 0 => { *number -= 1; true }
+                _ => false,
+            };
+            let expected = one.iter().filter(is_there).count();
+            one.sort_unstable();
+            other.sort_unstable();
+            prop_assert_eq!(shared(&one, &other), expected);
+        }
+    }
+}

@@ -363,7 +363,7 @@ fn files_in_another_order() {
     let junit = report(&shell, "junit");
     assert!(
         junit.contains(&format!(
-            ">{}\nproposal: make the two equal (3 words differ), then keep docs/a.txt or docs/b.txt, ",
+            ">{}\nproposal: if both should say the same (3 words differ), keep docs/a.txt or docs/b.txt, ",
             text
         )),
         "{junit}"

@@ -7,6 +7,7 @@
 //! Cost: linear in the matching words and the sources of the places, apart from sorts of them.
 
 mod files;
+mod generated;
 mod places;
 mod sources;
 mod text;
@@ -21,7 +22,8 @@ use files::Files;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub(super) use files::{is_in_posts, is_release_notes};
+pub(super) use files::{is_in_posts, is_of_version, is_release_notes};
+pub(super) use generated::is_whole as is_generated;
 
 /// Grades findings among these pages, which are ordered by path. Returns the links to the pages of those that are not notes, unless all
 /// are notes.

@@ -1,13 +1,14 @@
 //! Limits by where the places are: release notes, an API reference, translations and versions of one page, and files with a rule.
 
-use super::super::finding::Finding;
+use super::super::finding::{Finding, Place};
 use super::super::grade::{Grade, Limit, Reason};
+use super::super::sources::bytes_of;
 use super::files::{About, Files, is_version_heading};
 use crate::prose::Markup;
 use std::collections::BTreeSet;
 
 /// Copies in an API reference with fewer words are short.
-const REFERENCE_WORDS: usize = 100;
+const REFERENCE_WORDS: usize = 150;
 
 /// The limits of a finding.
 pub(super) fn limits(finding: &Finding, files: &Files) -> Vec<Limit> {
@@ -18,34 +19,40 @@ pub(super) fn limits(finding: &Finding, files: &Files) -> Vec<Limit> {
         are_catalogues.then_some((Grade::Note, Reason::Translation)),
         release_notes(finding, &about),
         reference(finding, &about),
-        of_one_page(&about).map(|reason| (Grade::Note, reason)),
+        of_one_page(&about),
         about.iter().all(|about| about.is_licence).then_some((Grade::Note, Reason::Licence)),
-        generated(&about),
+        generated(finding, &about),
         rule.map(|grade| (grade, Reason::Rule)),
     ];
     limits.into_iter().flatten().collect()
 }
 
-/// Whether all places are in different pages, which are translations or versions of one, or of sites of different versions.
-fn of_one_page(about: &[&About]) -> Option<Reason> {
+/// All places in different pages, which are translations or versions of one, or of sites of different versions: a note. Only one of the
+/// sites has no version, and the names of the pages differ: a warning.
+fn of_one_page(about: &[&About]) -> Option<Limit> {
     fn number_of<'a, T: Ord>(about: &[&'a About], part: impl Fn(&'a About) -> T) -> usize {
         about.iter().map(|about| part(about)).collect::<BTreeSet<T>>().len()
     }
     if number_of(about, |about| &about.path) < about.len() {
         return None;
     }
-    let are_translations = about.iter().all(|about| about.is_translation) && number_of(about, About::file) == 1;
+    let has_one_name = number_of(about, About::file) == 1;
+    let are_translations = about.iter().all(|about| about.is_translation) && has_one_name;
     let is_one = number_of(about, |about| &about.rest) == 1;
+    let has_number = |version: &str| version.contains(|c: char| c.is_ascii_digit());
     let have_versions = number_of(about, |about| &about.version) > 1
         && (about.iter().all(|about| !about.version.is_empty())
-            || about.iter().any(|about| about.version.contains(|c: char| c.is_ascii_digit())));
-    // A page may have moved between two versions.
-    let have_folders = about.iter().all(|about| !about.folder_version.is_empty())
-        && number_of(about, |about| &about.folder_version) == about.len();
-    match is_one && number_of(about, |about| &about.language) > 1 || are_translations {
-        true => Some(Reason::Translation),
-        false => (is_one && have_versions || have_folders).then_some(Reason::Version),
+            || about.iter().any(|about| has_number(&about.version)));
+    if is_one && number_of(about, |about| &about.language) > 1 || are_translations {
+        return Some((Grade::Note, Reason::Translation));
     }
+    // A page may have moved between two versions.
+    let have_folders = number_of(about, |about| &about.folder_version) == about.len();
+    let are_all = about.iter().all(|about| !about.folder_version.is_empty());
+    let is_any = about.iter().any(|about| has_number(&about.folder_version));
+    let is_version = is_one && have_versions || have_folders && (are_all || is_any);
+    let is_note = is_one || are_all || has_one_name;
+    is_version.then_some((if is_note { Grade::Note } else { Grade::Warning }, Reason::Version))
 }
 
 /// All places in release notes: a note. Some of them: a warning.
@@ -61,10 +68,12 @@ fn release_notes(finding: &Finding, about: &[&About]) -> Option<Limit> {
     }
 }
 
-/// All places in pages that a program wrote: a note. Some of them: a warning.
-fn generated(about: &[&About]) -> Option<Limit> {
-    let grade = if about.iter().all(|about| about.is_generated) { Grade::Note } else { Grade::Warning };
-    about.iter().any(|about| about.is_generated).then_some((grade, Reason::Generated))
+/// All places in text that a program wrote: a note. Some of them: a warning.
+fn generated(finding: &Finding, about: &[&About]) -> Option<Limit> {
+    let places = || finding.places.iter().zip(about);
+    let is_generated = |(place, about): (&Place, &&About)| about.generated.has(bytes_of(place).start);
+    let grade = if places().all(is_generated) { Grade::Note } else { Grade::Warning };
+    places().any(is_generated).then_some((grade, Reason::Generated))
 }
 
 /// Short copies within an API reference: a warning in two places, a note in more.

@@ -4,7 +4,7 @@ use super::super::find::Kind;
 use super::super::finding::{Finding, Pair, Place};
 use super::super::grade::{Grade, Limit, Reason};
 use super::super::links::Links;
-use super::super::sources::{around, is_text, source_of};
+use super::super::sources::{around, is_text, shared_words, source_of, words};
 
 /// A text that leads to its copy and has fewer words is a teaser.
 const TEASER_WORDS: usize = 60;
@@ -55,54 +55,8 @@ fn code_differs(pair: &Pair) -> bool {
     }
     let is_code = |side: usize| 3 * pair.places[side].words.len() < words(sources[side]).count();
     is_code(short) && is_code(long) && {
-        let [one, other] = sources.map(|source| {
-            let mut words: Vec<&[u8]> = words(source).collect();
-            words.sort_unstable();
-            words
-        });
         // 2 · shared / all < 0.8.
-        10 * shared(&one, &other) < 4 * (one.len() + other.len())
-    }
-}
-
-/// The words of a source: runs of letters and digits. Every character beyond ASCII counts as a letter.
-fn words(source: &str) -> impl Iterator<Item = &[u8]> {
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
-    source.as_bytes().split(move |byte| !is_word(byte)).filter(|word| !word.is_empty())
-}
-
-/// How many words two lists in order share.
-fn shared(one: &[&[u8]], other: &[&[u8]]) -> usize {
-    let (mut at, mut shared) = (0, 0);
-    for word in one {
-        at += other[at..].iter().take_while(|other| other < &word).count();
-        if other.get(at) == Some(word) {
-            (at, shared) = (at + 1, shared + 1);
-        }
-    }
-    shared
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeMap;
-
-    proptest! {
-        #[test]
-        fn shared_words_are_those_of_both_bags(one in "[abc]( [abcd]){0,8}", other in "[abc]( [abde]){0,8}") {
-            let [mut one, mut other] = [&one, &other].map(|words_of| words(words_of).collect::<Vec<_>>());
-            let mut left: BTreeMap<&[u8], usize> = BTreeMap::new();
-            other.iter().for_each(|word| *left.entry(word).or_default() += 1);
-            let is_there = |word: &&&[u8]| match left.get_mut(**word) {
-                Some(number) if *number > 0 => { *number -= 1; true }
-                _ => false,
-            };
-            let expected = one.iter().filter(is_there).count();
-            one.sort_unstable();
-            other.sort_unstable();
-            prop_assert_eq!(shared(&one, &other), expected);
-        }
+        let [shared, all] = shared_words(sources);
+        10 * shared < 4 * all
     }
 }

@@ -53,6 +53,8 @@ fn places_limit_the_grade() {
     is(["docs/a.md", "versioned_docs/version-1.0/a.md"], COPIED, Grade::Note, &[Reason::Version]);
     is(["docs/v1.1/a.md", "docs/v1.2/moved/b.md"], COPIED, Grade::Note, &[Reason::Version]);
     is(["docs/v1.1/a.md", "docs/v1.1/b.md"], COPIED, Grade::Error, &[]);
+    is(["v0.18/docs/guide/a.md", "community/a.md"], COPIED, Grade::Note, &[Reason::Version]);
+    is(["v0.18/docs/a.md", "docs/b.md"], COPIED, Grade::Warning, &[Reason::Version]);
     is(["spec.md", "spec_2_0.md"], COPIED, Grade::Note, &[Reason::Version]);
     is(["part1.md", "part2.md"], COPIED, Grade::Error, &[]);
     is(["LICENSE.md", "LICENSE-MIT.md"], COPIED, Grade::Note, &[Reason::Licence]);

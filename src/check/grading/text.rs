@@ -10,11 +10,15 @@ use std::ops::Range;
 /// A block with fewer words is not a running sentence.
 const SENTENCE_WORDS: usize = 12;
 
-/// A cell or a paragraph with fewer matching words is short.
+/// A cell or a paragraph with fewer matching words is short; and one with edits, such as another name.
 const SHORT_WORDS: usize = 25;
+const EDITED_WORDS: usize = 30;
+
+/// A passage with at least this similarity, in percent, is hardly edited.
+const EQUAL_PERCENT: u32 = 95;
 
 /// Parts of one page with more words are not worded alike by chance.
-const PARALLEL_WORDS: usize = 100;
+const PARALLEL_WORDS: usize = 150;
 
 /// Maximum number of edited words between two matching words of one stretch.
 const MAX_GAP: usize = 5;
@@ -49,6 +53,9 @@ fn of_pair(pair: &Pair, options: &FindOptions) -> Vec<Limit> {
     } else if content.running * 2 < content.matched && content.running < options.min_words {
         limits.push((Grade::Warning, Reason::Skeleton));
     }
+    if !options.strict && pair.kind == Kind::Passage && is_of_template(pair, &one, &other, options) {
+        limits.push((Grade::Warning, Reason::Skeleton));
+    }
     if is_within_page && pair.percent() < 100 && pair.words() < PARALLEL_WORDS {
         limits.push((Grade::Warning, Reason::Parallel));
     }
@@ -56,10 +63,26 @@ fn of_pair(pair: &Pair, options: &FindOptions) -> Vec<Limit> {
     if is_within_page && are_options && pair.percent() < 100 {
         limits.push((Grade::Note, Reason::Options));
     }
-    if !options.strict && pair.kind != Kind::Passage && pair.places.iter().all(is_short) {
+    let is_short = || match pair.kind {
+        Kind::Passage => false,
+        Kind::File => pair.places.iter().all(is_short),
+        Kind::Paragraph => pair.places.iter().all(is_short) || pair.percent() < 100 && pair.matched < EDITED_WORDS,
+    };
+    if !options.strict && is_short() {
         limits.push((Grade::Warning, Reason::Short));
     }
     limits
+}
+
+/// Whether a passage is made of sentences of a template: it has no running text of some length, with few edits, within one block, unless
+/// it is long and hardly edited.
+fn is_of_template(pair: &Pair, one: &Content, other: &Content, options: &FindOptions) -> bool {
+    let is_long = one.running.min(other.running) >= 2 * options.min_words && pair.percent() >= EQUAL_PERCENT;
+    let [longest, least] = match pair.percent() {
+        100 => [one.longest.max(other.longest), SHORT_WORDS],
+        _ => [one.longest.min(other.longest), EDITED_WORDS],
+    };
+    !is_long && longest < least.min(options.min_words)
 }
 
 /// Marks of links in the markups of pages.

@@ -2,14 +2,15 @@
 
 use super::super::find::Kind;
 use super::super::finding::{Finding, Pair, Place};
-use super::super::grading::{is_in_posts, is_release_notes};
+use super::super::grading::{is_generated, is_in_posts, is_of_version, is_release_notes};
 use super::super::links::Links;
 use super::super::pages::Page;
 use super::super::paths::{repository_of, shown};
 use crate::prose::Markup;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 /// A place contains another one if it has this share of its words, in percent, and is longer by [`LONGER_PERCENT`].
 const CONTAINED_PERCENT: usize = 95;
@@ -34,6 +35,9 @@ const INCLUDED: [&str; 10] = [
 
 /// Names of folders of pages that readers should not start from.
 const DEPRECATED: [&str; 7] = ["deprecated", "deprecations", "warnings", "legacy", "archive", "archived", "obsolete"];
+
+/// The field of reStructuredText of a page that no table of contents has.
+const ORPHAN: &str = ":orphan:";
 
 /// The place that keeps a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,8 +93,20 @@ impl<'a> Keepers<'a> {
         };
         let index = index.unwrap_or_default();
         let mut others = candidates.iter().filter(|other| **other != index);
-        let is_sure = is_known || others.all(|&other| self.evidence(page(index), page(other)).is_lt());
+        // Of parallel pages with texts that differ, that to which more pages link is not the home of what they share.
+        let differ = || are_parallel(finding) && finding.pairs.iter().any(|pair| !pair.has_same_words());
+        let is_better = |ordering: Ordering, other: usize| {
+            ordering
+                .then_with(|| if differ() { Ordering::Equal } else { self.links_of(page(index), page(other)) })
+                .is_lt()
+        };
+        let is_sure = is_known || others.all(|&other| is_better(self.evidence(page(index), page(other)), other));
         Kept { index, is_sure }
+    }
+
+    /// Whether a page should not be changed: it is generated, or of an old version.
+    pub fn is_fixed(&self, page: &Page) -> bool {
+        is_generated(&page.source) || is_of_version(&self.path(page))
     }
 
     /// Whether other pages include the text of a page.
@@ -106,25 +122,37 @@ impl<'a> Keepers<'a> {
     fn order(&self, one: &Page, other: &Page) -> Ordering {
         let depth = |page: &Page| page.path.split('/').filter(|name| *name != "..").count();
         let by_path = || depth(one).cmp(&depth(other)).then_with(|| one.path.cmp(&other.path));
-        self.evidence(one, other).then_with(by_path)
+        self.evidence(one, other).then_with(|| self.links_of(one, other)).then_with(by_path)
     }
 
-    /// Which of two pages should keep a text: the smaller. Equal without evidence.
+    /// Which of two pages should keep a text: the smaller. Equal without evidence, apart from [`links_of`](Self::links_of).
     fn evidence(&self, one: &Page, other: &Page) -> Ordering {
         let leads = |from, to| self.links.leads(from, to);
         self.rank(one)
             .cmp(&self.rank(other))
             .then_with(|| leads(one, other).cmp(&leads(other, one)))
             .then_with(|| self.contains(other, one).cmp(&self.contains(one, other)))
-            .then_with(|| self.has_more_links(other, one).cmp(&self.has_more_links(one, other)))
     }
 
-    /// What the path of a page says: those with a lower rank keep a text.
-    fn rank(&self, page: &Page) -> [bool; 3] {
+    /// Which of two pages clearly more pages link to: the smaller.
+    fn links_of(&self, one: &Page, other: &Page) -> Ordering {
+        self.has_more_links(other, one).cmp(&self.has_more_links(one, other))
+    }
+
+    /// What the path and the beginning of a page say: those with a lower rank keep a text.
+    fn rank(&self, page: &Page) -> [bool; 5] {
         let path = self.path(page);
         let mut folders = path.split('/').rev().skip(1);
         let is_deprecated = folders.any(|name| DEPRECATED.contains(&name.to_ascii_lowercase().as_str()));
-        [!self.is_included(page), is_release_notes(&path), is_deprecated || is_in_posts(&path)]
+        let is_fixed = is_of_version(&path) || page.source.starts_with(ORPHAN);
+        [
+            !self.is_included(page),
+            // Nobody can change it.
+            !is_generated(&page.source),
+            is_fixed,
+            is_release_notes(&path),
+            is_deprecated || is_in_posts(&path),
+        ]
     }
 
     fn contains(&self, whole: &Page, part: &Page) -> bool {
@@ -136,6 +164,17 @@ impl<'a> Keepers<'a> {
         let [one, other] = [one, other].map(|page| self.links.inbound(page));
         one >= 2 * other && one >= other + 2
     }
+}
+
+/// Whether the pages of a finding are different pages of one folder, or of one name in different folders.
+pub(super) fn are_parallel(finding: &Finding) -> bool {
+    let places = &finding.places;
+    let have_one = |part: fn(&Path) -> Option<&OsStr>| {
+        let of = |place: &Place| part(&place.page.place).map(OsStr::to_os_string);
+        places.iter().all(|place| of(place) == of(&places[0]))
+    };
+    places.iter().any(|place| place.path() != places[0].path())
+        && (have_one(|path| path.parent().map(Path::as_os_str)) || have_one(Path::file_name))
 }
 
 /// The places of a pair as the longer one and the one that it contains, if it contains it.

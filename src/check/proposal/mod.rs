@@ -4,19 +4,27 @@ mod generator;
 mod keeper;
 
 use super::find::Kind;
-use super::finding::{Finding, Place, Proposal};
+use super::finding::{Finding, Pair, Place, Proposal};
 use super::grade::Grade;
+use super::grading::is_generated;
 use super::links::Links;
 use super::sources;
 use crate::prose::Markup;
 use generator::{Found, Generator, Generators};
-use keeper::{Keepers, Kept};
+use keeper::{Keepers, Kept, are_parallel};
+use std::path::Path;
 
 /// Files that are at least this similar, in percent, are one page twice.
 const WHOLE_PERCENT: u32 = 95;
 
 /// Two places that differ in more words than this, in percent, are not made equal.
 const MAX_DIFFERENCE: usize = 10;
+
+/// Names of the index of a folder, without their endings.
+const INDICES: [&str; 3] = ["_index", "index", "README"];
+
+/// So many words of a source that differ besides words of prose are worth saying.
+const MANY_OTHERS: usize = 3;
 
 /// Maximum length of a name for a shared text, in characters.
 const MAX_NAME: usize = 40;
@@ -29,18 +37,19 @@ pub(super) fn propose(findings: &mut [Finding], links: Option<&Links>) {
     for finding in findings.iter_mut().filter(|finding| finding.grade > Grade::Note) {
         let kept = keepers.of(finding);
         if finding.primary().path() == finding.places[kept.index].path() {
-            finding.look_at(to_change(finding, kept.index));
+            finding.look_at(to_change(finding, kept.index, &keepers));
         }
         let how = Change::new(finding, kept, links, &keepers).how(&mut generators);
         finding.proposal = Some(Proposal { keep: kept.index, how });
     }
 }
 
-/// The place to change if that one keeps the text: if possible one that is new, then one in another page, then the last.
-fn to_change(finding: &Finding, keep: usize) -> usize {
+/// The place to change if that one keeps the text: if possible one that is new, then one in another page that can be changed, then the
+/// last.
+fn to_change(finding: &Finding, keep: usize, keepers: &Keepers) -> usize {
     let key = |&index: &usize| {
         let place = &finding.places[index];
-        (place.is_new, place.path() != finding.places[keep].path(), index)
+        (place.is_new, place.path() != finding.places[keep].path(), !keepers.is_fixed(&place.page), index)
     };
     (0..finding.places.len()).filter(|&index| index != keep).max_by_key(key).unwrap_or(keep)
 }
@@ -83,13 +92,16 @@ impl<'a> Change<'a> {
         let (kept, other) = (self.kept.path(), self.other.path());
         let is_whole = self.finding.pairs.iter().all(|pair| pair.whole().is_none() && pair.percent() >= WHOLE_PERCENT);
         if self.finding.kind == Kind::File && is_whole {
-            return self.make_equal(self.difference()) + &self.how_of_files();
+            return self.if_equal(self.difference(), self.how_of_files(), "state once what BOTH share");
         }
         if kept == other {
             return self.within_page();
         }
         if self.included == [true, true] {
             return self.fragment();
+        }
+        if is_generated(&self.kept.page.source) {
+            return format!("keep the text in {kept}, which is generated, and link to it from {other}{}", self.more());
         }
         if self.is_linked {
             return format!("{other} already links to {kept}: shorten the text in {other}{}", self.more());
@@ -98,7 +110,7 @@ impl<'a> Change<'a> {
             .of(&self.other.page.place, self.other.page.markup)
             .filter(|_| has_same_markup(self.kept, self.other));
         match self.difference() {
-            Some(_) if !self.can_be_equal() && !self.included[0] => self.link(""),
+            Some(difference) if !self.can_be_equal() && !self.included[0] => self.link("", Some(difference)),
             difference => self.include(found.as_ref(), difference),
         }
     }
@@ -126,47 +138,99 @@ impl<'a> Change<'a> {
             Some(Some(line)) => format!("write {line} in {other}"),
             _ if self.included[0] => format!("include it in {other}"),
             Some(None) if difference.is_none() => {
-                return self.link(", or include it there with a shortcode of the site");
+                return self.link(", or include it there with a shortcode of the site", None);
             }
-            _ => return self.link(""),
+            _ => return self.link("", difference),
         };
-        let first = self.make_equal(difference);
         let reverse = if self.is_sure || self.pages > 1 { "" } else { ", or the other way round" };
-        format!("{first}keep the text in {kept} and {line}{reverse}{more}")
+        let how = format!("keep the text in {kept} and {line}{reverse}{more}");
+        self.if_equal(difference, how, "include only what BOTH share")
     }
 
     /// To move the text to a page of its own, where both pages are included.
     fn fragment(&self) -> String {
         let folder = self.kept.path().rsplit_once('/').map_or(String::new(), |(folder, _)| format!(" in {folder}"));
-        let all = if self.pages > 1 { "all" } else { "both" };
+        let all = self.all();
         match self.difference() {
             Some(difference) if !self.can_be_equal() => {
                 format!("move what {all} share to a page of its own{folder} and include it in {all} ({difference})")
             }
             difference => {
-                let first = self.make_equal(difference);
-                format!("{first}move the text to a page of its own{folder} and include it in {all}")
+                let how = format!("move the text to a page of its own{folder} and include it in {all}");
+                self.if_equal(difference, how, "move only what BOTH share")
             }
         }
     }
 
-    /// To make the places equal first, if they differ.
-    fn make_equal(&self, difference: Option<String>) -> String {
+    /// `both` or `all` places.
+    fn all(&self) -> &'static str {
+        if self.finding.places.len() > 2 { "all" } else { "both" }
+    }
+
+    /// What to do if the places are equal, or can be made so, and what otherwise, with `BOTH` for the places: words that differ can be what
+    /// the pages are about.
+    fn if_equal(&self, difference: Option<String>, how: String, otherwise: &str) -> String {
+        let all = self.all();
         match difference {
-            Some(difference) if self.finding.places.len() > 2 => format!("make all equal ({difference}), then "),
-            Some(difference) => format!("make the two equal ({difference}), then "),
-            None => String::new(),
+            Some(difference) if self.edits() == 0 => format!("make {all} equal ({difference}), then {how}"),
+            Some(difference) => {
+                let otherwise = otherwise.replace("BOTH", all);
+                format!("if {all} should say the same ({difference}), {how}; if not, {otherwise}")
+            }
+            None => how,
         }
     }
 
-    /// To link to the text.
-    fn link(&self, or: &str) -> String {
-        let (kept, other) = (self.kept.path(), self.other.path());
-        match (self.is_sure, self.pages) {
-            (true, _) => format!("keep the text in {kept} and link to it from {other}{or}{}", self.more()),
-            (false, 0 | 1) => format!("keep the text in {kept} or {other}, and link to it from the other{or}"),
-            (false, _) => format!("keep the text in one page, such as {kept}, and link to it from the others{or}"),
+    /// To link to the text, or if much differs, to what the places share.
+    fn link(&self, or: &str, difference: Option<String>) -> String {
+        let (kept, other, all) = (self.kept.path(), self.other.path(), self.all());
+        let much = difference.as_ref().filter(|_| !self.can_be_equal());
+        let (text, differs) = match much {
+            Some(difference) => (format!("what {all} share"), format!(" ({difference})")),
+            None => ("the text".into(), String::new()),
+        };
+        let how = match (self.is_sure, self.pages) {
+            (true, _) => format!("keep {text} in {kept} and link to it from {other}{or}{}{differs}", self.more()),
+            (false, _) if self.has_home(much.is_some()) => {
+                return format!(
+                    "state once what {all} share, in {}, and link to it from {all}{or}{differs}",
+                    self.home()
+                );
+            }
+            (false, 0 | 1) => format!("keep {text} in {kept} or {other}, and link to it from the other{or}{differs}"),
+            (false, _) => {
+                format!("keep {text} in one page, such as {kept}, and link to it from the others{or}{differs}")
+            }
+        };
+        let has_little = much.is_none() && self.edits() > 0;
+        self.if_equal(difference.filter(|_| has_little), how, "state once what BOTH share")
+    }
+
+    /// Whether what parallel pages share has a better home than one of them: they differ, or there is an index of their folder.
+    fn has_home(&self, differ: bool) -> bool {
+        are_parallel(self.finding) && (differ || self.index().is_some())
+    }
+
+    /// Where to state what parallel pages share.
+    fn home(&self) -> String {
+        match self.index() {
+            Some(index) => format!("{index} or a page of its own"),
+            None => "a page of its own".into(),
         }
+    }
+
+    /// The index of the folder of parallel pages, if they have one folder and it is none of them.
+    fn index(&self) -> Option<String> {
+        let (path, place) = (self.kept.path(), &self.kept.page.place);
+        let folder = |place: &Place| place.page.place.parent().map(Path::to_path_buf);
+        if self.finding.places.iter().any(|other| folder(other) != folder(self.kept)) {
+            return None;
+        }
+        let extension = place.extension()?.to_str()?;
+        let exists = |name: &String| place.with_file_name(name).is_file();
+        let name = INDICES.iter().map(|name| format!("{name}.{extension}")).find(exists)?;
+        let path = path.rsplit_once('/').map_or(name.clone(), |(folder, _)| format!("{folder}/{name}"));
+        self.finding.places.iter().all(|place| place.path() != path).then_some(path)
     }
 
     /// What to do about files that are equal.
@@ -197,26 +261,47 @@ impl<'a> Change<'a> {
 
     /// How the places differ. `None` if they are equal, with their code and markup.
     fn difference(&self) -> Option<String> {
-        match self.edits() {
+        let edits = self.edits();
+        let have_same_words = || self.finding.pairs.iter().all(Pair::has_same_words);
+        let others = self.finding.pairs.iter().map(|pair| edited_source(pair)[0]).max().unwrap_or_default();
+        let and = if others >= edits + MANY_OTHERS { " and code or markup" } else { "" };
+        match edits {
             0 if self.are_equal() => None,
-            0 if self.finding.pairs.iter().all(|pair| pair.has_same_words()) => {
-                Some("code, markup or punctuation differs".into())
-            }
+            0 if have_same_words() => Some("code, markup or punctuation differs".into()),
             0 => Some("the order differs".into()),
-            1 => Some("1 word differs".into()),
-            edits => Some(format!("{edits} words differ")),
+            1 if and.is_empty() => Some("1 word differs".into()),
+            1 => Some(format!("1 word{and} differ")),
+            _ => Some(format!("{edits} words{and} differ")),
         }
     }
 
-    /// How many words differ at most in a pair of places.
+    /// How many words differ at most in a pair of places; where a file contains another, words that only the larger one has do not count.
     fn edits(&self) -> usize {
-        self.finding.pairs.iter().map(|pair| pair.words() - pair.matched).max().unwrap_or_default()
+        let words = |pair: &Pair| match pair.whole() {
+            Some(whole) => pair.places[1 - whole].words.len(),
+            None => pair.words(),
+        };
+        self.finding.pairs.iter().map(|pair| words(pair) - pair.matched).max().unwrap_or_default()
     }
 
-    /// Whether few words differ.
+    /// Whether few words differ, and little code and markup.
     fn can_be_equal(&self) -> bool {
-        self.finding.pairs.iter().all(|pair| 100 * (pair.words() - pair.matched) <= MAX_DIFFERENCE * pair.words())
+        let is_few = |edits: usize, all: usize| 100 * edits <= MAX_DIFFERENCE * all;
+        self.finding.pairs.iter().all(|pair| {
+            let [edits, all] = edited_source(pair);
+            is_few(pair.words() - pair.matched, pair.words()) && is_few(edits, all)
+        })
     }
+}
+
+/// How many words of the sources of a pair of places differ at most in any order, and how many there are: in the longer one, or in the
+/// part if a file contains another.
+fn edited_source(pair: &Pair) -> [usize; 2] {
+    let sources = pair.places.each_ref().map(sources::source_of);
+    let lengths = sources.map(|source| sources::words(source).count());
+    let all = pair.whole().map_or(lengths[0].max(lengths[1]), |whole| lengths[1 - whole]);
+    let [shared, _] = sources::shared_words(sources);
+    [all - shared, all]
 }
 
 fn has_same_words(one: &Place, other: &Place) -> bool {

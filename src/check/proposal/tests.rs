@@ -87,9 +87,8 @@ fn a_link_without_a_generator_or_between_markups() {
     let link = |paths: &[&str; 2]| {
         Some((0, format!("keep the text in {} or {}, and link to it from the other", paths[0], paths[1])))
     };
-    for (paths, file) in [(["a.md", "b/c.md"], "unrelated"), (["a.md", "b/c.rst"], "conf.py")] {
-        assert_eq!(proposed(&pages(&paths, file)), link(&paths));
-    }
+    assert_eq!(proposed(&pages(&["a.md", "b/c.md"], "unrelated")), link(&["a.md", "b/c.md"]));
+    assert_eq!(proposed(&pages(&["a.md", "b/c.rst"], "conf.py")), link(&["a.md", "b/c.rst"]));
     // Hugo has no include of its own.
     let paths = ["content/a.md", "content/b/c.md"];
     let how = link(&paths).map(|(keep, how)| (keep, how + ", or include it there with a shortcode of the site"));
@@ -275,7 +274,8 @@ fn a_text_close_to_a_link_to_its_copy_is_shortened() {
 fn the_place_that_contains_the_other_keeps_the_text() {
     let longer = COPIED.replace(", and it writes", &format!(", {} and it writes", own("more", 14)));
     let files = [("a.md", page("alpha", COPIED, "")), ("b.md", page("beta", &longer, ""))];
-    assert_eq!(proposed(&files), Some((1, "keep the text in b.md and link to it from a.md".into())));
+    let how = "keep what both share in b.md and link to it from a.md (14 words differ)";
+    assert_eq!(proposed(&files), Some((1, how.into())));
 }
 
 #[test]
@@ -302,18 +302,26 @@ fn includes_need_equal_texts() {
     let line = "keep the text in a.md and write {{#include ./a.md:alpha}} in b.md, or the other way round";
     assert_eq!(how(COPIED, &COPIED.replace(' ', "\n")), line);
     let edited = COPIED.replace("nightly", "daily");
-    assert_eq!(how(COPIED, &edited), format!("make the two equal (1 word differs), then {line}"));
+    assert_eq!(
+        how(COPIED, &edited),
+        format!("if both should say the same (1 word differs), {line}; if not, include only what both share")
+    );
     let edited = edited.replace("morning", "evening");
-    assert_eq!(how(COPIED, &edited), format!("make the two equal (2 words differ), then {line}"));
+    assert_eq!(
+        how(COPIED, &edited),
+        format!("if both should say the same (2 words differ), {line}; if not, include only what both share")
+    );
     let marked = COPIED.replace("table", "*table*");
-    assert_eq!(how(COPIED, &marked), format!("make the two equal (code, markup or punctuation differs), then {line}"));
+    assert_eq!(how(COPIED, &marked), format!("make both equal (code, markup or punctuation differs), then {line}"));
     // Too many words.
     let edited =
         ["every", "second", "rows", "both", "operator"].iter().fold(edited, |text, word| text.replace(word, "other"));
-    assert_eq!(how(COPIED, &edited), "keep the text in a.md or b.md, and link to it from the other");
+    let share = "state once what both share, in a page of its own, and link to it from both (7 words differ)";
+    assert_eq!(how(COPIED, &edited), share);
     // Files that differ are not removed as they are.
     let whole = ["a.md", "b.md"].map(|path| (path, format!("# {}\n\n{COPIED}\n", &path[..1])));
-    let how = "make the two equal (1 word differs), then keep a.md or b.md, remove the other, and redirect to the one that stays";
+    let how = "if both should say the same (1 word differs), keep a.md or b.md, remove the other, and redirect to the one that stays; if not, \
+        state once what both share";
     assert_eq!(proposed(&whole), Some((0, how.into())));
 }
 
@@ -326,6 +334,48 @@ fn texts_that_are_included_do_not_link() {
     let own = "move the text to a page of its own in x and include it in both";
     assert_eq!(how(["x/a.rst", "x/b.rst"], &included), own);
     assert_eq!(how(["x/a.rst", "x/b.rst"], &[]), "keep the text in x/a.rst or x/b.rst, and link to it from the other");
+}
+
+#[test]
+fn siblings_share_a_text_of_their_folder() {
+    let edited = COPIED.replace("nightly", "daily");
+    let link = "See [b](b.md).";
+    let how = |other: &str, more: &[(&'static str, &str)]| {
+        let pages = [("x/a.md", page("alpha", COPIED, "")), ("x/b.md", page("beta", other, ""))];
+        let more = more.iter().map(|(path, text)| (*path, text.to_string()));
+        proposed(&pages.into_iter().chain(more).collect::<Vec<_>>()).unwrap().1
+    };
+    let share = "state once what both share, in";
+    assert_eq!(how(COPIED, &[]), "keep the text in x/a.md or x/b.md, and link to it from the other");
+    let link_between = "keep the text in x/a.md or x/b.md, and link to it from the other";
+    let one_word = "if both should say the same (1 word differs),";
+    assert_eq!(how(&edited, &[]), format!("{one_word} {link_between}; if not, state once what both share"));
+    let words = ["every", "second", "rows", "both", "operator"];
+    let very = words.iter().fold(edited.clone(), |text, word| text.replace(word, "other"));
+    let differs = "(6 words differ)";
+    assert_eq!(how(&very, &[]), format!("{share} a page of its own, and link to it from both {differs}"));
+    let index = [("x/_index.md", "# All")];
+    let expected = format!("{share} x/_index.md or a page of its own, and link to it from both");
+    assert_eq!([how(COPIED, &index), how(&edited, &index)], [expected.clone(), expected.clone()]);
+    assert_eq!(how(&very, &index), format!("{expected} {differs}"));
+    // Two pages link to one of them, which is not about what the other is about.
+    let links = [("x/c.md", link), ("x/d.md", link)];
+    assert_eq!(how(COPIED, &links), "keep the text in x/b.md and link to it from x/a.md");
+    assert_eq!(how(&very, &links), format!("{share} a page of its own, and link to it from both {differs}"));
+}
+
+#[test]
+fn pages_that_cannot_be_changed_stay_as_they_are() {
+    let generated = format!("<!-- Generated. DO NOT EDIT. -->\n\n{}", page("beta", COPIED, ""));
+    let files = [("a.md", page("alpha", COPIED, "")), ("x/y/b.md", generated)];
+    let how = "keep the text in x/y/b.md, which is generated, and link to it from a.md";
+    assert_eq!(proposed(&files), Some((1, how.into())));
+    // Of an old version, or without a place in a table of contents.
+    let files = [("v1.2/a.md", page("alpha", COPIED, "")), ("x/y/b.md", page("beta", COPIED, ""))];
+    assert_eq!(proposed(&files), Some((1, "keep the text in x/y/b.md and link to it from v1.2/a.md".into())));
+    let orphan = format!(":orphan:\n\n{}.\n\nTitle\n=====\n\n{COPIED}\n", own("alpha", 40));
+    let files = [("a.rst", orphan), ("x/b.rst", format!("{}.\n\n{COPIED}\n", own("beta", 40)))];
+    assert_eq!(proposed(&files), Some((1, "keep the text in x/b.rst and link to it from a.rst".into())));
 }
 
 #[test]

@@ -102,7 +102,7 @@ impl Diff {
             self.put(place.text_of(words.start..words.start + head));
         }
         if !self.text.ends_with("… ") {
-            self.text.push("… ");
+            self.text.push(if self.text.ends_with("…") { " " } else { "… " });
         }
         if tail > 0 {
             self.put(place.text_of(words.end - tail..words.end));
@@ -134,7 +134,7 @@ impl Diff {
 
     /// Adds a text and the white space after it, up to the limit.
     fn put(&mut self, (text, space): (&str, &str)) {
-        let shown = first(text, self.limit.saturating_sub(self.length).max(20));
+        let shown = whole_words(text, first(text, self.limit.saturating_sub(self.length).max(20)));
         self.length += shown.chars().count();
         self.text.push(&shown.replace("\n\n", PARAGRAPH));
         if shown.len() < text.len() {
@@ -157,6 +157,13 @@ impl Diff {
             self.text.push(&format!(" and {}", counted(edits as u64, "more difference")));
         }
     }
+}
+
+/// The beginning of a text without the last word if that is cut; all of it if it has no white space.
+fn whole_words<'a>(text: &str, beginning: &'a str) -> &'a str {
+    let is_cut = text[beginning.len()..].starts_with(|c: char| !c.is_whitespace());
+    let end = beginning.rfind(char::is_whitespace).filter(|&end| is_cut && end > 0);
+    end.map_or(beginning, |end| &beginning[..end])
 }
 
 /// A note in place of omitted words.
