@@ -502,10 +502,7 @@ fn write_folder(request: &Request, terminal: &Terminal) -> Result<Found, Error> 
     Ok((Written { counts, records, cleaned: Some(cleaned), ..written }, Ok(())))
 }
 
-/// The least ratio of the median lengths of documents and reference documents from which a share of a document is rarely reached.
-const MUCH_LONGER: u32 = 10;
-
-/// Why nothing was left out, if the reference documents are much shorter than the documents.
+/// Why nothing was left out, if the reference documents are so much shorter than the documents that one can hardly reach the coverage.
 pub fn hint_of_share(found: &Uncontained, options: &ContainOptions) -> Option<String> {
     let ContainOptions { min_coverage, min_coverage_all, of, .. } = *options;
     let is_any = min_coverage == Threshold::LEAST || min_coverage_all == Some(Threshold::LEAST);
@@ -513,9 +510,10 @@ pub fn hint_of_share(found: &Uncontained, options: &ContainOptions) -> Option<St
         return None;
     }
     let [documents, references] = found.median_tokens();
-    (references > 0 && references < documents.div_ceil(MUCH_LONGER)).then(|| {
+    let least = min_coverage.as_f64().min(min_coverage_all.map_or(1.0, Threshold::as_f64));
+    (references > 0 && f64::from(references) < least * f64::from(documents)).then(|| {
         format!(
-            "nothing was left out: the coverage is a share of a document (median: {}), and a reference document is much shorter \
+            "nothing was left out: the coverage is a share of a document (median: {}), and a reference document is shorter \
              (median: {}); with `of reference`, the coverage is a share of the reference document",
             counted(documents.into(), "word"),
             counted(references.into(), "word"),
@@ -567,7 +565,7 @@ pub fn remarks_on_short(short: &ShortDocuments, references: u64, shingle: usize,
         let have = if short == 1 { "has" } else { "have" };
         format!("{} {have} fewer than {words} and no run: {effect}", counted(short, what))
     };
-    let ShortDocuments { documents, references: short, ref first_references, .. } = *short;
+    let ShortDocuments { documents, references: short, ref first_references, shortest_reference, .. } = *short;
     let mut remarks = Vec::new();
     if documents > 0 {
         let effect = if keeps { "not compared, and kept" } else { "not compared" };
@@ -577,7 +575,11 @@ pub fn remarks_on_short(short: &ShortDocuments, references: u64, shingle: usize,
         let effect = if short == 1 { "nothing matches it" } else { "nothing matches them" };
         let further = if short > first_references.len() as u64 { ", …" } else { "" };
         let named: Vec<_> = first_references.iter().map(|id| shortened_id(id)).collect();
-        let remark = format!("{} ({}{further})", remark(short, "reference document", effect), named.join(", "));
+        let advice = match shortest_reference {
+            0 => String::new(),
+            least => format!("; the shortest has {}: `shingle {least}` compares all", counted(least.into(), "word")),
+        };
+        let remark = format!("{} ({}{further}){advice}", remark(short, "reference document", effect), named.join(", "));
         remarks.push((remark, short == references));
     }
     remarks
@@ -615,6 +617,7 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
     let shingle = shingle as u64;
     let keeps = matches!(request.emit, Emit::Verdicts | Emit::Kept);
     for (remark, is_warning) in remarks_on_short(&written.short, references, request.options.shingle, keeps) {
+        let remark = spelled(&remark);
         if is_warning { terminal.warning(&remark) } else { terminal.line(&remark) }
     }
     written.hint.iter().for_each(|hint| terminal.warning(&spelled(hint)));

@@ -159,6 +159,8 @@ pub struct ShortDocuments {
     pub references: u64,
     /// The ids of the first three of the reference.
     pub first_references: Vec<String>,
+    /// The number of tokens of the shortest one of the reference that has any; 0 if there is none.
+    pub shortest_reference: u32,
 }
 
 /// The maximum number of short documents that are named.
@@ -166,12 +168,14 @@ const NAMED: usize = 3;
 
 impl ShortDocuments {
     /// Counts one.
-    fn add(&mut self, is_reference: bool, id: &str) {
+    fn add(&mut self, is_reference: bool, id: &str, tokens: u32) {
         if !is_reference {
             self.documents += 1;
             return;
         }
         self.references += 1;
+        let known = [self.shortest_reference, tokens].into_iter().filter(|tokens| *tokens > 0);
+        self.shortest_reference = known.min().unwrap_or_default();
         if self.first_references.len() < NAMED {
             self.first_references.push(id.to_string());
         }
@@ -369,6 +373,7 @@ impl Reading<'_> {
                     }
                     Ok::<(), Error>(())
                 })?;
+                let short_tokens: Vec<u32> = part.short.iter().map(|&number| part.tokens[number as usize]).collect();
                 if filter.is_none() || *purpose == Purpose::Verdicts {
                     tokens.append(&mut part.tokens);
                 }
@@ -381,7 +386,9 @@ impl Reading<'_> {
                     rejected.for_each(|&(number, problem)| rejections.push(before + number, &part.problems[problem]));
                 }
                 documents.add(is_reference, &part.sequences, (&part.ids, &part.id_ends), &part.places);
-                part.short.iter().for_each(|&number| short.add(is_reference, documents.id(before + number)));
+                for (number, tokens) in part.short.iter().zip(short_tokens) {
+                    short.add(is_reference, documents.id(before + number), tokens);
+                }
                 documents.check(options.memory)
             },
         )

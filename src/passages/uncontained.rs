@@ -485,8 +485,13 @@ mod tests {
         for options in [options, of_pages] {
             let (mut asked, mut reference) = (source(&pages, &[]), Some(source(&reference, &[])));
             let found = find_uncontained(&mut asked, side(&mut reference), &options, &()).unwrap();
-            let ShortDocuments { documents, references, first_references, .. } = found.short();
-            assert_eq!((*documents, *references, &first_references[..]), (1, 1, &["0".to_string()][..]));
+            let expected = ShortDocuments {
+                documents: 1,
+                references: 1,
+                first_references: vec!["0".into()],
+                shortest_reference: 2,
+            };
+            assert_eq!(*found.short(), expected);
             assert_eq!(found.median_tokens(), [310, 20]);
             let PassageCounts { documents, references, .. } = found.counts();
             assert_eq!((*documents, *references), (3, 3));

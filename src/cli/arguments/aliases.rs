@@ -278,6 +278,20 @@ static ANSWERS: &[Answer] = &[
         example: "--report sarif=dedup.sarif",
     },
     Answer {
+        typed: &["--report", "--html"],
+        commands: &["passages", "compare", "contain"],
+        options: &[],
+        text: "dedup check writes such a page of what texts share: dedup check PATH… --report html=FILE",
+        example: "",
+    },
+    Answer {
+        typed: &["--sort", "--sort-by", "--min-count", "--min-places", "--min-documents"],
+        commands: &["passages"],
+        options: &[],
+        text: "passages are in the order of their first places; 'dedup help repeats' has a command that sorts them by count",
+        example: "",
+    },
+    Answer {
         typed: &["--exclude"],
         commands: &["check"],
         options: &["ignore"],
@@ -391,7 +405,8 @@ const TOPICS: &[(&[&str], &str)] = &[
     ),
     (&["decontaminate", "decontamination", "contamination", "leaks", "leakage", "benchmark"], "containing"),
     (&["tokenizer", "shingle", "shingles", "stopwords"], "tokens"),
-    (&["baseline", "config", "sarif"], "checking"),
+    (&["baseline", "config", "sarif", "docs", "documentation", "ci"], "checking"),
+    (&["boilerplate", "quotes", "reuse", "plagiarism"], "repeats"),
 ];
 
 /// Whether a word is probably a path.
@@ -673,6 +688,8 @@ mod tests {
             ("scan docs -v", "--stats FILE"),
             ("check docs --sarif", "--report sarif"),
             ("check docs --exclude drafts", "--ignore GLOB"),
+            ("passages docs --report html=a.html", "dedup check PATH… --report html=FILE"),
+            ("passages docs --min-count 5", "dedup help repeats"),
             ("clean docs -d out", "--output DIR"),
             ("scan docs --limit 10", "head -n"),
             ("version", "dedup --version"),
