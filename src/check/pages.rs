@@ -271,6 +271,8 @@ pub(super) struct Selection {
     pub walk: Walk,
     /// Whether source files are pages of documentation.
     pub docstrings: bool,
+    /// Whether a text is a report of an earlier run.
+    pub is_report: fn(&str) -> bool,
     pub prose: prose::ProseOptions,
 }
 
@@ -305,10 +307,10 @@ pub(super) fn old_page(
     markup: Markup,
     place: &Path,
     bytes: &[u8],
-    options: &prose::ProseOptions,
+    selection: &Selection,
 ) -> Option<Page> {
     let file = Named { name, path: place.to_path_buf(), place: place.to_path_buf(), markup, given: false };
-    page_of(file, bytes, options).ok().flatten().map(|(page, ..)| page)
+    page_of(file, bytes, selection).ok()?.ok().map(|(page, ..)| page)
 }
 
 /// Reads all pages under some paths. A named file is read whatever its extension; in folders, only files with a known extension.
@@ -318,7 +320,7 @@ pub(super) fn read(paths: &[PathBuf], selection: &Selection, is_noticed: impl Fn
     let mut tree = Tree::default();
     let files = files(paths, selection, &mut tree);
     let places: Vec<_> = files.iter().map(|file| (file.place.clone(), file.name.clone())).collect();
-    let read: Vec<Read> = files.into_par_iter().map(|file| read_page(file, &selection.prose)).collect();
+    let read: Vec<Read> = files.into_par_iter().map(|file| read_page(file, selection)).collect();
     let mut mostly_unread: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (page, place) in read.into_iter().zip(places) {
         let is_noticed = is_noticed(&place.0);
@@ -327,12 +329,12 @@ pub(super) fn read(paths: &[PathBuf], selection: &Selection, is_noticed: impl Fn
                 tree.failed.push(failed);
                 tree.unread.push(place);
             }
-            Ok(None) => {
-                tree.notices.extend(is_noticed.then(|| format!("{}: skipped: not text", place.1)));
+            Ok(Err(why)) => {
+                tree.notices.extend(is_noticed.then(|| format!("{}: skipped: {why}", place.1)));
                 tree.unread.push(place);
             }
-            Ok(Some((page, bytes, _))) if !is_noticed => tree.add(page, bytes),
-            Ok(Some((page, bytes, repair))) => {
+            Ok(Ok((page, bytes, _))) if !is_noticed => tree.add(page, bytes),
+            Ok(Ok((page, bytes, repair))) => {
                 let notices = page.prose.notices().iter().map(|notice| {
                     let (line, text) = (notice.line(), notice.to_string());
                     format!("{}:{line}: {}", page.path, text.split_once(": ").map_or(text.as_str(), |text| text.1))
@@ -365,35 +367,39 @@ fn also(pages: &[String]) -> String {
     }
 }
 
-/// A page, its size in bytes, and a notice about its encoding. `None` if it is not text.
-type Read = Result<Option<(Page, u64, Option<String>)>, String>;
+/// A page, its size in bytes, and a notice about its encoding; or why it is none.
+type Read = Result<Result<(Page, u64, Option<String>), &'static str>, String>;
 
-fn read_page(file: Named, options: &prose::ProseOptions) -> Read {
+fn read_page(file: Named, selection: &Selection) -> Read {
     let failed = |error: io::Error| format!("{}: cannot read: {error}", file.name);
     let mut bytes = Vec::new();
     File::open(&file.path).and_then(|file| file.take(MAX_PAGE_BYTES + 1).read_to_end(&mut bytes)).map_err(failed)?;
     if bytes.len() as u64 > MAX_PAGE_BYTES {
         return Err(format!("{}: larger than 64 MiB, the limit for a page", file.name));
     }
-    page_of(file, &bytes, options)
+    page_of(file, &bytes, selection)
 }
 
 /// The page with these bytes.
-fn page_of(file: Named, bytes: &[u8], options: &prose::ProseOptions) -> Read {
+fn page_of(file: Named, bytes: &[u8], selection: &Selection) -> Read {
     if let Some(what) = source::opaque(bytes) {
-        return if file.given { Err(format!("{}: {what}", file.name)) } else { Ok(None) };
+        return if file.given { Err(format!("{}: {what}", file.name)) } else { Ok(Err(NOT_TEXT)) };
     }
     if file.given && file.markup != Markup::OpenApi && is_data(&file.path) {
         return Err(format!("{}: records, not a page of documentation (a scan compares records)", file.name));
     }
-    let text = match source::page_text(bytes, file.markup == Markup::Html) {
-        Some((text, repair)) => Some((text.into_owned(), repair)),
-        None if file.given => return Err(format!("{}: not text", file.name)),
-        None => None,
+    let (text, repair) = match source::page_text(bytes, file.markup == Markup::Html) {
+        Some((text, repair)) => (text.into_owned(), repair),
+        None if file.given => return Err(format!("{}: {NOT_TEXT}", file.name)),
+        None => return Ok(Err(NOT_TEXT)),
     };
-    let length = bytes.len() as u64;
-    Ok(text.map(|(text, repair)| (Page::new(file, text, options), length, repair)))
+    if !file.given && (selection.is_report)(&text) {
+        return Ok(Err("a report of dedup check"));
+    }
+    Ok(Ok((Page::new(file, text, &selection.prose), bytes.len() as u64, repair)))
 }
+
+const NOT_TEXT: &str = "not text";
 
 /// Whether the extension of a file is that of data records.
 fn is_data(path: &Path) -> bool {
@@ -469,10 +475,7 @@ fn is_openapi(path: &Path) -> bool {
     let may_be = path
         .extension()
         .is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known)));
-    let mut beginning = Vec::new();
-    may_be
-        && File::open(path).is_ok_and(|file| file.take(4096).read_to_end(&mut beginning).is_ok())
-        && Markup::is_openapi(path, &String::from_utf8_lossy(&beginning))
+    may_be && beginning(path).is_ok_and(|text| Markup::is_openapi(path, &String::from_utf8_lossy(&text)))
 }
 
 /// The entry of a folder as a file to read, if it is one.
@@ -484,6 +487,7 @@ fn named(entry: &DirEntry, place: PathBuf, docstrings: bool) -> Option<Named> {
     };
     let markup = markup_of(entry.path(), docstrings);
     let markup = markup.or_else(|| (is_file && is_openapi(entry.path())).then_some(Markup::OpenApi));
+    let markup = markup.filter(|_| !is_include(entry.path()) || is_file && is_marked_up(entry.path()));
     let markup = markup.or(given.then_some(Markup::Plain));
     let (name, path) = (shown(entry.path()), entry.path().to_path_buf());
     markup.filter(|_| is_file).map(|markup| Named { name, path, place, markup, given })
@@ -492,7 +496,26 @@ fn named(entry: &DirEntry, place: PathBuf, docstrings: bool) -> Option<Named> {
 /// The markup of a file, by its name.
 fn markup_of(path: &Path, docstrings: bool) -> Option<Markup> {
     let language = Language::of_path(path).filter(|_| docstrings);
-    Markup::of_path(path).or(language.map(Markup::Docstrings))
+    let markup = Markup::of_path(path).or(language.map(Markup::Docstrings));
+    markup.or_else(|| is_include(path).then_some(Markup::Plain))
+}
+
+/// Whether a file is named like text that pages include, which can also be code.
+fn is_include(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("inc"))
+}
+
+/// Whether a file has lines of reStructuredText or AsciiDoc in its first 4 KiB.
+fn is_marked_up(path: &Path) -> bool {
+    let beginning = beginning(path).unwrap_or_default();
+    Markup::Plain.of_text(&String::from_utf8_lossy(&beginning)) != Markup::Plain
+}
+
+/// The first 4 KiB of a file.
+fn beginning(path: &Path) -> io::Result<Vec<u8>> {
+    let mut beginning = Vec::new();
+    File::open(path)?.take(4096).read_to_end(&mut beginning)?;
+    Ok(beginning)
 }
 
 #[cfg(test)]

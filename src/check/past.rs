@@ -55,7 +55,7 @@ impl<'a> Past<'a> {
                 Some(page) => (page.path.clone(), page.markup),
                 None => (removed(&file.place)?, selection.markup_of(&file.place)?),
             };
-            old_page(name, markup, &file.place, &file.bytes, &selection.prose)
+            old_page(name, markup, &file.place, &file.bytes, selection)
         };
         let old: Vec<Arc<Page>> = old.par_iter().filter_map(read).map(Arc::new).collect();
         let (mut changed, mut unpaired) = (BTreeMap::new(), [Grams::new(), Grams::new()]);

@@ -24,6 +24,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Programs that run a check on each commit often name the files that changed.
+const ONLY_FILES: &str =
+    "only files are named, so they are not compared with other pages: name their folder to find copies of those";
+
 /// Reads the pages and finds the copies among them.
 ///
 /// Files that cannot be read are listed in [`Outcome::failed`] and do not stop the check. Nothing is written.
@@ -75,7 +79,10 @@ impl<'a> Check<'a> {
         let changes = self.request.since.as_deref().map(Changes::since).transpose()?;
         // A warning about a page that did not change is not new.
         let is_noticed = |place: &Path| changes.as_ref().is_none_or(|changes| changes.has(place));
-        let tree = self.pool.install(|| pages::read(&self.request.paths, &self.selection, is_noticed));
+        let mut tree = self.pool.install(|| pages::read(&self.request.paths, &self.selection, is_noticed));
+        if changes.is_some() && self.request.paths.iter().all(|path| path.is_file()) {
+            tree.notices.insert(0, ONLY_FILES.into());
+        }
         let unused = self.unused(&tree)?;
         Ok(Pages { check: self, changes, tree, unused })
     }
@@ -205,6 +212,7 @@ fn selection(request: &Request, base: &Path) -> Result<Selection, Error> {
         written: written.map(place).collect(),
         walk: request.walk,
         docstrings: request.counts(Counted::Docstrings),
+        is_report: report::starts_report,
         prose: prose::ProseOptions {
             code: request.counts(Counted::Code),
             links: request.counts(Counted::Links),

@@ -39,7 +39,7 @@ fn start(path: &Path) -> Option<String> {
 }
 
 /// Whether a text starts like a report for people or browsers, or a comment.
-fn starts_report(text: &str) -> bool {
+pub fn starts_report(text: &str) -> bool {
     text == NO_COPIES || text.starts_with(MARKDOWN) || is_html(text) || is_human(text)
 }
 

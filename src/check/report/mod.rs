@@ -30,7 +30,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-pub use earlier::{is_html_report, is_report};
+pub use earlier::{is_html_report, is_report, starts_report};
 pub use marked::{Mark, Marked};
 
 /// A form of report.

@@ -33,7 +33,7 @@
     let text = "";
     for (const code of copy.pairs[0][5]) {
       const [own, mark, space] = part(code);
-      if (mark < 2) text += own + (space || " ");
+      if (mark < 2) text += own + space;
       if (text.length > EXCERPT) return text.slice(0, EXCERPT) + "\u2026";
     }
     return text;
@@ -43,7 +43,7 @@
       const texts = copy.places.flatMap((place) => [pages[place.page][0], strings[place.heading] || ""]);
       texts.push(strings[copy.summary], strings[copy.proposal] || "", ...copy.reasons.map((reason) => strings[reason]));
       for (const pair of copy.pairs) {
-        for (const side of [pair[4], pair[5]]) texts.push(side.map((code) => part(code)[0]).join(" "));
+        for (const side of [pair[4], pair[5]]) texts.push(side.map((code) => part(code)[0] + part(code)[2]).join(""));
       }
       copy.text = texts.join("\n").toLowerCase();
     }
