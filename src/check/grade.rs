@@ -88,6 +88,8 @@ pub enum Reason {
     Translation,
     /// Versions of one page.
     Version,
+    /// Pages of an older version.
+    OldVersion,
     /// Licence texts.
     Licence,
     /// Pages that a program wrote.
@@ -111,6 +113,7 @@ impl Reason {
             Reason::Code => "code",
             Reason::Translation => "translation",
             Reason::Version => "version",
+            Reason::OldVersion => "old-version",
             Reason::Licence => "licence",
             Reason::Generated => "generated",
             Reason::Rule => "rule",
@@ -136,6 +139,7 @@ impl fmt::Display for Reason {
             Reason::Code => "the code differs",
             Reason::Translation => "text that is not translated yet",
             Reason::Version => "versions of one page",
+            Reason::OldVersion => "pages of an older version",
             Reason::Licence => "licence texts",
             Reason::Generated => "pages that a program wrote",
             Reason::Rule => "a rule of the configuration",

@@ -7,6 +7,7 @@ use super::super::paths::{repository_of, shown};
 use super::super::rules::{OfFile, Rules};
 use super::generated::Generated;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// ISO 639-1, without codes that are more often names of topics, such as `ts`, `ml` and `os`.
 const LANGUAGES: &str = "aa ab af ak an ar av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cy da de dv dz ee el en eo es et eu fa ff fi fj \
@@ -31,6 +32,9 @@ const PERHAPS_POSTS: &str = "post posts articles announcements";
 const REFERENCE: &str = "api apis reference references apidoc apidocs api-reference autoapi javadoc -autosummary generated commands \
     command-reference cli cli-reference rest-api http-api rest-reference crd crds";
 
+/// Pages whose names end with this are references too.
+const REFERENCE_END: &str = "-reference";
+
 /// Names of files of licences may begin with these.
 const LICENCES: [&str; 3] = ["license", "licence", "copying"];
 
@@ -48,6 +52,8 @@ pub(super) struct About {
     pub version: String,
     /// The version that its folders name.
     pub folder_version: String,
+    /// Whether there are pages of a newer numbered version beside the folder of its own.
+    pub is_of_old_version: bool,
     pub is_release_notes: bool,
     pub is_reference: bool,
     pub is_translation: bool,
@@ -64,7 +70,9 @@ impl About {
         let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
         let mut about = About {
             is_release_notes: has(Preset::Changelogs) || is_release_notes(path),
-            is_reference: has(Preset::Reference) || names(folder).any(|name| is_in(REFERENCE, &name)),
+            is_reference: has(Preset::Reference)
+                || names(folder).any(|name| is_in(REFERENCE, &name))
+                || names(file).any(|name| name.ends_with(REFERENCE_END)),
             is_translation: has(Preset::Translations),
             is_licence: LICENCES.iter().any(|name| file.to_ascii_lowercase().starts_with(name)),
             generated: Generated::of(source),
@@ -120,12 +128,20 @@ impl About {
 pub(super) struct Files(BTreeMap<String, About>);
 
 impl Files {
-    pub fn of(findings: &[Finding], rules: &Rules) -> Self {
+    /// `pages` are all pages.
+    pub fn of(findings: &[Finding], pages: &[Arc<Page>], rules: &Rules) -> Self {
+        let mut newest: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+        for (site, version) in pages.iter().filter_map(|page| site_version(&page.path)) {
+            let known = newest.entry(site).or_default();
+            *known = version.max(std::mem::take(known));
+        }
         let mut files = BTreeMap::new();
         for place in findings.iter().flat_map(|finding| &finding.places) {
             if !files.contains_key(place.path()) {
                 let page = &place.page;
-                let about = About::new(&graded_path(page), &page.source, rules.of_file(&page.place));
+                let mut about = About::new(&graded_path(page), &page.source, rules.of_file(&page.place));
+                about.is_of_old_version =
+                    site_version(&page.path).is_some_and(|(site, version)| newest.get(site) > Some(&version));
                 files.insert(place.path().to_string(), about);
             }
         }
@@ -157,6 +173,24 @@ fn is_language(tag: &str) -> bool {
 /// Whether a folder is named like a version: `v1.2`, `2.x`, `version-2.0`, `latest`.
 fn is_version(name: &str) -> bool {
     is_in(VERSIONS, name) || is_number(name.strip_prefix("version-").unwrap_or(name))
+}
+
+/// The folder that the first numbered version in a path is in, and the numbers of that version.
+fn site_version(path: &str) -> Option<(&str, Vec<u64>)> {
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    let mut start = 0;
+    for name in folders.split('/') {
+        let number = name.strip_prefix("version-").unwrap_or(name);
+        if is_number(number) {
+            let number = number.trim_start_matches(['v', 'V']);
+            let end = number.find(|c: char| !c.is_ascii_digit() && !".x".contains(c)).unwrap_or(number.len());
+            // `2.x` is newer than each `2.1`.
+            let numbers = number[..end].split('.').map(|part| part.parse().unwrap_or(u64::MAX));
+            return Some((&path[..start], numbers.collect()));
+        }
+        start += name.len() + 1;
+    }
+    None
 }
 
 /// Whether it is the number of a version: `1.2`, `2.x`, `v1`, `1.2.0-rc1`.
@@ -310,6 +344,7 @@ mod tests {
             "Reference/page.adoc",
             "docs/commands/page.md",
             "rest-api/page.adoc",
+            "docs/api-reference.md",
         ];
         assert!(reference.iter().all(|path| is(path) == (false, true)));
         assert!(
@@ -325,6 +360,19 @@ mod tests {
             .iter()
             .all(|path| is(path) == (false, false))
         );
+    }
+
+    #[test]
+    fn sites_have_versions() {
+        for (path, site, version) in [
+            ("docs/v1.10/a/v2.md", "docs/", &[1, 10][..]),
+            ("versioned_docs/version-2.x/a.md", "versioned_docs/", &[2, u64::MAX]),
+            ("v3/1.2/a.md", "", &[3]),
+            ("content/v1.0-docs/a.md", "content/", &[1, 0]),
+        ] {
+            assert_eq!(site_version(path), Some((site, version.to_vec())), "{path}");
+        }
+        assert_eq!(["docs/latest/a.md", "v1.2.md", "docs/2020/a.md"].map(site_version), [None, None, None]);
     }
 
     #[test]

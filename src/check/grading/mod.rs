@@ -33,7 +33,7 @@ pub(super) fn grade<'a>(
     rules: &Rules,
     options: &FindOptions,
 ) -> Option<Links<'a>> {
-    let files = Files::of(findings, rules);
+    let files = Files::of(findings, pages, rules);
     let mut all_limits = Vec::new();
     for finding in findings.iter_mut() {
         let mut limits = text::limits(finding, options);

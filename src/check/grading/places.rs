@@ -1,6 +1,6 @@
 //! Limits by where the places are: release notes, an API reference, translations and versions of one page, and files with a rule.
 
-use super::super::finding::{Finding, Place};
+use super::super::finding::{Finding, Place, first};
 use super::super::grade::{Grade, Limit, Reason};
 use super::super::sources::bytes_of;
 use super::files::{About, Files, is_version_heading};
@@ -9,6 +9,19 @@ use std::collections::BTreeSet;
 
 /// Copies in an API reference with fewer words are short.
 const REFERENCE_WORDS: usize = 150;
+
+/// What licences say, and texts about them do not.
+const LICENCE_WORDS: [&str; 6] = [
+    "licensed under the apache license, version",
+    "redistribution and use in source and binary forms",
+    "permission is hereby granted, free of charge",
+    "under the terms of the gnu",
+    "the software is provided \"as is\"",
+    "distributed on an \"as is\" basis",
+];
+
+/// Where licences say it: in so many of the first characters of a text.
+const LICENCE_CHARACTERS: usize = 4000;
 
 /// The limits of a finding.
 pub(super) fn limits(finding: &Finding, files: &Files) -> Vec<Limit> {
@@ -20,7 +33,8 @@ pub(super) fn limits(finding: &Finding, files: &Files) -> Vec<Limit> {
         release_notes(finding, &about),
         reference(finding, &about),
         of_one_page(&about),
-        about.iter().all(|about| about.is_licence).then_some((Grade::Note, Reason::Licence)),
+        about.iter().all(|about| about.is_of_old_version).then_some((Grade::Warning, Reason::OldVersion)),
+        licence(finding, &about),
         generated(finding, &about),
         rule.map(|grade| (grade, Reason::Rule)),
     ];
@@ -66,6 +80,17 @@ fn release_notes(finding: &Finding, about: &[&About]) -> Option<Limit> {
         (false, true) => None,
         (_, false) => Some((Grade::Warning, Reason::ReleaseNotes)),
     }
+}
+
+/// All places in files of licences, or with words that only licences have: a note.
+fn licence(finding: &Finding, about: &[&About]) -> Option<Limit> {
+    let has_words = |place: &Place| {
+        let text = first(place.text(), LICENCE_CHARACTERS).to_ascii_lowercase();
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        LICENCE_WORDS.iter().any(|mark| words.contains(mark))
+    };
+    let is_licence = |(place, about): (&Place, &&About)| about.is_licence || has_words(place);
+    finding.places.iter().zip(about).all(is_licence).then_some((Grade::Note, Reason::Licence))
 }
 
 /// All places in text that a program wrote: a note. Some of them: a warning.

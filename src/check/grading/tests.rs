@@ -26,6 +26,19 @@ fn graded(files: &[(&str, String)], request: Request) -> (Grade, Vec<Reason>) {
     (finding.grade, finding.reasons.clone())
 }
 
+#[test]
+fn pages_of_an_older_version() {
+    let is = |newer: &'static str, grade, reasons: &[Reason]| {
+        let mut files = pair(["docs/v1.9/a.md", "docs/v1.9/b.md"], COPIED).to_vec();
+        files.push((newer, "# Gamma\n\nOther words.\n".into()));
+        assert_eq!(graded(&files, Request::default()), (grade, reasons.to_vec()), "{newer}");
+    };
+    is("docs/v1.10/a.md", Grade::Warning, &[Reason::OldVersion]);
+    is("docs/v1.8/a.md", Grade::Error, &[]);
+    is("docs/latest/a.md", Grade::Error, &[]);
+    is("other/v2.0/a.md", Grade::Error, &[]);
+}
+
 /// A page with a text among other words.
 fn page(title: &str, text: &str) -> String {
     format!(
@@ -58,6 +71,8 @@ fn places_limit_the_grade() {
     is(["spec.md", "spec_2_0.md"], COPIED, Grade::Note, &[Reason::Version]);
     is(["part1.md", "part2.md"], COPIED, Grade::Error, &[]);
     is(["LICENSE.md", "LICENSE-MIT.md"], COPIED, Grade::Note, &[Reason::Licence]);
+    let licence = format!("Permission is hereby granted, free of\ncharge, to all who read it. {COPIED}");
+    is(["header.txt", "b.md"], &licence, Grade::Note, &[Reason::Licence]);
 }
 
 #[test]

@@ -114,7 +114,7 @@ impl<'a> Keepers<'a> {
         let path = self.path(page);
         let (folder, file) = path.rsplit_once('/').unwrap_or(("", &path));
         let is_source = matches!(page.markup, Markup::Docstrings(_));
-        let is_partial = file.starts_with('_') && !file.starts_with("_index.") && !is_source;
+        let is_partial = file.starts_with('_') && !file.starts_with("_index.") && !is_source || file.ends_with(".inc");
         is_partial || folder.split('/').any(|name| INCLUDED.contains(&name)) || self.links.is_included(page)
     }
 

@@ -23,6 +23,9 @@ const MAX_DIFFERENCE: usize = 10;
 /// Names of the index of a folder, without their endings.
 const INDICES: [&str; 3] = ["_index", "index", "README"];
 
+/// A text with fewer words is not worth a page of its own.
+const PAGE_WORDS: usize = 60;
+
 /// So many words of a source that differ besides words of prose are worth saying.
 const MANY_OTHERS: usize = 3;
 
@@ -206,9 +209,10 @@ impl<'a> Change<'a> {
         self.if_equal(difference.filter(|_| has_little), how, "state once what BOTH share")
     }
 
-    /// Whether what parallel pages share has a better home than one of them: they differ, or there is an index of their folder.
+    /// Whether what parallel pages share has a better home than one of them: they differ, or there is an index of their folder. A few
+    /// sentences are not worth a page.
     fn has_home(&self, differ: bool) -> bool {
-        are_parallel(self.finding) && (differ || self.index().is_some())
+        self.finding.words() >= PAGE_WORDS && are_parallel(self.finding) && (differ || self.index().is_some())
     }
 
     /// Where to state what parallel pages share.

@@ -97,6 +97,10 @@ fn a_link_without_a_generator_or_between_markups() {
     let paths = ["a.md", "b/_includes/c.md"];
     let how = "keep the text in b/_includes/c.md and include it in a.md".to_string();
     assert_eq!(proposed(&pages(&paths, "unrelated")), Some((1, how)));
+    let text = pages(&["a.rst", "b/c.rst"], "unrelated").swap_remove(1).1 + ".. note::\n\n   Words.\n";
+    let [mut files, included] = [pages(&["a.rst"], "unrelated"), vec![("b/c.inc", text)]];
+    files.extend(included);
+    assert_eq!(proposed(&files), Some((1, "keep the text in b/c.inc and include it in a.rst".into())));
     // MkDocs without the extension for snippets.
     let mut files = pages(&["a.md", "b/c.md"], "mkdocs.yml");
     files.last_mut().unwrap().1 = "site_name: A\n".into();
@@ -316,7 +320,7 @@ fn includes_need_equal_texts() {
     // Too many words.
     let edited =
         ["every", "second", "rows", "both", "operator"].iter().fold(edited, |text, word| text.replace(word, "other"));
-    let share = "state once what both share, in a page of its own, and link to it from both (7 words differ)";
+    let share = "keep what both share in a.md or b.md, and link to it from the other (7 words differ)";
     assert_eq!(how(COPIED, &edited), share);
     // Files that differ are not removed as they are.
     let whole = ["a.md", "b.md"].map(|path| (path, format!("# {}\n\n{COPIED}\n", &path[..1])));
@@ -338,30 +342,33 @@ fn texts_that_are_included_do_not_link() {
 
 #[test]
 fn siblings_share_a_text_of_their_folder() {
-    let edited = COPIED.replace("nightly", "daily");
     let link = "See [b](b.md).";
-    let how = |other: &str, more: &[(&'static str, &str)]| {
-        let pages = [("x/a.md", page("alpha", COPIED, "")), ("x/b.md", page("beta", other, ""))];
+    let how = |[one, other]: [&str; 2], more: &[(&'static str, &str)]| {
+        let pages = [("x/a.md", page("alpha", one, "")), ("x/b.md", page("beta", other, ""))];
         let more = more.iter().map(|(path, text)| (*path, text.to_string()));
         proposed(&pages.into_iter().chain(more).collect::<Vec<_>>()).unwrap().1
     };
-    let share = "state once what both share, in";
-    assert_eq!(how(COPIED, &[]), "keep the text in x/a.md or x/b.md, and link to it from the other");
+    let text = format!("{COPIED} {}.", own("shared", 40));
+    let edited = text.replace("nightly", "daily");
+    let words = ["every", "second", "rows", "both", "operator", "shared3 ", "shared5 ", "shared7 ", "shared9 "];
+    let very = words.iter().fold(edited.clone(), |text, word| text.replace(word, "other "));
+    let [equal, edited, very] = [[&*text, &*text], [&*text, &*edited], [&*text, &*very]];
     let link_between = "keep the text in x/a.md or x/b.md, and link to it from the other";
     let one_word = "if both should say the same (1 word differs),";
-    assert_eq!(how(&edited, &[]), format!("{one_word} {link_between}; if not, state once what both share"));
-    let words = ["every", "second", "rows", "both", "operator"];
-    let very = words.iter().fold(edited.clone(), |text, word| text.replace(word, "other"));
-    let differs = "(6 words differ)";
-    assert_eq!(how(&very, &[]), format!("{share} a page of its own, and link to it from both {differs}"));
+    assert_eq!(how(equal, &[]), link_between);
+    assert_eq!(how(edited, &[]), format!("{one_word} {link_between}; if not, state once what both share"));
+    let [share, differs] = ["state once what both share, in", "(10 words differ)"];
+    assert_eq!(how(very, &[]), format!("{share} a page of its own, and link to it from both {differs}"));
     let index = [("x/_index.md", "# All")];
     let expected = format!("{share} x/_index.md or a page of its own, and link to it from both");
-    assert_eq!([how(COPIED, &index), how(&edited, &index)], [expected.clone(), expected.clone()]);
-    assert_eq!(how(&very, &index), format!("{expected} {differs}"));
+    assert_eq!([how(equal, &index), how(edited, &index)], [expected.clone(), expected.clone()]);
+    assert_eq!(how(very, &index), format!("{expected} {differs}"));
+    // A few sentences.
+    assert_eq!(how([COPIED, COPIED], &index), link_between);
     // Two pages link to one of them, which is not about what the other is about.
     let links = [("x/c.md", link), ("x/d.md", link)];
-    assert_eq!(how(COPIED, &links), "keep the text in x/b.md and link to it from x/a.md");
-    assert_eq!(how(&very, &links), format!("{share} a page of its own, and link to it from both {differs}"));
+    assert_eq!(how(equal, &links), "keep the text in x/b.md and link to it from x/a.md");
+    assert_eq!(how(very, &links), format!("{share} a page of its own, and link to it from both {differs}"));
 }
 
 #[test]
