@@ -6,6 +6,8 @@ use super::super::pages::Page;
 use super::super::paths::{repository_of, shown};
 use super::super::rules::{OfFile, Rules};
 use super::generated::Generated;
+use super::sites::Sites;
+use super::versions::is_number;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -97,6 +99,13 @@ impl About {
         }
     }
 
+    /// Makes a folder of its path that of its version.
+    fn set_version(&mut self, folder: &str) {
+        self.folder_version = format!("{folder}/");
+        self.version.insert_str(0, &self.folder_version);
+        self.rest = self.rest.replacen(&self.folder_version, "", 1);
+    }
+
     /// Adds the name of the file, such as `page.md`, `page.de.md` or `README_zh-CN.md`.
     fn add_file(&mut self, file: &str) {
         let (stem, ending) = file.rsplit_once('.').unwrap_or((file, ""));
@@ -130,18 +139,16 @@ pub(super) struct Files(BTreeMap<String, About>);
 impl Files {
     /// `pages` are all pages.
     pub fn of(findings: &[Finding], pages: &[Arc<Page>], rules: &Rules) -> Self {
-        let mut newest: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
-        for (site, version) in pages.iter().filter_map(|page| site_version(&page.path)) {
-            let known = newest.entry(site).or_default();
-            *known = version.max(std::mem::take(known));
-        }
+        let sites = Sites::of(pages.iter().map(|page| &*page.path));
         let mut files = BTreeMap::new();
         for place in findings.iter().flat_map(|finding| &finding.places) {
             if !files.contains_key(place.path()) {
                 let page = &place.page;
                 let mut about = About::new(&graded_path(page), &page.source, rules.of_file(&page.place));
-                about.is_of_old_version =
-                    site_version(&page.path).is_some_and(|(site, version)| newest.get(site) > Some(&version));
+                about.is_of_old_version = sites.has_newer(&page.path);
+                if let Some(folder) = sites.unnumbered(&page.path).filter(|_| about.folder_version.is_empty()) {
+                    about.set_version(folder);
+                }
                 files.insert(place.path().to_string(), about);
             }
         }
@@ -173,42 +180,6 @@ fn is_language(tag: &str) -> bool {
 /// Whether a folder is named like a version: `v1.2`, `2.x`, `version-2.0`, `latest`.
 fn is_version(name: &str) -> bool {
     is_in(VERSIONS, name) || is_number(name.strip_prefix("version-").unwrap_or(name))
-}
-
-/// The folder that the first numbered version in a path is in, and the numbers of that version.
-fn site_version(path: &str) -> Option<(&str, Vec<u64>)> {
-    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
-    let mut start = 0;
-    for name in folders.split('/') {
-        let number = name.strip_prefix("version-").unwrap_or(name);
-        if is_number(number) {
-            let number = number.trim_start_matches(['v', 'V']);
-            let end = number.find(|c: char| !c.is_ascii_digit() && !".x".contains(c)).unwrap_or(number.len());
-            // `2.x` is newer than each `2.1`.
-            let numbers = number[..end].split('.').map(|part| part.parse().unwrap_or(u64::MAX));
-            return Some((&path[..start], numbers.collect()));
-        }
-        start += name.len() + 1;
-    }
-    None
-}
-
-/// Whether it is the number of a version: `1.2`, `2.x`, `v1`, `1.2.0-rc1`.
-fn is_number(text: &str) -> bool {
-    let digits = text.strip_prefix(['v', 'V']).unwrap_or(text);
-    let end = digits.find(|c: char| !c.is_ascii_digit() && !".x".contains(c)).unwrap_or(digits.len());
-    let (number, rest) = digits.split_at(end);
-    let is_valid = number.starts_with(|c: char| c.is_ascii_digit()) && !number.ends_with('.');
-    is_valid
-        && (number.contains('.') || digits.len() < text.len())
-        && (is_before_release(rest) || rest.starts_with(['-', '+']))
-}
-
-/// Whether it is the end of a version before its release: `a1`, `b3`, `rc2`; or nothing.
-fn is_before_release(rest: &str) -> bool {
-    let number = ["rc", "a", "b"].iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(rest);
-    rest.is_empty()
-        || number.len() < rest.len() && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Splits a part of the name of a file that ends with a version, such as `argocd_v1.2` or `ROADMAP_2_15`.
@@ -360,19 +331,6 @@ mod tests {
             .iter()
             .all(|path| is(path) == (false, false))
         );
-    }
-
-    #[test]
-    fn sites_have_versions() {
-        for (path, site, version) in [
-            ("docs/v1.10/a/v2.md", "docs/", &[1, 10][..]),
-            ("versioned_docs/version-2.x/a.md", "versioned_docs/", &[2, u64::MAX]),
-            ("v3/1.2/a.md", "", &[3]),
-            ("content/v1.0-docs/a.md", "content/", &[1, 0]),
-        ] {
-            assert_eq!(site_version(path), Some((site, version.to_vec())), "{path}");
-        }
-        assert_eq!(["docs/latest/a.md", "v1.2.md", "docs/2020/a.md"].map(site_version), [None, None, None]);
     }
 
     #[test]

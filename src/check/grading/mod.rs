@@ -9,8 +9,10 @@
 mod files;
 mod generated;
 mod places;
+mod sites;
 mod sources;
 mod text;
+mod versions;
 
 use super::find::FindOptions;
 use super::finding::Finding;

@@ -26,6 +26,15 @@ fn graded(files: &[(&str, String)], request: Request) -> (Grade, Vec<Reason>) {
     (finding.grade, finding.reasons.clone())
 }
 
+/// A page of a site in versions, of which one has no number.
+#[test]
+fn versions_without_a_number() {
+    let files = ["2.1/a.md", "2-edge/a.md", "docs/a.md"].map(|path| (path, page(&path[..3], COPIED)));
+    assert_eq!(graded(&files, Request::default()), (Grade::Note, vec![Reason::Version]));
+    let [one, other, _] = files;
+    assert_eq!(graded(&[one, ("community/b.md", other.1)], Request::default()).0, Grade::Warning);
+}
+
 #[test]
 fn pages_of_an_older_version() {
     let is = |newer: &'static str, grade, reasons: &[Reason]| {
