@@ -9,19 +9,26 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
 /// Fields of pairs that are labels: whether the two are near-duplicates. A number of a class may be the name of one.
-const LABEL_FIELDS: [&str; 12] = [
+const LABEL_FIELDS: [&str; 19] = [
     "class",
     "dup",
     "duplicate",
     "gold",
+    "is_dup",
     "is_duplicate",
     "is_match",
+    "is_near_duplicate",
+    "is_same",
     "label",
     "labels",
     "match",
+    "near_dup",
+    "near_duplicate",
     "positive",
     "same",
     "target",
+    "truth",
+    "verdict",
 ];
 
 /// The maximum number of pairs that labels may represent. Each takes 8 bytes while in use.
@@ -57,7 +64,7 @@ impl Labels {
     /// `{"a":ID,"b":ID}`, a cluster `{"cluster":[ID,…]}` (or `{"members":[ID,…]}`, as `dedup scan --emit clusters`
     /// writes it), or a document with the name of its cluster `{"id":ID,"cluster":NAME}`. A pair may have a label, in
     /// a field such as `label` or `duplicate`: `true` or 1 for near-duplicates, `false` or 0 for others. Other fields
-    /// are ignored. Ids are strings, or numbers as they are written.
+    /// are ignored, but a pair without a label must not have one that is `false`. Ids are strings, or numbers as they are written.
     ///
     /// # Errors
     /// [`Error::Label`], with the location, for a line that is none of these or cannot be read, for another label, and
@@ -202,7 +209,14 @@ impl Reading {
             if pair[0] == pair[1] {
                 return Err(format!("a pair of '{}' with itself", self.labels.ids[pair[0] as usize].0));
             }
-            match label(&fields)? {
+            let label = label(&fields)?;
+            // Other fields are ignored, but a label of another name would be taken for true.
+            if let Some((name, _)) = fields.iter().find(|(_, value)| label.is_none() && value.get() == "false") {
+                return Err(format!(
+                    "the field '{name}' is false: name it 'label' if it says that the two are no near-duplicates, or leave it out"
+                ));
+            }
+            match label {
                 None | Some(true) => self.labels.groups.push(pair.to_vec()),
                 Some(false) => self.labels.negatives.push((pair, place.clone())),
             }
@@ -282,6 +296,18 @@ mod tests {
         labels(lines).unwrap().resolve(&numbered("a b c d 7 1.50")).unwrap().pairs.iter().collect()
     }
 
+    /// Once, a label of another name was ignored, so that the pair counted as one of near-duplicates.
+    #[test]
+    fn what_may_be_a_label_of_another_name_is_refused() {
+        let error =
+            labels(&[r#"{"a":"a","b":"b","label":true,"reviewed":false}"#, r#"{"a":"a","b":"b","similar":false}"#]);
+        let message = error.unwrap_err().to_string();
+        assert!(
+            message.contains(":2") && message.contains("the field 'similar' is false: name it 'label'"),
+            "{message}"
+        );
+    }
+
     #[test]
     fn pairs_may_have_a_label() {
         let lines = [
@@ -290,7 +316,7 @@ mod tests {
             r#"{"a":"c","b":"a","match":0,"score":3}"#,
             r#"{"a":"d","b":"a","class":false,"label":0}"#,
             r#"{"a":"d","b":"c"}"#,
-            r#"{"a":"a","b":"c","label":false}"#,
+            r#"{"a":"a","b":"c","near_duplicate":false}"#,
         ];
         let labels = labels(&lines).unwrap();
         assert_eq!(labels.first_negative().map(ToString::to_string), Some("truth:3".into()));
