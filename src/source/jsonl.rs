@@ -120,7 +120,7 @@ impl Fields {
         let mut json = serde_json::Deserializer::from_str(line);
         let parsed =
             Object { wanted: &self.wanted, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
-        parsed.map_err(|error| Rejected::new(ProblemKind::Json, malformed(&error)))?;
+        parsed.map_err(|error| Rejected::new(ProblemKind::Json, malformed(&error, line)))?;
         let id = match found.id {
             Slot::Missing | Slot::Kind("null") => None,
             Slot::Text(id) => Some(id),
@@ -236,7 +236,7 @@ fn wrong(field: &FieldPath, slot: &Slot) -> String {
 }
 
 /// Each line is parsed separately, so the line number of serde_json is useless.
-fn malformed(error: &serde_json::Error) -> String {
+fn malformed(error: &serde_json::Error, line: &str) -> String {
     let message = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     let message = message.strip_suffix(&place).unwrap_or(&message);
@@ -249,7 +249,21 @@ fn malformed(error: &serde_json::Error) -> String {
         let message = message.rsplit_once(" at line ").map_or(message, |(what, _)| what);
         return format!("malformed JSON: {message}");
     }
-    format!("malformed JSON: {message} at column {}", error.column())
+    let column = error.column();
+    match NO_VALUES.into_iter().find(|value| starts_near(line, column, value)) {
+        Some(value) => format!("malformed JSON: {value}, which JSON does not have, at column {column}: write null"),
+        None => format!("malformed JSON: {message} at column {column}"),
+    }
+}
+
+/// What programs write for numbers that JSON does not have.
+const NO_VALUES: [&str; 3] = ["NaN", "-Infinity", "Infinity"];
+
+/// Whether a value starts at a column of a line, counted in bytes from 1, or with a sign before it.
+fn starts_near(line: &str, column: usize, value: &str) -> bool {
+    let starts = |back: usize| column.checked_sub(back).and_then(|at| line.get(at..));
+    starts(1).is_some_and(|rest| rest.starts_with(value))
+        || value.starts_with('-') && starts(2).is_some_and(|rest| rest.starts_with(value))
 }
 
 /// At most [`NAMES_SHOWN`] of the `count` names, formatted for a message.
@@ -889,6 +903,12 @@ mod tests {
     fn malformed_lines_say_where() {
         check_error(r#"{"text":"x""#, "malformed JSON: EOF while parsing an object at column 11");
         check_error(r#"{"text":"x"} {"#, "malformed JSON: trailing characters at column 14");
+        for value in ["NaN", "Infinity", "-Infinity"] {
+            let line = format!(r#"{{"text":"é","q":{value}}}"#);
+            let message = with(&line, "text", "id").unwrap_err().message;
+            let expected = format!("malformed JSON: {value}, which JSON does not have, at column ");
+            assert!(message.starts_with(&expected) && message.ends_with(": write null"), "{message}");
+        }
         check_error("[1]", "not a JSON object");
         check_error("null", "not a JSON object");
         assert!(with(r#"{"text":"\ud800"}"#, "text", "id").unwrap_err().message.starts_with("malformed JSON: "));
