@@ -557,6 +557,9 @@ fn bounds(request: &Request) -> String {
     }
 }
 
+/// Runs of fewer words say little.
+const MIN_ADVISED: u32 = 5;
+
 /// The remarks on documents without a run, and on those of the reference, of which there are `references`; each with whether nothing can
 /// be found because of it. `keeps`: whether the documents are kept.
 pub fn remarks_on_short(short: &ShortDocuments, references: u64, shingle: usize, keeps: bool) -> Vec<(String, bool)> {
@@ -576,7 +579,8 @@ pub fn remarks_on_short(short: &ShortDocuments, references: u64, shingle: usize,
         let further = if short > first_references.len() as u64 { ", …" } else { "" };
         let named: Vec<_> = first_references.iter().map(|id| shortened_id(id)).collect();
         let advice = match shortest_reference {
-            0 => String::new(),
+            // Pages have nearly all runs of a few words.
+            ..MIN_ADVISED => String::new(),
             least => format!("; the shortest has {}: `shingle {least}` compares all", counted(least.into(), "word")),
         };
         let remark = format!("{} ({}{further}){advice}", remark(short, "reference document", effect), named.join(", "));
