@@ -31,7 +31,8 @@ pub fn word(folded: &str) -> u64 {
     token_hash(folded.as_bytes(), 0) & !3 | u64::from(!has_letter) | u64::from(is_character) << 1
 }
 
-pub(super) fn has_letter(word: u64) -> bool {
+/// Whether a word, made by [`word`], has a letter.
+pub fn has_letter(word: u64) -> bool {
     word & 1 == 0
 }
 

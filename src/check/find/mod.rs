@@ -58,14 +58,13 @@ mod paragraphs;
 mod select;
 mod trim;
 
-pub use finding::{Document, FindOptions, Finding, Judgement, Kind, Place, STRICT_WORDS, size, word};
+pub use finding::{Document, FindOptions, Finding, Judgement, Kind, Place, STRICT_WORDS, has_letter, size, word};
 pub use groups::{Group, grouped};
 
 use crate::hash::sequence_hash;
 use crate::passages::Run;
 use crate::passages::align::Aligner;
 use ends::Outline;
-use finding::has_letter;
 use grams::{Grams, Text};
 use paragraphs::{Compared, Paragraphs};
 use rayon::prelude::*;

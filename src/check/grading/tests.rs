@@ -26,6 +26,18 @@ fn graded(files: &[(&str, String)], request: Request) -> (Grade, Vec<Reason>) {
     (finding.grade, finding.reasons.clone())
 }
 
+/// An address is four words, none of them with a letter.
+#[test]
+fn numbers_make_no_text_long() {
+    let page = |own: &str| {
+        let [before, after] =
+            [0..40, 40..80].map(|numbers| numbers.map(|number| format!("{own}{number} ")).collect::<String>());
+        format!("{before}\n\n{SHORT} See 192.0.2.10 and 192.0.2.11.\n\n{after}\n")
+    };
+    let files = [("a.md", page("a")), ("b.md", page("b"))];
+    assert_eq!(graded(&files, Request::default()), (Grade::Warning, vec![Reason::Short]));
+}
+
 /// A page of a site in versions, of which one has no number.
 #[test]
 fn versions_without_a_number() {

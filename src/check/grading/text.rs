@@ -1,6 +1,6 @@
 //! Limits by what the matching words are: headings and short sentences of a template, rows and items worded alike, or little text.
 
-use super::super::find::{FindOptions, Kind, size};
+use super::super::find::{FindOptions, Kind, has_letter, size};
 use super::super::finding::{Finding, Pair, Place};
 use super::super::grade::{Grade, Limit, Reason};
 use super::super::pages::Part;
@@ -101,9 +101,12 @@ fn has_links(place: &Place) -> bool {
     linked > 0 && linked >= plain
 }
 
+/// Whether a place has few words with a letter: an address has four numbers.
 fn is_short(place: &Place) -> bool {
-    // Each word counts at least half. This avoids counting a large page again for each page that it contains.
-    place.words.len() < 2 * SHORT_WORDS && size(&place.page.words()[place.words.clone()]) < SHORT_WORDS
+    // Mostly the first words suffice. This avoids counting a large page again for each page that it contains.
+    let words = place.page.words()[place.words.clone()].iter().copied().filter(|&word| has_letter(word));
+    // A character counts half.
+    size(&words.take(2 * SHORT_WORDS).collect::<Vec<u64>>()) < SHORT_WORDS
 }
 
 /// How many matching words of one place of a pair are in which blocks.
