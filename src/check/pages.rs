@@ -309,6 +309,12 @@ pub(super) fn old_page(
     bytes: &[u8],
     selection: &Selection,
 ) -> Option<Page> {
+    // Code of that name was no page.
+    if is_include(place)
+        && Markup::Plain.of_text(&String::from_utf8_lossy(&bytes[..bytes.len().min(4096)])) == Markup::Plain
+    {
+        return None;
+    }
     let file = Named { name, path: place.to_path_buf(), place: place.to_path_buf(), markup, given: false };
     page_of(file, bytes, selection).ok()?.ok().map(|(page, ..)| page)
 }

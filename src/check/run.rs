@@ -80,7 +80,8 @@ impl<'a> Check<'a> {
         // A warning about a page that did not change is not new.
         let is_noticed = |place: &Path| changes.as_ref().is_none_or(|changes| changes.has(place));
         let mut tree = self.pool.install(|| pages::read(&self.request.paths, &self.selection, is_noticed));
-        if changes.is_some() && self.request.paths.iter().all(|path| path.is_file()) {
+        let paths = &self.request.paths;
+        if changes.is_some() && !paths.is_empty() && paths.iter().all(|path| path.is_file()) {
             tree.notices.insert(0, ONLY_FILES.into());
         }
         let unused = self.unused(&tree)?;

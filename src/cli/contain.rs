@@ -581,7 +581,10 @@ pub fn remarks_on_short(short: &ShortDocuments, references: u64, shingle: usize,
         let advice = match shortest_reference {
             // Pages have nearly all runs of a few words.
             ..MIN_ADVISED => String::new(),
-            least => format!("; the shortest has {}: `shingle {least}` compares all", counted(least.into(), "word")),
+            least => format!(
+                "; the shortest has {}: `shingle {least}` compares all that have words",
+                counted(least.into(), "word")
+            ),
         };
         let remark = format!("{} ({}{further}){advice}", remark(short, "reference document", effect), named.join(", "));
         remarks.push((remark, short == references));

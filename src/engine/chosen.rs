@@ -7,7 +7,7 @@ use std::io::{BufRead, Read};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 /// Documents that are decided on before all others, whatever their rank and the policy. Nothing else changes: of two that
-/// are near-duplicates only the first in the input is kept, and one that is a near-duplicate of a reference is not kept.
+/// are near-duplicates only the first by rank and policy is kept, and one that is a near-duplicate of a reference is not kept.
 ///
 /// ```
 /// use neardups::engine::Chosen;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
 /// Fields of pairs that are labels: whether the two are near-duplicates. A number of a class may be the name of one.
-const LABEL_FIELDS: [&str; 19] = [
+const LABEL_FIELDS: [&str; 17] = [
     "class",
     "dup",
     "duplicate",
@@ -27,8 +27,6 @@ const LABEL_FIELDS: [&str; 19] = [
     "positive",
     "same",
     "target",
-    "truth",
-    "verdict",
 ];
 
 /// The maximum number of pairs that labels may represent. Each takes 8 bytes while in use.

@@ -253,7 +253,7 @@ pub fn read(markup: Markup, source: &str, options: &ProseOptions) -> Prose {
     builder.finish()
 }
 
-/// The length of the front matter that the page starts with, with both of its fences. After white space only if it starts with a key.
+/// The length of the front matter that the page starts with, with both of its fences. After white space only if all lines are of keys.
 fn front_matter(page: &str) -> Option<usize> {
     let trimmed = page.trim_start();
     let before = page.len() - trimmed.len();
@@ -267,16 +267,21 @@ fn front_matter(page: &str) -> Option<usize> {
     for (number, line) in lines.enumerate() {
         length += line.len();
         match line.trim_end() {
-            line if number == 0 && (line.is_empty() || before > 0 && !is_key(line)) => return None,
+            "" if number == 0 => return None,
             end if end == fence || (end == "..." && fence == "---") => return Some(length),
+            line if before > 0 && !is_of_keys(line) => return None,
             _ => {}
         }
     }
     None
 }
 
-/// Whether a line of front matter starts with a key: `title: A` or `title = "A"`.
-fn is_key(line: &str) -> bool {
+/// Whether a line of front matter starts with a key, such as `title: A` or `title = "A"`, or belongs to one: it is indented, an item, or a
+/// comment.
+fn is_of_keys(line: &str) -> bool {
+    if line.starts_with([' ', '\t', '-', '#']) {
+        return true;
+    }
     let is_of_key = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
     let rest = line.trim_start_matches(is_of_key);
     rest.len() < line.len() && rest.trim_start().starts_with([':', '='])

@@ -172,6 +172,7 @@ mod markdown {
         check("---\n\nyes\n\n---\nyes", "3:1 paragraph: yes\n6:1 paragraph: yes\n");
         check("---\na: yes", "2:1 paragraph: a: yes\n");
         check("\n ---\ntitle: no\n---\nyes", "5:1 paragraph: yes\n");
+        check("\n---\nNote: yes\n\nit\n\n---\n", "3:1 paragraph: Note: yes\n5:1 paragraph: it\n");
         check("\n---\nyes, a rule: it\n\n---\nyes", "3:1 paragraph: yes, a rule: it\n6:1 paragraph: yes\n");
         let front_matter = ProseOptions { front_matter: true, ..ProseOptions::default() };
         check_with(

@@ -9,6 +9,7 @@ use super::generated::Generated;
 use super::sites::Sites;
 use super::versions::is_number;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 /// ISO 639-1, without codes that are more often names of topics, such as `ts`, `ml` and `os`.
@@ -23,6 +24,8 @@ const RELEASE_NOTES: &str = "changes history news release releases releasenotes 
 const RELEASE_PARTS: [&str; 7] =
     ["changelog", "change-log", "release-note", "whatsnew", "whats-new", "porting-guide", "breaking-change"];
 const RELEASE_PREFIXES: [&str; 3] = ["upgrade-", "upgrading-", "migrating-"];
+
+const RELEASE_ENDS: [&str; 3] = ["legacy-releases", "old-releases", "previous-releases"];
 
 /// Names of folders of posts.
 const POSTS: &str = "blog blogs -posts news";
@@ -103,7 +106,11 @@ impl About {
     fn set_version(&mut self, folder: &str) {
         self.folder_version = format!("{folder}/");
         self.version.insert_str(0, &self.folder_version);
-        self.rest = self.rest.replacen(&self.folder_version, "", 1);
+        let mut names: Vec<&str> = self.rest.split('/').collect();
+        if let Some(at) = names.iter().position(|name| *name == folder) {
+            names.remove(at);
+        }
+        self.rest = names.join("/");
     }
 
     /// Adds the name of the file, such as `page.md`, `page.de.md` or `README_zh-CN.md`.
@@ -139,14 +146,18 @@ pub(super) struct Files(BTreeMap<String, About>);
 impl Files {
     /// `pages` are all pages.
     pub fn of(findings: &[Finding], pages: &[Arc<Page>], rules: &Rules) -> Self {
-        let sites = Sites::of(pages.iter().map(|page| &*page.path));
+        let repository = pages.first().and_then(|page| repository_of(&page.place));
+        let path_of = |page: &Page| inside(repository.as_deref(), page);
+        let paths: Vec<String> = pages.iter().map(|page| path_of(page)).collect();
+        let sites = Sites::of(paths.iter().map(String::as_str));
         let mut files = BTreeMap::new();
         for place in findings.iter().flat_map(|finding| &finding.places) {
             if !files.contains_key(place.path()) {
                 let page = &place.page;
                 let mut about = About::new(&graded_path(page), &page.source, rules.of_file(&page.place));
-                about.is_of_old_version = sites.has_newer(&page.path);
-                if let Some(folder) = sites.unnumbered(&page.path).filter(|_| about.folder_version.is_empty()) {
+                let path = path_of(page);
+                about.is_of_old_version = sites.has_newer(&path);
+                if let Some(folder) = sites.unnumbered(&path).filter(|_| about.folder_version.is_empty()) {
                     about.set_version(folder);
                 }
                 files.insert(place.path().to_string(), about);
@@ -164,8 +175,11 @@ impl Files {
 /// The path of a page within its repository, so that neither the folders above nor the current folder make a difference. Without a
 /// repository, as given.
 fn graded_path(page: &Page) -> String {
-    let repository = repository_of(&page.place);
-    let inside = repository.as_deref().and_then(|repository| page.place.strip_prefix(repository).ok());
+    inside(repository_of(&page.place).as_deref(), page)
+}
+
+fn inside(repository: Option<&Path>, page: &Page) -> String {
+    let inside = repository.and_then(|repository| page.place.strip_prefix(repository).ok());
     inside.map_or_else(|| page.path.clone(), shown)
 }
 
@@ -237,7 +251,7 @@ pub fn is_release_notes(path: &str) -> bool {
             || is_dated(&name)
             || RELEASE_PARTS.iter().any(|part| name.contains(part))
             || RELEASE_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-            || name.ends_with("-releases")
+            || RELEASE_ENDS.iter().any(|end| name.ends_with(end))
     };
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut below_posts = names(folder).skip_while(|name| !is_in(PERHAPS_POSTS, name));

@@ -1,27 +1,28 @@
 //! Limits by where the places are: release notes, an API reference, translations and versions of one page, and files with a rule.
 
-use super::super::finding::{Finding, Place, first};
+use super::super::finding::{Finding, Place};
 use super::super::grade::{Grade, Limit, Reason};
 use super::super::sources::bytes_of;
 use super::files::{About, Files, is_version_heading};
+use super::sites::is_index;
 use crate::prose::Markup;
 use std::collections::BTreeSet;
 
 /// Copies in an API reference with fewer words are short.
 const REFERENCE_WORDS: usize = 150;
 
-/// What licences say, and texts about them do not.
-const LICENCE_WORDS: [&str; 6] = [
-    "licensed under the apache license, version",
+/// What licences state, and texts about them do not.
+const LICENCE_PHRASES: [&str; 6] = [
+    "you may not use this file except in compliance with the license",
     "redistribution and use in source and binary forms",
     "permission is hereby granted, free of charge",
-    "under the terms of the gnu",
+    "free software: you can redistribute it and/or modify",
     "the software is provided \"as is\"",
     "distributed on an \"as is\" basis",
 ];
 
-/// Where licences say it: in so many of the first characters of a text.
-const LICENCE_CHARACTERS: usize = 4000;
+/// A text with more words is more than a notice of a licence.
+const NOTICE_WORDS: usize = 300;
 
 /// The limits of a finding.
 pub(super) fn limits(finding: &Finding, files: &Files) -> Vec<Limit> {
@@ -50,8 +51,10 @@ fn of_one_page(about: &[&About]) -> Option<Limit> {
     if number_of(about, |about| &about.path) < about.len() {
         return None;
     }
-    let has_one_name = number_of(about, About::file) == 1;
-    let are_translations = about.iter().all(|about| about.is_translation) && has_one_name;
+    let has_one_file = number_of(about, About::file) == 1;
+    // Each folder may have an index.
+    let has_one_name = has_one_file && !is_index(about[0].file());
+    let are_translations = about.iter().all(|about| about.is_translation) && has_one_file;
     let is_one = number_of(about, |about| &about.rest) == 1;
     let has_number = |version: &str| version.contains(|c: char| c.is_ascii_digit());
     let have_versions = number_of(about, |about| &about.version) > 1
@@ -82,14 +85,16 @@ fn release_notes(finding: &Finding, about: &[&About]) -> Option<Limit> {
     }
 }
 
-/// All places in files of licences, or with words that only licences have: a note.
+/// All places in files of licences, or notices of one: a note.
 fn licence(finding: &Finding, about: &[&About]) -> Option<Limit> {
-    let has_words = |place: &Place| {
-        let text = first(place.text(), LICENCE_CHARACTERS).to_ascii_lowercase();
-        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        LICENCE_WORDS.iter().any(|mark| words.contains(mark))
+    let is_notice = |place: &Place| {
+        place.words.len() <= NOTICE_WORDS && {
+            let text = place.text().to_ascii_lowercase();
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            LICENCE_PHRASES.iter().any(|phrase| text.contains(phrase))
+        }
     };
-    let is_licence = |(place, about): (&Place, &&About)| about.is_licence || has_words(place);
+    let is_licence = |(place, about): (&Place, &&About)| about.is_licence || is_notice(place);
     finding.places.iter().zip(about).all(is_licence).then_some((Grade::Note, Reason::Licence))
 }
 

@@ -7,9 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Default)]
 pub(super) struct Sites<'a> {
     newest: BTreeMap<&'a str, Numbers>,
-    /// Folders beside those of numbered versions, of which half of the pages are pages of a numbered version too.
+    /// Folders beside those of numbered versions, of which half of the pages are pages of a numbered version too, and two at least. Indices
+    /// do not count.
     unnumbered: BTreeSet<[&'a str; 2]>,
 }
+
+/// A folder with fewer pages of a numbered version is not a version itself.
+const MIN_SHARED: usize = 2;
 
 /// The numbers of a version.
 type Numbers = Vec<u64>;
@@ -22,16 +26,19 @@ impl<'a> Sites<'a> {
         for (site, version, rest) in paths.clone().filter_map(numbered_version) {
             let known = newest.entry(site).or_default();
             *known = version.max(std::mem::take(known));
-            numbered.insert([site, rest]);
+            if !is_index(rest) {
+                numbered.insert([site, rest]);
+            }
         }
         let mut counts: BTreeMap<[&str; 2], [usize; 2]> = BTreeMap::new();
         let sites = newest.keys().copied().collect();
-        for ([site, folder], rest) in paths.filter_map(|path| beside(&sites, path)) {
+        let beside = paths.filter_map(|path| beside(&sites, path));
+        for ([site, folder], rest) in beside.filter(|(_, rest)| !is_index(rest)) {
             let [shared, all] = counts.entry([site, folder]).or_default();
             *shared += usize::from(numbered.contains(&[site, rest]));
             *all += 1;
         }
-        let is_half = |(_, [shared, all]): &(_, [usize; 2])| 2 * shared >= *all;
+        let is_half = |(_, [shared, all]): &(_, [usize; 2])| *shared >= MIN_SHARED && 2 * shared >= *all;
         Sites { newest, unnumbered: counts.into_iter().filter(is_half).map(|(folder, _)| folder).collect() }
     }
 
@@ -42,14 +49,23 @@ impl<'a> Sites<'a> {
 
     /// The folder of a page that is a version without a number.
     pub fn unnumbered<'b>(&self, path: &'b str) -> Option<&'b str> {
-        let folders = self.unnumbered.iter().filter(|[site, _]| path.starts_with(site));
-        folders
-            .filter_map(|[site, folder]| {
-                let (name, _) = path[site.len()..].split_once('/')?;
-                (name == *folder).then_some(name)
-            })
-            .next()
+        let folder_at = |start: usize| path[start..].split_once('/').map(|(folder, _)| folder);
+        let is_version = |(start, folder): &(usize, &str)| self.unnumbered.contains(&[&path[..*start], *folder]);
+        let folders = starts(path).filter_map(|start| Some((start, folder_at(start)?)));
+        folders.filter(is_version).last().map(|(_, folder)| folder)
     }
+}
+
+/// Where the folders of a path start, and its file.
+fn starts(path: &str) -> impl Iterator<Item = usize> + '_ {
+    [0].into_iter().chain(path.match_indices('/').map(|(at, _)| at + 1))
+}
+
+/// Whether a file is the index of its folder: most folders have one.
+pub(super) fn is_index(path: &str) -> bool {
+    let file = path.rsplit_once('/').map_or(path, |(_, file)| file);
+    let stem = file.split_once('.').map_or(file, |(stem, _)| stem);
+    ["index", "_index", "readme"].iter().any(|name| stem.eq_ignore_ascii_case(name))
 }
 
 /// The folder that the first numbered version in a path is in, the numbers of that version, and the path within it.
@@ -74,8 +90,7 @@ fn beside<'a>(sites: &BTreeSet<&str>, path: &'a str) -> Option<([&'a str; 2], &'
     if numbered_version(path).is_some() {
         return None;
     }
-    let starts = [0].into_iter().chain(path.match_indices('/').map(|(at, _)| at + 1));
-    let start = starts.filter(|&start| sites.contains(&path[..start])).last()?;
+    let start = starts(path).filter(|&start| sites.contains(&path[..start])).last()?;
     let (folder, rest) = path[start..].split_once('/')?;
     Some(([&path[..start], folder], rest))
 }
@@ -107,6 +122,8 @@ mod tests {
             "content/2-edge/tasks/b.md",
             "content/2-edge/new.md",
             "content/docs/a.md",
+            "content/docs/tasks/b.md",
+            "content/cmd/a.md",
             "content/blog/a.md",
             "content/blog/b.md",
             "content/blog/c.md",
@@ -114,12 +131,13 @@ mod tests {
             "content/README.md",
         ];
         let sites = Sites::of(paths.into_iter());
-        let unnumbered: Vec<Option<&str>> = paths.iter().map(|path| sites.unnumbered(path)).collect();
-        let [edge, docs] = [Some("2-edge"), Some("docs")];
-        assert_eq!(unnumbered, [None, None, None, edge, edge, edge, docs, None, None, None, None, None]);
-        assert_eq!(
-            paths.map(|path| sites.has_newer(path)),
-            [2].map(|old| [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map(|at| at == old))[0]
-        );
+        let unnumbered: Vec<&str> = paths.iter().copied().filter(|path| sites.unnumbered(path).is_some()).collect();
+        assert_eq!(unnumbered, &paths[3..8]);
+        assert_eq!([3, 6].map(|at: usize| sites.unnumbered(paths[at])), [Some("2-edge"), Some("docs")]);
+        let old: Vec<&str> = paths.into_iter().filter(|path| sites.has_newer(path)).collect();
+        assert_eq!(old, ["content/2.0/a.md"]);
+        // An index is no page of a version.
+        let indices = ["v2/README.md", "v2/index.md", "cmd/README.md", "cmd/index.md"];
+        assert_eq!(Sites::of(indices.into_iter()).unnumbered("cmd/README.md"), None);
     }
 }

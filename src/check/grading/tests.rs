@@ -41,10 +41,16 @@ fn numbers_make_no_text_long() {
 /// A page of a site in versions, of which one has no number.
 #[test]
 fn versions_without_a_number() {
-    let files = ["2.1/a.md", "2-edge/a.md", "docs/a.md"].map(|path| (path, page(&path[..3], COPIED)));
-    assert_eq!(graded(&files, Request::default()), (Grade::Note, vec![Reason::Version]));
+    let titles = [("2.1/a.md", "One"), ("2-edge/a.md", "Two"), ("docs/a.md", "Three")];
+    let files = titles.map(|(path, title)| (path, page(title, COPIED)));
+    let others = ["2.1/b.md", "2-edge/b.md", "docs/b.md"].map(|path| (path, format!("Only {path}.")));
+    let all = [&files[..], &others].concat();
+    assert_eq!(graded(&all, Request::default()), (Grade::Note, vec![Reason::Version]));
     let [one, other, _] = files;
-    assert_eq!(graded(&[one, ("community/b.md", other.1)], Request::default()).0, Grade::Warning);
+    let moved = [one, ("community/b.md", other.1.clone())];
+    assert_eq!(graded(&moved, Request::default()), (Grade::Warning, vec![Reason::Version]));
+    let indices = [("v2/README.md", moved[0].1.clone()), ("cmd/README.md", other.1)];
+    assert_eq!(graded(&indices, Request::default()), (Grade::Warning, vec![Reason::Version]));
 }
 
 #[test]
@@ -94,6 +100,7 @@ fn places_limit_the_grade() {
     is(["LICENSE.md", "LICENSE-MIT.md"], COPIED, Grade::Note, &[Reason::Licence]);
     let licence = format!("Permission is hereby granted, free of\ncharge, to all who read it. {COPIED}");
     is(["header.txt", "b.md"], &licence, Grade::Note, &[Reason::Licence]);
+    is(["a.md", "b.md"], &format!("It is under the terms of the GNU licence. {COPIED}"), Grade::Error, &[]);
 }
 
 #[test]

@@ -104,8 +104,8 @@ impl<'a> Keepers<'a> {
         Kept { index, is_sure }
     }
 
-    /// Whether a page should not be changed: it is generated, or of an old version.
-    pub fn is_fixed(&self, page: &Page) -> bool {
+    /// Whether a page should rather not be changed: it is generated, or of a numbered version.
+    pub fn is_frozen(&self, page: &Page) -> bool {
         is_generated(&page.source) || is_of_version(&self.path(page))
     }
 
@@ -144,14 +144,13 @@ impl<'a> Keepers<'a> {
         let path = self.path(page);
         let mut folders = path.split('/').rev().skip(1);
         let is_deprecated = folders.any(|name| DEPRECATED.contains(&name.to_ascii_lowercase().as_str()));
-        let is_fixed = is_of_version(&path) || page.source.starts_with(ORPHAN);
         [
             !self.is_included(page),
             // Nobody can change it.
             !is_generated(&page.source),
-            is_fixed,
             is_release_notes(&path),
             is_deprecated || is_in_posts(&path),
+            is_of_version(&path) || page.source.starts_with(ORPHAN),
         ]
     }
 

@@ -20,13 +20,16 @@ const WHOLE_PERCENT: u32 = 95;
 /// Two places that differ in more words than this, in percent, are not made equal.
 const MAX_DIFFERENCE: usize = 10;
 
+/// Sources are compared if the longer one has at most this many times the bytes of the other.
+const MAX_RATIO: usize = 4;
+
 /// Names of the index of a folder, without their endings.
 const INDICES: [&str; 3] = ["_index", "index", "README"];
 
 /// A text with fewer words is not worth a page of its own.
 const PAGE_WORDS: usize = 60;
 
-/// So many words of a source that differ besides words of prose are worth saying.
+/// So many words of a source that differ besides words of prose are reported.
 const MANY_OTHERS: usize = 3;
 
 /// Maximum length of a name for a shared text, in characters.
@@ -52,7 +55,7 @@ pub(super) fn propose(findings: &mut [Finding], links: Option<&Links>) {
 fn to_change(finding: &Finding, keep: usize, keepers: &Keepers) -> usize {
     let key = |&index: &usize| {
         let place = &finding.places[index];
-        (place.is_new, place.path() != finding.places[keep].path(), !keepers.is_fixed(&place.page), index)
+        (place.is_new, place.path() != finding.places[keep].path(), !keepers.is_frozen(&place.page), index)
     };
     (0..finding.places.len()).filter(|&index| index != keep).max_by_key(key).unwrap_or(keep)
 }
@@ -73,6 +76,8 @@ struct Change<'a> {
     is_linked: bool,
     /// Whether others include the page that keeps the text, and the one to change.
     included: [bool; 2],
+    /// Of each pair, how many words of the sources differ, and how many there are.
+    sources: Vec<[usize; 2]>,
 }
 
 impl<'a> Change<'a> {
@@ -87,6 +92,7 @@ impl<'a> Change<'a> {
             is_known: is_known(finding, index),
             is_linked: links.leads_within(&other.page, sources::around(other), &kept.page),
             included: [kept, other].map(|place| keepers.is_included(&place.page)),
+            sources: finding.pairs.iter().map(edited_source).collect(),
         }
     }
 
@@ -103,11 +109,15 @@ impl<'a> Change<'a> {
         if self.included == [true, true] {
             return self.fragment();
         }
-        if is_generated(&self.kept.page.source) {
-            return format!("keep the text in {kept}, which is generated, and link to it from {other}{}", self.more());
-        }
         if self.is_linked {
             return format!("{other} already links to {kept}: shorten the text in {other}{}", self.more());
+        }
+        if is_generated(&self.kept.page.source) && !self.included[0] {
+            let differs = self.difference().map_or(String::new(), |difference| format!(" ({difference})"));
+            return format!(
+                "keep the text in {kept}, which is generated, and link to it from {other}{}{differs}",
+                self.more()
+            );
         }
         let found = generators
             .of(&self.other.page.place, self.other.page.markup)
@@ -212,7 +222,11 @@ impl<'a> Change<'a> {
     /// Whether what parallel pages share has a better home than one of them: they differ, or there is an index of their folder. A few
     /// sentences are not worth a page.
     fn has_home(&self, differ: bool) -> bool {
-        self.finding.words() >= PAGE_WORDS && are_parallel(self.finding) && (differ || self.index().is_some())
+        let is_source = matches!(self.kept.page.markup, Markup::Docstrings(_));
+        self.finding.words() >= PAGE_WORDS
+            && !is_source
+            && are_parallel(self.finding)
+            && (differ || self.index().is_some())
     }
 
     /// Where to state what parallel pages share.
@@ -231,10 +245,13 @@ impl<'a> Change<'a> {
             return None;
         }
         let extension = place.extension()?.to_str()?;
-        let exists = |name: &String| place.with_file_name(name).is_file();
-        let name = INDICES.iter().map(|name| format!("{name}.{extension}")).find(exists)?;
-        let path = path.rsplit_once('/').map_or(name.clone(), |(folder, _)| format!("{folder}/{name}"));
-        self.finding.places.iter().all(|place| place.path() != path).then_some(path)
+        let path_of =
+            |name: &String| path.rsplit_once('/').map_or(name.clone(), |(folder, _)| format!("{folder}/{name}"));
+        let is_free = |name: &String| {
+            let path = path_of(name);
+            place.with_file_name(name).is_file() && self.finding.places.iter().all(|place| place.path() != path)
+        };
+        INDICES.iter().map(|name| format!("{name}.{extension}")).find(is_free).map(|name| path_of(&name))
     }
 
     /// What to do about files that are equal.
@@ -267,7 +284,7 @@ impl<'a> Change<'a> {
     fn difference(&self) -> Option<String> {
         let edits = self.edits();
         let have_same_words = || self.finding.pairs.iter().all(Pair::has_same_words);
-        let others = self.finding.pairs.iter().map(|pair| edited_source(pair)[0]).max().unwrap_or_default();
+        let others = self.sources.iter().map(|[edits, _]| *edits).max().unwrap_or_default();
         let and = if others >= edits + MANY_OTHERS { " and code or markup" } else { "" };
         match edits {
             0 if self.are_equal() => None,
@@ -281,31 +298,35 @@ impl<'a> Change<'a> {
 
     /// How many words differ at most in a pair of places; where a file contains another, words that only the larger one has do not count.
     fn edits(&self) -> usize {
-        let words = |pair: &Pair| match pair.whole() {
-            Some(whole) => pair.places[1 - whole].words.len(),
-            None => pair.words(),
-        };
-        self.finding.pairs.iter().map(|pair| words(pair) - pair.matched).max().unwrap_or_default()
+        self.finding.pairs.iter().map(|pair| compared_words(pair) - pair.matched).max().unwrap_or_default()
     }
 
     /// Whether few words differ, and little code and markup.
     fn can_be_equal(&self) -> bool {
         let is_few = |edits: usize, all: usize| 100 * edits <= MAX_DIFFERENCE * all;
-        self.finding.pairs.iter().all(|pair| {
-            let [edits, all] = edited_source(pair);
-            is_few(pair.words() - pair.matched, pair.words()) && is_few(edits, all)
-        })
+        let words = |pair: &Pair| is_few(compared_words(pair) - pair.matched, compared_words(pair));
+        self.finding.pairs.iter().all(words) && self.sources.iter().all(|&[edits, all]| is_few(edits, all))
     }
 }
 
-/// How many words of the sources of a pair of places differ at most in any order, and how many there are: in the longer one, or in the
-/// part if a file contains another.
+/// The words of the longer place of a pair, or of the part if a file contains another.
+fn compared_words(pair: &Pair) -> usize {
+    pair.whole().map_or(pair.words(), |whole| pair.places[1 - whole].words.len())
+}
+
+/// How many words of the sources of a pair of places differ at most in any order and case, and how many there are: in the longer one, or
+/// in the part if a file contains another. If one is far longer, all of one word: places of a large page are not sorted again and again.
 fn edited_source(pair: &Pair) -> [usize; 2] {
     let sources = pair.places.each_ref().map(sources::source_of);
-    let lengths = sources.map(|source| sources::words(source).count());
+    let [short, long] = [sources[0].len().min(sources[1].len()), sources[0].len().max(sources[1].len())];
+    if long > MAX_RATIO * short {
+        return [1, 1];
+    }
+    let sources = sources.map(str::to_ascii_lowercase);
+    let lengths = sources.each_ref().map(|source| sources::words(source).count());
     let all = pair.whole().map_or(lengths[0].max(lengths[1]), |whole| lengths[1 - whole]);
-    let [shared, _] = sources::shared_words(sources);
-    [all - shared, all]
+    let [shared, _] = sources::shared_words(sources.each_ref().map(String::as_str));
+    [all.saturating_sub(shared), all]
 }
 
 fn has_same_words(one: &Place, other: &Place) -> bool {

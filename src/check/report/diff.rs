@@ -159,10 +159,11 @@ impl Diff {
     }
 }
 
-/// The beginning of a text without the last word if that is cut; all of it if it has no white space.
+/// The beginning of a text without the last word if that is cut; all of it if the word is longer than [`MAX_CUT`].
 fn whole_words<'a>(text: &str, beginning: &'a str) -> &'a str {
     let is_cut = text[beginning.len()..].starts_with(|c: char| !c.is_whitespace());
-    let end = beginning.rfind(char::is_whitespace).filter(|&end| is_cut && end > 0);
+    let is_near = |end: &usize| beginning[*end..].chars().count() <= MAX_CUT;
+    let end = beginning.rfind(char::is_whitespace).filter(|&end| is_cut && end > 0).filter(is_near);
     end.map_or(beginning, |end| &beginning[..end])
 }
 
@@ -170,6 +171,9 @@ fn whole_words<'a>(text: &str, beginning: &'a str) -> &'a str {
 pub(super) fn omitted(words: usize) -> String {
     format!("… {} …", counted(words as u64, "word"))
 }
+
+/// Maximum number of characters of a word that is cut off. Some scripts have no white space between words.
+const MAX_CUT: usize = 30;
 
 /// Separates paragraphs on one line.
 const PARAGRAPH: &str = " ¶ ";

@@ -126,7 +126,7 @@ pub fn args(help: &'static str) -> [Arg; 3] {
         .help("Keep the documents that this file names, rather than near-duplicates of them")
         .long_help(
             "Keep the documents that this file names, rather than near-duplicates of them: they come first in the choice, before --prefer \
-             and --keep. Of two that are near-duplicates only the first in the input is kept. JSON lines such as \
+             and --keep. Of two that are near-duplicates only the first by these is kept, or else the first in the input. JSON lines such as \
              {\"type\":\"decision\",\"keep\":ID,\"file\":FILE,\"record\":N}; without file the id alone names the document.",
         );
     [keep, prefer, decisions]
