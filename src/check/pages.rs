@@ -315,7 +315,7 @@ pub(super) fn old_page(
     {
         return None;
     }
-    let file = Named { name, path: place.to_path_buf(), place: place.to_path_buf(), markup, given: false };
+    let file = Named { name, path: place.to_path_buf(), place: place.to_path_buf(), markup, given: true };
     page_of(file, bytes, selection).ok()?.ok().map(|(page, ..)| page)
 }
 

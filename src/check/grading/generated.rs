@@ -44,10 +44,10 @@ impl Generated {
         Generated { is_whole: is_whole(source), parts: parts(source) }
     }
 
-    /// Whether a program wrote this byte.
-    pub fn has(&self, byte: usize) -> bool {
-        let next = self.parts.partition_point(|part| part.end <= byte);
-        self.is_whole || self.parts.get(next).is_some_and(|part| part.start <= byte)
+    /// Whether a program wrote all of these bytes.
+    pub fn has(&self, bytes: &Range<usize>) -> bool {
+        let next = self.parts.partition_point(|part| part.end <= bytes.start);
+        self.is_whole || self.parts.get(next).is_some_and(|part| part.start <= bytes.start && bytes.end <= part.end)
     }
 }
 
@@ -111,7 +111,11 @@ mod tests {
         let page = "Text.\n<!-- BEGIN GENERATED TABLE: health -->\n| a |\n<!-- a comment -->\n| b |\n\
             <!-- END GENERATED TABLE: health -->\nMore, é.\n<!-- start: Do not edit -->\nopen";
         let generated = Generated::of(page);
-        let has = |text: &str| generated.has(page.find(text).unwrap());
+        let has = |text: &str| {
+            let start = page.find(text).unwrap();
+            generated.has(&(start..start + text.len()))
+        };
+        assert!(!has(&page[page.find("| b").unwrap()..page.find(", é").unwrap()]));
         assert_eq!(["Text", "| a", "| b", "More", "open"].map(has), [false, true, true, false, false]);
         assert_eq!(Generated::of("<!-- END generated -->\n<!-- begin generated"), Generated::default());
     }
@@ -129,7 +133,7 @@ mod tests {
             "---\ntitle: A\n---\n\nPackages:\n\n- [a/v1](#av1)\n\n# a/v1\n\nResource Types:\n",
             "<p>Packages:</p>\n<ul>\n<li>a/v1</li>\n</ul>\n<h2>a/v1</h2>\n",
         ] {
-            assert!(Generated::of(page).has(0), "{page}");
+            assert!(Generated::of(page).has(&(0..1)), "{page}");
         }
         for page in [
             "---\ntitle: A\nauto_generated: false\n---\nText.",
@@ -139,7 +143,7 @@ mod tests {
             "Text about files that are auto-generated.",
             "---\ntitle: A\n---\n\nauto_generated: true\n",
         ] {
-            assert!(!Generated::of(page).has(0), "{page}");
+            assert!(!Generated::of(page).has(&(0..1)), "{page}");
         }
     }
 }

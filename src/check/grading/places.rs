@@ -101,7 +101,7 @@ fn licence(finding: &Finding, about: &[&About]) -> Option<Limit> {
 /// All places in text that a program wrote: a note. Some of them: a warning.
 fn generated(finding: &Finding, about: &[&About]) -> Option<Limit> {
     let places = || finding.places.iter().zip(about);
-    let is_generated = |(place, about): (&Place, &&About)| about.generated.has(bytes_of(place).start);
+    let is_generated = |(place, about): (&Place, &&About)| about.generated.has(&bytes_of(place));
     let grade = if places().all(is_generated) { Grade::Note } else { Grade::Warning };
     places().any(is_generated).then_some((grade, Reason::Generated))
 }

@@ -14,6 +14,9 @@ const SENTENCE_WORDS: usize = 12;
 const SHORT_WORDS: usize = 25;
 const EDITED_WORDS: usize = 30;
 
+/// More running text is no template.
+const TEMPLATE_WORDS: usize = 200;
+
 /// A passage with at least this similarity, in percent, is hardly edited.
 const EQUAL_PERCENT: u32 = 95;
 
@@ -77,7 +80,8 @@ fn of_pair(pair: &Pair, options: &FindOptions) -> Vec<Limit> {
 /// Whether a passage is made of sentences of a template: it has no running text of some length, with few edits, within one block, unless
 /// it is long and hardly edited.
 fn is_of_template(pair: &Pair, one: &Content, other: &Content, options: &FindOptions) -> bool {
-    let is_long = one.running.min(other.running) >= 2 * options.min_words && pair.percent() >= EQUAL_PERCENT;
+    let running = one.running.min(other.running);
+    let is_long = running >= TEMPLATE_WORDS || running >= 2 * options.min_words && pair.percent() >= EQUAL_PERCENT;
     let [longest, least] = match pair.percent() {
         100 => [one.longest.max(other.longest), SHORT_WORDS],
         _ => [one.longest.min(other.longest), EDITED_WORDS],

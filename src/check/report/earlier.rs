@@ -15,6 +15,9 @@ const GENERATOR: &str = "<meta name=\"generator\" content=\"dedup check\">\n";
 /// The first line of a report in Markdown. Programs that update a comment find it by this line.
 pub(super) const MARKDOWN: &str = "<!-- dedup check -->\n";
 
+/// How its title begins.
+const COMMENT_TITLE: &str = "### dedup check: ";
+
 /// The report for people without findings: an empty file could not be distinguished from an empty page.
 pub(super) const NO_COPIES: &str = "No copies.\n";
 
@@ -40,7 +43,8 @@ fn start(path: &Path) -> Option<String> {
 
 /// Whether a text starts like a report for people or browsers, or a comment.
 pub fn starts_report(text: &str) -> bool {
-    text == NO_COPIES || text.starts_with(MARKDOWN) || is_html(text) || is_human(text)
+    let is_comment = text.strip_prefix(MARKDOWN).is_some_and(|rest| rest.starts_with(COMMENT_TITLE));
+    text == NO_COPIES || is_comment || is_html(text) || is_human(text)
 }
 
 /// Whether a text starts with a finding as in the report for people.
