@@ -24,7 +24,7 @@ const RELEASE_NOTES: &str = "changes history news release releases releasenotes 
 const RELEASE_PARTS: [&str; 7] =
     ["changelog", "change-log", "release-note", "whatsnew", "whats-new", "porting-guide", "breaking-change"];
 const RELEASE_PREFIXES: [&str; 3] = ["upgrade-", "upgrading-", "migrating-"];
-
+/// Or end with one of these.
 const RELEASE_ENDS: [&str; 3] = ["legacy-releases", "old-releases", "previous-releases"];
 
 /// Names of folders of posts.
