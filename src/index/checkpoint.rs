@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The version of segments and checkpoints, raised whenever the content of a table changes. Others are ignored.
-const VERSION: u64 = 4;
+const VERSION: u64 = 5;
 
 const FIRST_LINE: &str = "dedup tables";
 
@@ -67,7 +67,7 @@ pub(super) struct Manifest {
     pub mark: Mark,
     /// Whether a frame before the place marks that what precedes is on the disk.
     pub has_marks: bool,
-    /// The beginning of the decisions that can be repeated, if the place is among them.
+    /// The place of an entry from which all decisions follow that can be repeated, if the place of the checkpoint is among decisions.
     pub notes: Option<u64>,
     /// Documents that these limits forget may be missing.
     pub limits: Limits,

@@ -359,6 +359,13 @@ impl Log {
         place
     }
 
+    /// The place of the next entry. Notes so far are before it.
+    pub fn next_place(&mut self) -> u64 {
+        self.begin();
+        self.frame_notes();
+        self.len()
+    }
+
     fn frame_notes(&mut self) {
         if !self.notes.is_empty() {
             self.is_due = true;

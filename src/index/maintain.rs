@@ -435,7 +435,7 @@ impl Rewriting {
             tail.past().filter_map(|past| past.original).filter(|place| !gone.contains(place)).collect();
         originals.sort_unstable();
         originals.dedup();
-        let (moved, first) = (vec![None; originals.len()], tail.count - tail.past().len() as u64);
+        let (moved, first) = (vec![None; originals.len()], tail.count() - tail.past().len() as u64);
         let (has_begun, count, documents, dropped) = (false, 0, 0, 0);
         Rewriting { log, gone, tail, before, too_many, originals, moved, has_begun, count, first, documents, dropped }
     }

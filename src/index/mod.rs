@@ -114,7 +114,7 @@ use plan::Signing;
 use remembered::Remembered;
 use renewal::Renewal;
 use reopen::{Beside, reopen};
-use repeat::{Past, Repetition, Tail};
+use repeat::{Past, Recent, Repetition, Tail};
 use search::{Bounds, Found, Ordered, Search};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -141,9 +141,8 @@ pub struct Index {
     remembered: Remembered,
     /// The bounds of a search, which tests lower.
     bounds: Bounds,
-    /// Whether the end of the log is a part with decisions, and where this begins.
-    is_noted: bool,
-    notes_begin: u64,
+    /// Where the last decisions begin, if the end of the log is a part with decisions.
+    noted: Option<Recent>,
     /// The decisions before an interruption, as long as they may be fed again.
     repetition: Option<Repetition>,
     /// The number of documents that shared a key with more documents than were compared.
@@ -345,7 +344,7 @@ impl Index {
             let failed = |error| Error::output("cannot write what the index will remember", error);
             index.log.set_aside(staging.aside.try_clone().map_err(failed)?, &end);
         }
-        (index.is_noted, index.notes_begin) = (tail.is_on, tail.begin);
+        index.noted = tail.recent();
         index.is_stored = true;
         index.was_interrupted = end.torn.is_some() || !end.is_marked && !index.tables.places.is_empty();
         // A document that was dropped for a meanwhile removed one is decided on again.
@@ -385,8 +384,7 @@ impl Index {
                 most_words: MOST_WORDS,
                 ordered: layout.as_ref().map(Ordered::new),
             },
-            is_noted: false,
-            notes_begin: 0,
+            noted: None,
             repetition: None,
             capped: 0,
             pace: Pace::default(),
@@ -639,7 +637,7 @@ impl Index {
         name: Name<'_>,
         signature: Signed<'_>,
         now: u64,
-        replaced: Option<&mut bool>,
+        mut replaced: Option<&mut bool>,
     ) -> Result<Decision, Error> {
         if let Some(decision) = self.repeated(name, signature)? {
             return Ok(decision);
@@ -648,11 +646,11 @@ impl Index {
             return self.nearest_to(signature, wanted, now).map(Decision::Nearest);
         }
         self.forget(now)?;
-        if let Some(decision) = self.decision_on_known(name, signature)? {
+        if let Some(decision) = self.decision_on_known(name, signature, replaced.as_deref_mut())? {
             return Ok(decision);
         }
         if let (Some(replaced), Name::Id(id)) = (replaced, name) {
-            *replaced |= self.forget_earlier(id)?;
+            *replaced |= self.forget_others(id, None)?;
         }
         let mut is_crowded = false;
         if self.mode != Mode::Add && !signature.featureless {
@@ -676,8 +674,14 @@ impl Index {
         })
     }
 
-    /// The decision on a document that is remembered with the same id and tokens, if it is.
-    fn decision_on_known(&mut self, name: Name<'_>, signature: Signed<'_>) -> Result<Option<Decision>, Error> {
+    /// The decision on a document that is remembered with the same id and tokens, if it is. If it replaces others, those of its id are
+    /// forgotten.
+    fn decision_on_known(
+        &mut self,
+        name: Name<'_>,
+        signature: Signed<'_>,
+        replaced: Option<&mut bool>,
+    ) -> Result<Option<Decision>, Error> {
         let Name::Id(id) = name else { return self.decision_on_copy(signature) };
         // An added document never passed, and does not pass now. An index without a file does not outlive the run, so that
         // nothing is fed again: it is a copy.
@@ -686,6 +690,9 @@ impl Index {
             return Ok(None);
         }
         let Some(place) = self.search().known(id, signature, only_adds)? else { return Ok(None) };
+        if let Some(replaced) = replaced {
+            *replaced |= self.forget_others(id, Some(place))?;
+        }
         if let Some(start) = self.log.aside_from().filter(|_| self.staged.is_some()) {
             // What is kept aside is added as a whole or not at all, so that nothing is fed again within the run either.
             let is_own = place >= start;
@@ -763,9 +770,9 @@ impl Index {
     /// Logs whether the decisions that follow are logged.
     fn begin_notes(&mut self) {
         let is_noting = self.is_noting();
-        if self.mode == Mode::Filter && self.is_noted != is_noting {
-            self.notes_begin = self.log.mark(if is_noting { repeat::BEGIN } else { repeat::END });
-            self.is_noted = is_noting;
+        if self.mode == Mode::Filter && self.noted.is_some() != is_noting {
+            let place = self.log.mark(if is_noting { repeat::BEGIN } else { repeat::END });
+            self.noted = is_noting.then(|| Recent::new(place, self.most_repeated()));
         }
     }
 
@@ -774,6 +781,12 @@ impl Index {
             && self.is_noting()
         {
             self.begin_notes();
+            if let Some(noted) = &mut self.noted {
+                if noted.is_due() {
+                    noted.pass(self.log.next_place());
+                }
+                noted.add();
+            }
             self.log.note(Past { name: repeat::name(id, signature.sequence), original });
         }
     }
@@ -817,6 +830,10 @@ impl Index {
         let id = self.id_of(name)?;
         let document = Document { id: &id, signed: signature, time: now, is_added: self.mode == Mode::Add };
         let place = self.log.append(&document, &*self.algorithm)?;
+        if let Some(noted) = self.noted.as_mut().filter(|_| !document.is_added) {
+            noted.pass(place);
+            noted.add();
+        }
         self.has_used(&id);
         self.entering().enter(place, &document)?;
         self.forget(now)?;
@@ -861,9 +878,9 @@ impl Index {
             Mode::Filter | Mode::Add if self.staged.is_some() || self.before.is_some() => self.log.commit(false),
             Mode::Filter | Mode::Add => {
                 // All decided records have left, unless decisions in the log have not been repeated yet.
-                if is_complete && self.is_noting() && self.is_noted && self.repetition.is_none() {
+                if is_complete && self.is_noting() && self.noted.is_some() && self.repetition.is_none() {
                     self.log.mark(repeat::END);
-                    self.is_noted = false;
+                    self.noted = None;
                 }
                 // The index is whole without it.
                 let mut checkpoint = self.with_tables(Tables::begin_last_checkpoint);
@@ -924,7 +941,7 @@ impl Index {
 
     /// Works on the tables.
     fn with_tables<T>(&mut self, work: impl FnOnce(&mut Tables, &mut State) -> T) -> T {
-        let notes = self.is_noted.then_some(self.notes_begin);
+        let notes = self.noted.as_ref().map(Recent::first);
         let mut state = State { log: &mut self.log, remembered: &self.remembered, notes };
         work(&mut self.tables, &mut state)
     }
@@ -935,7 +952,7 @@ impl Index {
             tables: &mut self.tables,
             log: &mut self.log,
             remembered: &mut self.remembered,
-            notes: self.is_noted.then_some(self.notes_begin),
+            notes: self.noted.as_ref().map(Recent::first),
         }
     }
 

@@ -118,6 +118,7 @@ fn start_of(manifest: &Manifest, stored: &mut Stored) -> io::Result<Option<Start
 fn tail_from(stored: &mut Stored, begin: u64, end: u64, mut tail: Tail) -> Option<Tail> {
     let (start, length, reads) = (stored.start(), stored.length, stored.reads);
     (begin < end).then_some(())?;
+    tail.begin_at(begin);
     stored.start_at(Start { at: begin, ..start });
     (stored.length, stored.reads.skips_evidence) = (end, true);
     let read = stored.each(|place, entry, _| {

@@ -87,15 +87,67 @@ pub(super) fn are_before(words: &[u64], place: u64) -> bool {
         || Past::all(words).all(|past| past.original.is_none_or(|original| original < place))
 }
 
+/// Where the last decisions of a log begin: a place from which reading it yields all that may be repeated. Otherwise opening an index
+/// would read everything since the first run that noted decisions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Recent {
+    /// Places of entries, ascending, and how many decisions were logged before each.
+    starts: VecDeque<(u64, u64)>,
+    /// The number of decisions logged since the beginning.
+    count: u64,
+    /// How many must follow a place. None follow if it stays the beginning.
+    most: usize,
+}
+
+/// The number of decisions between two places.
+const STEP: u64 = DECISIONS_KEPT as u64 / 8;
+
+impl Recent {
+    /// Of a part that begins at a place, as long as fewer than `most` decisions follow.
+    pub fn new(begin: u64, most: usize) -> Self {
+        Recent { starts: VecDeque::from([(begin, 0)]), count: 0, most }
+    }
+
+    /// Where to begin.
+    pub fn first(&self) -> u64 {
+        self.starts.front().map_or(0, |&(place, _)| place)
+    }
+
+    /// The number of decisions logged since the beginning.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether the next place is to be [added](Self::pass).
+    pub fn is_due(&self) -> bool {
+        self.most > 0 && self.starts.back().is_none_or(|&(_, before)| self.count - before >= STEP)
+    }
+
+    /// Comes to the place of an entry. All decisions so far are before it.
+    pub fn pass(&mut self, place: u64) {
+        if self.is_due() {
+            self.starts.push_back((place, self.count));
+            while self.starts.get(1).is_some_and(|&(_, before)| self.count - before >= self.most as u64) {
+                self.starts.pop_front();
+            }
+        }
+    }
+
+    /// Counts a decision.
+    pub fn add(&mut self) {
+        self.count += 1;
+    }
+}
+
 /// The last decisions of a log, while it is read.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     /// Whether the end of the log is a part with decisions.
     pub is_on: bool,
-    /// The place of the entry that begins this part.
+    /// The place of the entry that begins this part, or from which it is read.
     pub begin: u64,
-    /// The number of decisions logged since.
-    pub count: u64,
+    /// Where the last decisions of this part begin.
+    recent: Recent,
     most: usize,
     past: VecDeque<Past>,
     /// The places of documents that were removed since.
@@ -118,9 +170,19 @@ impl Tail {
         Tail::new(self.most)
     }
 
-    /// Begins a part with decisions at this place, without the decisions.
+    /// Begins a part with decisions at this place, without those before it.
     pub fn begin_at(&mut self, place: u64) {
-        (self.is_on, self.begin) = (true, place);
+        *self = Tail { is_on: true, begin: place, recent: Recent::new(place, self.most), ..self.like() };
+    }
+
+    /// The number of decisions logged since it [begins](Self::begin).
+    pub fn count(&self) -> u64 {
+        self.recent.count()
+    }
+
+    /// Where the last decisions begin, if the end of the log is a part with decisions.
+    pub fn recent(&self) -> Option<Recent> {
+        self.is_on.then(|| self.recent.clone())
     }
 
     /// Whether the document at a place was removed since the decisions.
@@ -130,13 +192,16 @@ impl Tail {
 
     /// Continues with the entry at a place.
     pub fn read(&mut self, place: u64, entry: &Entry) {
+        if self.is_on {
+            self.recent.pass(place);
+        }
         match entry {
             Entry::Document(record) if self.is_on && !record.is_added => {
                 self.push(Past { name: name(&record.id, record.sequence), original: None });
             }
             Entry::Notes(words) => match words[..] {
-                [BEGIN] => *self = Tail { is_on: true, begin: place, ..Tail::new(self.most) },
-                [END] => *self = Tail::new(self.most),
+                [BEGIN] => self.begin_at(place),
+                [END] => *self = self.like(),
                 [DIGEST, ..] => {}
                 _ if self.is_on => Past::all(words).for_each(|past| self.push(past)),
                 _ => {}
@@ -147,7 +212,7 @@ impl Tail {
     }
 
     fn push(&mut self, past: Past) {
-        self.count += 1;
+        self.recent.add();
         if self.past.len() >= self.most {
             self.past.pop_front();
         }

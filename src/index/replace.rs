@@ -6,8 +6,8 @@ use super::{Decision, Index, Mode};
 use crate::error::Error;
 
 impl Index {
-    /// [Decides](Self::decide) on a document as the new text of its id: earlier ones that passed with this id are forgotten first, unless
-    /// one has the same tokens. Returns the decision, and whether earlier ones were forgotten.
+    /// [Decides](Self::decide) on a document as the only text of its id: those that passed with this id and other tokens are forgotten
+    /// first. Returns the decision, and whether some were forgotten.
     ///
     /// The index must be one in a file, opened with [`IndexOptions::replaces`](super::IndexOptions::replaces), to filter, without a window
     /// or an age at which documents expire: a run that forgets repeats the decisions before an interruption by its log.
@@ -17,7 +17,7 @@ impl Index {
     /// have been forgotten already.
     ///
     /// # Cost
-    /// That of [`decide`](Self::decide), a look-up more, and a record of the log that is read for each earlier document. What was replaced
+    /// That of [`decide`](Self::decide), a look-up more, and a record of the log that is read for each document of the id. What was replaced
     /// is skipped by look-ups, some 60 ns each, until the tables are made anew: when half of the documents are forgotten, when skipping
     /// has taken as much time as making them, or when the index is compacted.
     pub fn replace(&mut self, id: &str, signature: &Signature, now: u64) -> Result<(Decision, bool), Error> {
@@ -41,12 +41,13 @@ impl Index {
         Ok((decision, replaced))
     }
 
-    /// Forgets what passed with this id. Returns whether there was something.
-    pub(super) fn forget_earlier(&mut self, id: &str) -> Result<bool, Error> {
+    /// Forgets what passed with this id, but not the document at the place that `stays`. Returns whether there was something.
+    pub(super) fn forget_others(&mut self, id: &str, stays: Option<u64>) -> Result<bool, Error> {
         let mut is_replaced = false;
         loop {
             // Of very many at most some at a time.
-            let places = self.search().named(id)?;
+            let mut places = self.search().named(id)?;
+            places.retain(|&place| Some(place) != stays);
             if places.is_empty() {
                 return Ok(is_replaced);
             }

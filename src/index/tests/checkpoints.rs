@@ -423,12 +423,26 @@ fn removed_documents_that_left_the_window_stay_removed() {
 /// The decisions of a run that was killed are repeated although the documents that they name have left the tables.
 #[test]
 fn decisions_are_repeated_from_a_checkpoint_of_a_window() {
+    // Fed again from far back.
+    repeats_from_a_checkpoint(6_000, 300);
+}
+
+/// A checkpoint names the last decisions that may be repeated, so that opening does not read those of months.
+#[test]
+fn an_interrupted_window_is_not_read_from_its_beginning() {
+    let (length, begin) = repeats_from_a_checkpoint(90_000, 90_000 - repeat::DECISIONS_KEPT);
+    assert!(begin > length / 20, "{begin} of {length} bytes");
+}
+
+/// Feeds documents to an index with a small window that is killed, and again from a document on. Returns the length of the log, and
+/// where the decisions begin that its checkpoint names.
+fn repeats_from_a_checkpoint(count: u64, from: usize) -> (u64, u64) {
     let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
     let path = folder.path().join("index");
     let window = Limits { window: Some(50), ..Limits::default() };
     let text = |number: u64| format!("page {number} has words {} of its own", mix(number));
     // Every third document repeats the one before it.
-    let pages: Vec<String> = (0..6_000).map(|number| text(number - u64::from(number % 3 == 2))).collect();
+    let pages: Vec<String> = (0..count).map(|number| text(number - u64::from(number % 3 == 2))).collect();
     let mut index = open(&path, &plan, &options(window, 1 << 14));
     let found = decide_all(&mut index, &pages, 0);
     index.commit().unwrap();
@@ -437,14 +451,17 @@ fn decisions_are_repeated_from_a_checkpoint_of_a_window() {
     index.with_tables(Tables::begin_last_checkpoint).unwrap();
     index.commit().unwrap();
     index.with_tables(|tables, state| tables.end_last_checkpoint(state)).unwrap();
+    let length = index.log.len();
     drop(index);
+    let begin = Checkpoint::of(&path).read().unwrap().notes.unwrap();
     assert!(in_checkpoint(&path) > 0);
     let mut index = open(&path, &plan, &options(window, 1 << 14));
     assert!(index.was_interrupted() && index.tables.disk.as_ref().unwrap().flushed() > 0);
-    // Fed again from far back: what was dropped is dropped, and what passed passes.
-    let again = decide_all(&mut index, &pages[300..], 300);
+    // What was dropped is dropped, and what passed passes.
+    let again = decide_all(&mut index, &pages[from..], from);
     let passes = |decisions: &[Decision]| decisions.iter().map(Decision::passes).collect::<Vec<_>>();
-    assert_eq!(passes(&again), passes(&found[300..]));
+    assert_eq!(passes(&again), passes(&found[from..]));
+    (length, begin)
 }
 
 #[cfg(unix)]

@@ -20,15 +20,15 @@ struct Plain {
 impl Plain {
     /// Whether a document passes, and whether others were forgotten for it.
     fn decide(&mut self, id: &str, text: &str, replaces: bool) -> (bool, bool) {
-        if self.remembered.iter().any(|(other, its)| (&**other, &**its) == (id, text)) {
-            return (true, false);
-        }
         let before = self.remembered.len();
         if replaces {
-            self.remembered.retain(|(other, _)| other != id);
+            self.remembered.retain(|(other, its)| other != id || its == text);
+        }
+        let is_replaced = self.remembered.len() < before;
+        if self.remembered.iter().any(|(other, its)| (&**other, &**its) == (id, text)) {
+            return (true, is_replaced);
         }
         let is_new = self.remembered.iter().all(|(_, its)| its != text);
-        let is_replaced = self.remembered.len() < before;
         if is_new {
             self.remembered.push((id.to_string(), text.to_string()));
         }
