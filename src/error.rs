@@ -19,6 +19,8 @@ pub enum ErrorKind {
     IndexOptions,
     /// The index is open for writing, in another process or in this one.
     IndexLocked,
+    /// An index that should exist is missing.
+    IndexMissing,
     /// A bound on memory, threads or the number of documents was reached.
     Memory,
     /// No document was read.
@@ -39,6 +41,7 @@ impl ErrorKind {
             ErrorKind::IndexDamaged => "index-damaged",
             ErrorKind::IndexOptions => "index-options",
             ErrorKind::IndexLocked => "index-locked",
+            ErrorKind::IndexMissing => "index-missing",
             ErrorKind::Memory => "memory",
             ErrorKind::Empty => "empty",
             ErrorKind::Input => "input",
@@ -57,6 +60,8 @@ pub enum IndexFault {
     Options,
     /// It is open for writing, in another process or in this one.
     Locked,
+    /// It does not exist, or is an empty file, and is not to be created.
+    Missing,
 }
 
 /// An error that ends a run.
@@ -206,6 +211,7 @@ impl Error {
             Error::Index { fault: IndexFault::Damaged, .. } => ErrorKind::IndexDamaged,
             Error::Index { fault: IndexFault::Options, .. } => ErrorKind::IndexOptions,
             Error::Index { fault: IndexFault::Locked, .. } => ErrorKind::IndexLocked,
+            Error::Index { fault: IndexFault::Missing, .. } => ErrorKind::IndexMissing,
         }
     }
 

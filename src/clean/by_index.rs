@@ -87,7 +87,7 @@ impl<'a> Stream<'a> {
         let temp_dir = options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
         let cannot = |error| Error::io(format!("cannot write temporary files in {}", temp_dir.display()), error);
         let aside = tempfile::tempfile_in(&temp_dir).map_err(cannot)?;
-        if Made::of(path, plan)?.digest.is_some() {
+        if Made::of(path, plan, options.creates)?.digest.is_some() {
             return Index::stage(path, plan, options, &aside, true);
         }
         // Open, it needs no name.
@@ -155,7 +155,7 @@ impl Decider for Stream<'_> {
     }
 
     fn request(&self) -> Result<Request, Error> {
-        let Made { rows, digest } = Made::of(&self.by.path, &self.by.plan)?;
+        let Made { rows, digest } = Made::of(&self.by.path, &self.by.plan, self.by.options.creates)?;
         let mut request = with_options(rows, self.options)?;
         let limits = &self.by.options.limits;
         let rows = [
@@ -193,7 +193,7 @@ impl Decider for Stream<'_> {
             staged.sync().map_err(|error| cannot_write(folder.root(), error))?;
             let (file, addition) = (path.display().to_string(), staged.addition());
             decisions.index = Some(IndexRecord { file, before: *before, after: *after, addition });
-            decisions.replaced = Some(("index", self.shown(Made::of(path, plan)?.digest)));
+            decisions.replaced = Some(("index", self.shown(Made::of(path, plan, self.by.options.creates)?.digest)));
             self.staged = Some((staged, is_due));
         }
         Ok(decisions)

@@ -147,7 +147,11 @@ fn refuse_with_index(arguments: &Arguments) -> Result<(), Error> {
 /// The index that decides.
 fn by_index(path: &Path, arguments: &Arguments, source: &ReadOptions) -> Result<ByIndex, Error> {
     let signing = &arguments.signing;
-    let options = IndexOptions { temp_dir: signing.run.temp_dir.clone(), ..IndexOptions::within(arguments.limits) };
+    let options = IndexOptions {
+        temp_dir: signing.run.temp_dir.clone(),
+        creates: !arguments.require_index,
+        ..IndexOptions::within(arguments.limits)
+    };
     let plan = stream::plan(signing, source, Some(path), false)?;
     Ok(ByIndex { path: path.to_path_buf(), plan, options, drops_known: arguments.drop_known })
 }

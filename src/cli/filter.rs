@@ -35,6 +35,7 @@ struct Request {
     source: source::ReadOptions,
     plan: Plan,
     index: Option<PathBuf>,
+    requires_index: bool,
     limits: Limits,
     sync: Sync,
     mark: bool,
@@ -72,6 +73,7 @@ impl Request {
             plan: stream::plan(signing, &source, arguments.index.as_deref(), false)?,
             source,
             index: arguments.index.clone(),
+            requires_index: arguments.require_index,
             limits: arguments.limits,
             sync: arguments.sync,
             mark: arguments.mark,
@@ -214,6 +216,7 @@ fn open_index(request: &Request, terminal: &Terminal) -> Result<(Index, Option<S
         mode: Mode::Filter,
         temp_dir: request.temp_dir.clone(),
         replaces: request.replaces,
+        creates: !request.requires_index,
         ..index::IndexOptions::within(limits)
     };
     opened(path, &request.plan, &options, terminal)

@@ -169,6 +169,11 @@ impl Checkpoint {
         fs::symlink_metadata(&self.folder).is_ok_and(|found| found.is_dir())
     }
 
+    /// Whether there is one, of any version, whole or not.
+    pub fn exists(&self) -> bool {
+        self.is_there() && fs::symlink_metadata(self.file()).is_ok_and(|found| found.is_file())
+    }
+
     /// The state that it has, if it is whole.
     pub fn read(&self) -> Option<Manifest> {
         if !self.is_there() {

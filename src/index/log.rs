@@ -1,6 +1,6 @@
 //! The log: records of documents, one after the other, in a file or in memory.
 
-use super::checkpoint::Mark;
+use super::checkpoint::{Checkpoint, Mark};
 #[cfg(any(feature = "python", all(test, feature = "clean")))]
 use super::entry::CALL;
 use super::entry::{Document, REMOVED, Reads, Record, SYNCED};
@@ -18,10 +18,36 @@ use crate::postings::read_at;
 use crate::readable::shortened_id;
 use crate::replace::Replacement;
 use serde_json::Value;
-use std::fs::File;
-use std::io::{Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// Checks an index that does not exist or is empty. It is not created if it should exist, or if there is a checkpoint of it: then it was
+/// there before, and may be on a disk that is not mounted.
+///
+/// # Errors
+/// It is not to be created.
+pub(super) fn check_missing(path: &Path, creates: bool) -> Result<(), Error> {
+    let is_missing = match fs::metadata(path) {
+        Ok(found) if found.is_file() && found.len() == 0 => "is empty",
+        Err(error) if error.kind() == io::ErrorKind::NotFound => "does not exist",
+        _ => return Ok(()),
+    };
+    let checkpoint = Checkpoint::of(path);
+    let message = if checkpoint.exists() {
+        let folder = checkpoint.folder().display();
+        format!(
+            "the file {is_missing}, but {folder} is the checkpoint of an index that was here: put the index or a copy of it back; to begin a \
+             new one, delete this folder"
+        )
+    } else if !creates {
+        format!("the file {is_missing}, and it is not to be created")
+    } else {
+        return Ok(());
+    };
+    Err(fault(path, IndexFault::Missing, &message))
+}
 
 /// The log.
 pub(super) struct Log {
@@ -128,7 +154,11 @@ impl Log {
 
     /// Opens a file for writing, or creates it with the header that `new` makes. Its header must still be checked, and
     /// its content read.
-    pub fn open(path: &Path, new: impl FnOnce() -> Value) -> Result<(Self, Stored), Error> {
+    ///
+    /// # Errors
+    /// Those of [`check_missing`], or the file cannot be opened or is not an index.
+    pub fn open(path: &Path, creates: bool, new: impl FnOnce() -> Value) -> Result<(Self, Stored), Error> {
+        check_missing(path, creates)?;
         let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
         let mut file = lock(path, File::options().create(true))?;
         if is_unfinished(&file).map_err(failed)? {

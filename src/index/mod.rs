@@ -223,7 +223,7 @@ impl Index {
     ///
     /// # Errors
     /// The file cannot be read or written, is not an index, was made with other settings, has another writer, or is
-    /// damaged.
+    /// damaged; or it does not exist or is empty, and should not be created or has a checkpoint.
     ///
     /// # Cost
     /// With a checkpoint: 8 bytes of it are read for each document and 12 bits for each of its keys, and what the log has
@@ -301,7 +301,8 @@ impl Index {
         let asked = options.mode.only_reads();
         let only_reads = asked || staging.is_some_and(|staging| staging.is_trial);
         let new = || Value::Object(plan.for_file(None).spec.identity_json());
-        let (log, mut stored) = if only_reads { Log::open_to_read(path) } else { Log::open(path, new) }?;
+        let (log, mut stored) =
+            if only_reads { Log::open_to_read(path) } else { Log::open(path, options.creates, new) }?;
         let signing = plan.for_file(seed_of(&stored.header));
         stored.check(&Value::Object(signing.spec.identity_json()))?;
         stored.reads.shape = stored.reads.shape.and(signing.algorithm.compare_on());

@@ -74,6 +74,8 @@ pub struct IndexOptions {
     /// Whether documents can be [replaced](super::Index::replace): they are then found by their ids too, which takes a posting more
     /// for each. The first time, the tables are made again from the whole log.
     pub replaces: bool,
+    /// Whether an index that does not exist is created, which modes that only read never do.
+    pub creates: bool,
 }
 
 impl IndexOptions {
@@ -94,6 +96,7 @@ impl Default for IndexOptions {
             tables: 512 << 20,
             temp_dir: None,
             replaces: false,
+            creates: true,
         }
     }
 }

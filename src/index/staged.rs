@@ -12,7 +12,7 @@
 
 use super::file::{PIECE, append, fault, is_still_at, lock};
 use super::header::{SEED, seed_of, stored};
-use super::log::Log;
+use super::log::{Log, check_missing};
 use super::plan::Plan;
 use super::stored::{Start, Stored};
 use crate::error::{Error, IndexFault};
@@ -36,13 +36,14 @@ impl Made {
     /// How the index at a path was made, or will be.
     ///
     /// # Errors
-    /// The file cannot be read, is not an index, or was made with other settings than these.
-    pub fn of(path: &Path, plan: &Plan) -> Result<Self, Error> {
+    /// The file cannot be read, is not an index, or was made with other settings than these; or it is missing, and is not to be created.
+    pub fn of(path: &Path, plan: &Plan, creates: bool) -> Result<Self, Error> {
         let without_seed = |mut rows: Map<String, Value>| {
             rows.remove(SEED);
             rows
         };
         let Some(stored) = stored(path)? else {
+            check_missing(path, creates)?;
             return Ok(Made { rows: without_seed(plan.for_file(None).spec.identity_json()), digest: None });
         };
         stored.check(&Value::Object(plan.for_file(seed_of(&stored.header)).spec.identity_json()))?;

@@ -5,7 +5,8 @@ use crate::cli::learn_options;
 use crate::source::Problem;
 use crate::{Error, ErrorKind};
 use pyo3::exceptions::{
-    PyBlockingIOError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
+    PyBlockingIOError, PyFileNotFoundError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyTypeError,
+    PyValueError,
 };
 use pyo3::prelude::*;
 use std::any::Any;
@@ -78,6 +79,7 @@ pub fn exception(error: &Error) -> PyErr {
         ErrorKind::Usage | ErrorKind::Empty | ErrorKind::IndexOptions => PyValueError::new_err(message),
         ErrorKind::Input | ErrorKind::Output | ErrorKind::Disk => PyOSError::new_err(message),
         ErrorKind::Memory => PyMemoryError::new_err(message),
+        ErrorKind::IndexMissing => PyFileNotFoundError::new_err(message),
         ErrorKind::IndexLocked => PyBlockingIOError::new_err(message),
         ErrorKind::IndexDamaged => PyRuntimeError::new_err(message),
         ErrorKind::Stopped => PyKeyboardInterrupt::new_err(message),

@@ -719,7 +719,7 @@ pub struct Failure {
 impl Failure {
     /// Its message on standard error, without colours.
     pub fn said(&self) -> String {
-        let kinds = "usage output disk index-damaged index-options index-locked memory empty input";
+        let kinds = "usage output disk index-damaged index-missing index-options index-locked memory empty input";
         assert!(kinds.split(' ').any(|kind| kind == self.kind), "{}", self.kind);
         format!("dedup: error: {}: {}\n", self.kind, self.message)
     }

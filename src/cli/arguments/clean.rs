@@ -31,6 +31,8 @@ pub struct Arguments {
     pub against: Vec<PathBuf>,
     /// `--index`.
     pub index: Option<PathBuf>,
+    /// `--require-index`.
+    pub require_index: bool,
     /// `--drop-known`.
     pub drop_known: bool,
     /// With `--index`: `--window`, `--expire`, `--max-docs`, `--max-candidates`, and `--memory` if it was typed.
@@ -60,6 +62,7 @@ impl Arguments {
             link: switch(given, "link"),
             against: values(given, "against"),
             index: path(given, "index"),
+            require_index: switch(given, "require-index"),
             drop_known: switch(given, "drop-known"),
             limits: Limits {
                 memory: signing::memory(given).filter(|_| is_typed(given, "memory")),
@@ -203,6 +206,7 @@ fn index_args() -> impl Iterator<Item = Arg> {
              not changed. Without it they are kept, as dedup filter passes them again.",
         );
     let of_index = [
+        signing::require_index_arg(),
         drop_known,
         window,
         expire,

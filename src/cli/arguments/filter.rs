@@ -12,6 +12,8 @@ use std::path::PathBuf;
 pub struct Arguments {
     /// `--index`.
     pub index: Option<PathBuf>,
+    /// `--require-index`.
+    pub require_index: bool,
     /// `--mark`.
     pub mark: bool,
     /// `--duplicates`.
@@ -41,6 +43,7 @@ impl Arguments {
     pub fn new(given: &ArgMatches) -> Self {
         Arguments {
             index: path(given, "index"),
+            require_index: switch(given, "require-index"),
             mark: switch(given, "mark"),
             duplicates: path(given, "duplicates"),
             verdicts: path(given, "verdicts"),
@@ -87,6 +90,7 @@ pub fn command() -> Command {
             file("index")
                 .help("Remember passed documents in this file, which is created if it does not exist"),
         )
+        .arg(signing::require_index_arg())
         .arg(
             Arg::new("mark")
                 .long("mark")

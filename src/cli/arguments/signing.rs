@@ -109,6 +109,15 @@ pub fn drop_known_arg() -> Arg {
     Arg::new("drop-known").long("drop-known").action(ArgAction::SetTrue)
 }
 
+/// The flag against an index that is created because its name was mistyped or its disk is not mounted.
+pub fn require_index_arg() -> Arg {
+    Arg::new("require-index")
+        .long("require-index")
+        .action(ArgAction::SetTrue)
+        .requires("index")
+        .help("End with an error if the file of --index does not exist, instead of creating it")
+}
+
 /// The flag for the size of an index.
 pub fn max_documents_arg() -> Arg {
     Arg::new("max-docs")

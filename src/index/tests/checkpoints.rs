@@ -2,6 +2,7 @@
 
 use super::super::checkpoint::Checkpoint;
 use super::*;
+use crate::error::ErrorKind;
 use crate::hash::mix;
 use crate::{MinHash, SimHash};
 use proptest::prelude::*;
@@ -546,6 +547,36 @@ fn without_a_checkpoint_the_run_goes_on() {
     drop(index);
     let mut index = open(&path, &plan, &query());
     assert!(all.iter().all(|page| !decide(&mut index, "x", page).passes()));
+}
+
+/// A disk that is not mounted has no index, and passing everything again would be a loss of all that was remembered.
+#[test]
+fn an_index_whose_checkpoint_is_left_does_not_begin_anew() {
+    let (folder, plan) = (tempfile::tempdir().unwrap(), minhash());
+    let path = folder.path().join("index");
+    sealed(&path, &plan);
+    let whole = fs::read(&path).unwrap();
+    let options = options(Limits::default(), 1 << 16);
+    let count = open(&path, &plan, &options).len();
+    let refusal = |options: &IndexOptions| {
+        let error = Index::open(&path, &plan, options).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::IndexMissing, "{error}");
+        error.to_string()
+    };
+    fs::remove_file(&path).unwrap();
+    assert!(refusal(&options).contains("does not exist, but") && !path.exists());
+    fs::write(&path, "").unwrap();
+    assert!(refusal(&options).contains("is empty, but") && path.metadata().unwrap().len() == 0);
+    fs::write(&path, whole).unwrap();
+    assert_eq!(open(&path, &plan, &options).len(), count);
+    // Whoever deletes both, or asks for nothing else, gets a new one.
+    fs::remove_file(&path).unwrap();
+    Checkpoint::of(&path).remove();
+    assert!(
+        refusal(&IndexOptions { creates: false, ..options.clone() }).contains("not to be created") && !path.exists()
+    );
+    assert_eq!(open(&path, &plan, &options).len(), 0);
+    assert_eq!(open(&path, &plan, &IndexOptions { creates: false, ..options }).len(), 0);
 }
 
 /// A file without its end looks as after an interrupted write. The checkpoint shows that more was there.
