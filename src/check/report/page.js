@@ -115,11 +115,13 @@
     const details = add(parent, "details", undefined, "copy " + GRADES[copy.grade] + (copy.accepted ? " accepted" : ""));
     const summary = add(details, "summary");
     add(summary, "span", name(copy.primary), "where");
-    add(summary, "span", GRADES[copy.grade], "grade");
-    add(summary, "span", strings[copy.summary]);
-    if (copy.places.length === 2) add(summary, "span", " also at " + name(copy.places[copy.pairs[0][0]]), "faint also");
-    for (const reason of copy.reasons) add(summary, "span", strings[reason], "tag");
-    if (copy.accepted) add(summary, "span", "accepted", "tag");
+    // A line may break where there is a space.
+    const follow = (text, classes) => { summary.append(" "); add(summary, "span", text, classes); };
+    follow(GRADES[copy.grade], "grade");
+    follow(strings[copy.summary]);
+    if (copy.places.length === 2) follow("also at " + name(copy.places[copy.pairs[0][0]]), "faint also");
+    for (const reason of copy.reasons) follow(strings[reason], "tag");
+    if (copy.accepted) follow("accepted", "tag");
     add(summary, "span", excerpt(copy), "excerpt");
     details.addEventListener("toggle", () => { if (details.open && !details.querySelector(".body")) open(details, copy); });
   };
