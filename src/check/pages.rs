@@ -64,6 +64,12 @@ pub(super) struct Part {
 }
 
 impl Page {
+    /// The path within a repository, so that neither the folders above nor the current folder make a difference. Outside of it, as given.
+    pub fn path_in(&self, repository: Option<&Path>) -> String {
+        let inside = repository.and_then(|repository| self.place.strip_prefix(repository).ok());
+        inside.map_or_else(|| self.path.clone(), shown)
+    }
+
     fn new(file: Named, source: String, options: &prose::ProseOptions) -> Self {
         let markup = file.markup.of_text(&source);
         let prose = prose::read(markup, &source, options);

@@ -3,13 +3,12 @@
 use super::super::finding::Finding;
 use super::super::grade::Preset;
 use super::super::pages::Page;
-use super::super::paths::{repository_of, shown};
+use super::super::paths::repository_of;
 use super::super::rules::{OfFile, Rules};
 use super::generated::Generated;
 use super::sites::Sites;
 use super::versions::is_number;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 /// ISO 639-1, without codes that are more often names of topics, such as `ts`, `ml` and `os`.
@@ -147,7 +146,7 @@ impl Files {
     /// `pages` are all pages.
     pub fn of(findings: &[Finding], pages: &[Arc<Page>], rules: &Rules) -> Self {
         let repository = pages.first().and_then(|page| repository_of(&page.place));
-        let path_of = |page: &Page| inside(repository.as_deref(), page);
+        let path_of = |page: &Page| page.path_in(repository.as_deref());
         let paths: Vec<String> = pages.iter().map(|page| path_of(page)).collect();
         let sites = Sites::of(paths.iter().map(String::as_str));
         let mut files = BTreeMap::new();
@@ -172,15 +171,9 @@ impl Files {
     }
 }
 
-/// The path of a page within its repository, so that neither the folders above nor the current folder make a difference. Without a
-/// repository, as given.
+/// The path of a page within its own repository.
 fn graded_path(page: &Page) -> String {
-    inside(repository_of(&page.place).as_deref(), page)
-}
-
-fn inside(repository: Option<&Path>, page: &Page) -> String {
-    let inside = repository.and_then(|repository| page.place.strip_prefix(repository).ok());
-    inside.map_or_else(|| page.path.clone(), shown)
+    page.path_in(repository_of(&page.place).as_deref())
 }
 
 /// Whether it is a language tag: a code of ISO 639-1, and perhaps a script or a region.

@@ -5,7 +5,7 @@ use super::super::finding::{Finding, Pair, Place};
 use super::super::grading::{is_generated, is_in_posts, is_of_version, is_release_notes};
 use super::super::links::Links;
 use super::super::pages::Page;
-use super::super::paths::{repository_of, shown};
+use super::super::paths::repository_of;
 use crate::prose::Markup;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -65,10 +65,9 @@ impl<'a> Keepers<'a> {
         Keepers { links, repository, contained: pairs.filter_map(whole_and_part).map(paths).collect() }
     }
 
-    /// The path of a page within the repository, so that neither the folders above nor the current folder make a difference.
+    /// The path of a page within the repository.
     fn path(&self, page: &Page) -> String {
-        let inside = self.repository.as_deref().and_then(|repository| page.place.strip_prefix(repository).ok());
-        inside.map_or_else(|| page.path.clone(), shown)
+        page.path_in(self.repository.as_deref())
     }
 
     /// The place that keeps the text of a finding: if possible one that is not new.
