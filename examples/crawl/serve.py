@@ -8,7 +8,9 @@ or with a field `dedup` if it is a duplicate. A line that is no page with a text
 such as `--index seen.idx --id-field url`, but for `--duplicates`: `--verdicts` has those too.
 
 All pages pass through one process, so a page that two crawlers fetch at the same time is new for one of them. If a crawler, this program or
-the filter ends early, pages without an answer are to be sent again: with the same id and the same text, they pass again.
+the filter ends early, pages without an answer are to be sent again: with the same id and the same text, they pass again. With
+`--drop-known` the answer may be a duplicate of the page itself, whose id is in `duplicate_of`: take a page that was sent again and has
+this answer, since its first answer may be lost.
 
 Needs Python 3.9 or later and nothing else.
 """

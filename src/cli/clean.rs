@@ -484,7 +484,7 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
     }
 }
 
-/// Reports how many decisions were applied, and what was not read, unless an earlier run had decided. Of records without an id an index
+/// Reports what decisions do, and what was not read, unless an earlier run had decided. Of records without an id an index
 /// warns itself: it remembers their positions.
 fn report_decided(terminal: &Terminal, request: &Request, cleaned: &Cleaned) {
     if cleaned.report.is_some() {

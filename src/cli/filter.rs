@@ -505,11 +505,35 @@ impl<'a> Output<'a> {
         self.end_line();
     }
 
+    /// Writes all that waits.
+    fn write(&mut self) -> Result<(), Error> {
+        self.terminal.flush_rejects()?;
+        // Before later documents, because input is fed again from the last document that arrived.
+        self.files.each(VerdictFile::flush)?;
+        let mut stdout = io::stdout().lock();
+        let written = stdout.write_all(&self.out).and_then(|()| stdout.flush());
+        self.out.clear();
+        // After a long record.
+        self.out.shrink_to(MOST_OUT);
+        written.map_err(|error| Error::output("cannot write results", error))
+    }
+
     /// Completes the output at the end of the stream.
     fn finish(&mut self) -> Result<(), Error> {
         self.texts.end(self.terminal);
         self.ids.iter_mut().for_each(|ids| ids.end(self.terminal));
         self.files.each(VerdictFile::finish)
+    }
+}
+
+/// The error of documents that are remembered and did not leave.
+fn with_advice(error: Error) -> Error {
+    let advice = "the index remembers documents that were not written: feed the input again from the line after the last one that arrived";
+    let advised = |error: io::Error| io::Error::other(format!("{error}; {advice}"));
+    match error {
+        Error::Output { what, error } => Error::Output { what, error: advised(error) },
+        Error::Io { what, error } => Error::Io { what, error: advised(error) },
+        error => error,
     }
 }
 
@@ -608,24 +632,9 @@ impl Sink for Output<'_> {
     }
 
     fn release(&mut self, counts: &Counts, index: &Index) -> Result<(), Error> {
-        self.terminal.flush_rejects()?;
         self.counts = *counts;
-        // Before later documents, because input is fed again from the last document that arrived.
-        self.files.each(VerdictFile::flush)?;
-        let mut stdout = io::stdout().lock();
-        let written = stdout.write_all(&self.out).and_then(|()| stdout.flush());
-        self.out.clear();
-        // After a long record.
-        self.out.shrink_to(MOST_OUT);
-        let waiting = take(&mut self.waiting);
-        written.map_err(|error| match waiting {
-            1.. if self.remembers => {
-                let advice =
-                    "the index remembers documents that were not written: feed the input again from the line after the last one that arrived";
-                Error::output("cannot write results", io::Error::other(format!("{error}; {advice}")))
-            }
-            _ => Error::output("cannot write results", error),
-        })?;
+        let is_lost = take(&mut self.waiting) > 0 && self.remembers;
+        self.write().map_err(|error| if is_lost { with_advice(error) } else { error })?;
         self.monitor.note(counts, index);
         Ok(())
     }

@@ -374,11 +374,12 @@ pub fn warn_of_file_time(terminal: &Terminal, ranking: &Ranking, paths: &[PathBu
     }
 }
 
-/// Reports how many decisions were applied.
+/// Reports what decisions do: not that all documents that they name are kept, since of near-duplicates among them only one is.
 pub fn report_decisions(terminal: &Terminal, options: &engine::ScanOptions) {
     if let Some(chosen) = &options.chosen {
-        let applied = if chosen.len() == 1 { "decision was" } else { "decisions were" };
-        terminal.line(&format!("{} {applied} applied", count(chosen.len() as u64)));
+        let come = if chosen.len() == 1 { "its document comes" } else { "their documents come" };
+        terminal
+            .line(&format!("{}: {come} first in the choice of what is kept", counted(chosen.len() as u64, "decision")));
     }
 }
 
