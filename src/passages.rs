@@ -30,6 +30,7 @@ mod gathered;
 mod later;
 pub(crate) mod lcs;
 mod locate;
+mod longer;
 mod matched;
 mod minima;
 mod modular;

@@ -3,7 +3,7 @@
 //! ```text
 //! exact    repeats of the minimum length: each range that stands earlier, with its first place   (later.rs)
 //! seeds    k-grams → places with an earlier one that may be similar                              (seeds.rs)
-//! windows  the seeds and exact ranges of a part of a document → runs, chains, alignments: pairs of similar places  (stretches.rs)
+//! windows  the seeds and exact ranges of a part of a document → runs, chains, alignments: pairs of similar places  (stretches.rs, longer.rs)
 //! select   pairs that cover something new, in order                                              (here)
 //! classes  pairs with nearly the same first place → passages                                     (classes.rs)
 //! ```
@@ -25,7 +25,7 @@ use super::pieces::fewest;
 use super::reading::{PassageCounts, Search, check_stopped};
 use super::repeats::Found;
 use super::seeds::pairs;
-use super::stretches::{StoredWords, Stretches, WINDOW, Window, distinct};
+use super::stretches::{Pairs, StoredWords, Stretches, WINDOW, Window, distinct};
 use crate::error::Error;
 use crate::postings::{Sorter, Stored};
 use crate::run::observer::Observer;
@@ -140,7 +140,7 @@ impl Near {
                     (options.min_words, self.has_halves),
                 )
             };
-            let similar: Vec<Vec<Similar>> = self.pool.install(|| {
+            let pairs: Vec<Pairs> = self.pool.install(|| {
                 windows
                     .par_iter()
                     .map_init(stretches, |stretches, window| {
@@ -149,8 +149,8 @@ impl Near {
                     .collect::<Result<_, Error>>()
             })?;
             check_stopped(observer)?;
-            for (window, similar) in windows.iter().zip(similar) {
-                self.select(similar, &exact[window.exact.clone()], options.min_words as u64)?;
+            for (window, pairs) in windows.iter().zip(pairs) {
+                self.select(pairs, &exact[window.exact.clone()], options.min_words as u64)?;
             }
         }
         Ok(())
@@ -165,9 +165,11 @@ impl Near {
 
     /// Takes the pairs of a window that cover enough: half of the minimum length, or anything of an exact range, of which a pair around it is
     /// taken if there is one. Exact ranges that overlap their first places come first: a text that repeats itself is one passage, and not
-    /// many short ones side by side.
-    fn select(&mut self, mut similar: Vec<Similar>, exact: &[Later], min_words: u64) -> Result<(), Error> {
+    /// many short ones side by side. Stretches that were too short where they score best come after those that were not.
+    fn select(&mut self, pairs: Pairs, exact: &[Later], min_words: u64) -> Result<(), Error> {
+        let Pairs { best: mut similar, mut longer, .. } = pairs;
         distinct(&mut similar);
+        distinct(&mut longer);
         let exact = exact.iter().map(|range| Similar {
             first: range.first..range.first + u64::from(range.tokens),
             later: range.start..range.end(),
@@ -178,7 +180,7 @@ impl Near {
         for pair in overlapping {
             self.take(pair, 1, None)?;
         }
-        for pair in &similar {
+        for pair in similar.iter().chain(&longer) {
             self.take(pair.clone(), min_words.div_ceil(2), None)?;
         }
         // Both are in the order of the first places.
@@ -561,6 +563,37 @@ mod tests {
         }
         assert!(stretches > 300, "{stretches}");
         assert!(100 * missing < words_of_all, "{missing} of {words_of_all}");
+    }
+
+    /// Of copies with edits anywhere, the best stretch is often too short, and all of the copy is similar.
+    #[test]
+    fn copies_of_little_more_than_the_minimum_length_are_found() {
+        let mut state = 0;
+        let mut random = |below: u64| {
+            state = mix(state + 1);
+            state % below
+        };
+        for (words, edits, least) in [(60, 5, 200), (60, 7, 199), (80, 12, 198)] {
+            let mut documents = Vec::new();
+            for number in 0..200 {
+                let mut text: Vec<String> = (0..words).map(|at| format!("w{number}of{at}")).collect();
+                let around = |side: u64| format!("other{number}at{side} ").repeat(5);
+                documents.push(format!("{}{} {}", around(0), text.join(" "), around(1)));
+                let mut left = edits;
+                while left > 0 {
+                    let at = random(words) as usize;
+                    left -= u64::from(!text[at].starts_with("new"));
+                    text[at] = format!("new{number}at{at}");
+                }
+                documents.push(format!("{}{} {}", around(2), text.join(" "), around(3)));
+            }
+            let options = PassageOptions { similarity: share(80), ..PassageOptions::default() };
+            let (rows, _) = found(&documents, 0, &options);
+            let is_of =
+                |number: usize, (_, _, places, _): &Row| (places[0].0, places[1].0) == (2 * number, 2 * number + 1);
+            let count = (0..200).filter(|&number| rows.iter().any(|row| is_of(number, row))).count();
+            assert!(count >= least, "{count} of 200 copies of {words} words with {edits} edits");
+        }
     }
 
     #[test]

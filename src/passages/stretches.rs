@@ -5,6 +5,7 @@ use super::align::{Aligner, Part, Words, chains, similar_parts, words_of};
 use super::classes::Similar;
 use super::later::Later;
 use super::locate::Documents;
+use super::longer::{Least, longer};
 use super::reduced::reduce_beyond;
 use crate::error::Error;
 use crate::postings::{Cached, Stored};
@@ -33,6 +34,29 @@ const REMEMBERED: usize = 8;
 
 /// Buffers of so many elements are reused from window to window; longer ones are rare.
 const REUSED: usize = 1 << 9;
+
+/// Pairs of similar places of a window.
+#[derive(Default)]
+pub(super) struct Pairs {
+    /// Where alignments score best.
+    pub best: Vec<Similar>,
+    /// Where that was too short, with what is around it.
+    pub longer: Vec<Similar>,
+    /// The number of each beyond which those with the same places are removed.
+    reduced_beyond: [usize; 2],
+}
+
+impl Pairs {
+    fn len(&self) -> usize {
+        self.best.len() + self.longer.len()
+    }
+
+    fn reduce(&mut self) {
+        let [best, longer] = &mut self.reduced_beyond;
+        reduce_beyond(&mut self.best, best, distinct);
+        reduce_beyond(&mut self.longer, longer, distinct);
+    }
+}
 
 /// A part of a document, with the numbers of its seeds and of its exact ranges.
 pub(super) struct Window {
@@ -109,8 +133,6 @@ pub(super) struct Stretches<'t> {
     ranges: [Range<usize>; 2],
     /// The tokens that may still be aligned in a window.
     left: usize,
-    /// The number of pairs of a window beyond which those with the same places are removed.
-    reduced_beyond: usize,
     buffers: Buffers,
 }
 
@@ -175,7 +197,7 @@ impl<'t> Stretches<'t> {
         let aligner = Aligner::new(words, similarity);
         let min_words = min_words as u64;
         let (ranges, buffers) = Default::default();
-        Stretches { aligner, documents, min_words, has_halves, ranges, left: 0, reduced_beyond: 0, buffers }
+        Stretches { aligner, documents, min_words, has_halves, ranges, left: 0, buffers }
     }
 
     /// The pairs of similar places of which the later one has a seed in a window, or an exact range: those of which the longer place has the
@@ -183,7 +205,7 @@ impl<'t> Stretches<'t> {
     ///
     /// # Errors
     /// Tokens cannot be read.
-    pub fn of_window(&mut self, window: &Window, seeds: &[[u64; 2]], exact: &[Later]) -> Result<Vec<Similar>, Error> {
+    pub fn of_window(&mut self, window: &Window, seeds: &[[u64; 2]], exact: &[Later]) -> Result<Pairs, Error> {
         let own = self.document(window.document);
         let (start, end) = (window.range.start as usize, window.range.end as usize);
         self.ranges[1] = own.start.max(start.saturating_sub(WINDOW))..own.end.min(end + WINDOW);
@@ -198,17 +220,17 @@ impl<'t> Stretches<'t> {
         let mut runs = self.runs(&equal)?;
         reuse(equal, &mut self.buffers.equal);
         runs.sort_unstable_by_key(|&(document, run)| (document, run.b, run.a));
-        let (mut similar, mut of_one) = (Vec::new(), take(&mut self.buffers.of_one));
-        self.reduced_beyond = 0;
+        let (mut pairs, mut of_one) = (Pairs::default(), take(&mut self.buffers.of_one));
         for with in runs.chunk_by(|x, y| x.0 == y.0) {
             of_one.clear();
             of_one.extend(with.iter().map(|&(_, run)| run));
-            self.with(with[0].0, &of_one, window.document == with[0].0, &mut similar)?;
+            self.with(with[0].0, &of_one, window.document == with[0].0, &mut pairs)?;
         }
         reuse(of_one, &mut self.buffers.of_one);
         reuse(runs, &mut self.buffers.runs);
-        similar.shrink_to_fit();
-        Ok(similar)
+        pairs.best.shrink_to_fit();
+        pairs.longer.shrink_to_fit();
+        Ok(pairs)
     }
 
     fn document(&self, number: u32) -> Range<usize> {
@@ -259,7 +281,7 @@ impl<'t> Stretches<'t> {
     }
 
     /// The similar stretches of the window and of another document that have these runs.
-    fn with(&mut self, document: u32, runs: &[Run], own: bool, similar: &mut Vec<Similar>) -> Result<(), Error> {
+    fn with(&mut self, document: u32, runs: &[Run], own: bool, pairs: &mut Pairs) -> Result<(), Error> {
         self.ranges[0] = self.document(document);
         let chains = chains(runs, own);
         let mut chains: Vec<&[Run]> = chains.iter().collect();
@@ -280,15 +302,18 @@ impl<'t> Stretches<'t> {
             let of_b = of_b.start.min(chain[0].b)..of_b.end.max(last.b + last.tokens);
             self.aligner.extended(&[of_a, of_b], chain, own, &mut aligned)?;
             let (first, last) = (aligned[0], aligned[aligned.len() - 1]);
-            let found = similar.len();
+            let found = pairs.len();
             similar_parts(&aligned, self.aligner.similarity, &mut parts);
             for part in &parts {
-                similar.extend(self.similar(&aligned[part.runs.clone()])?);
+                match self.similar(&aligned[part.runs.clone()])? {
+                    Some(pair) => pairs.best.push(pair),
+                    None => pairs.longer.extend(self.longer(&aligned, part.runs.clone())?),
+                }
             }
             // So a window has about as many pairs as tokens at most.
-            let pairs = similar.len() - found;
-            self.left = self.left.saturating_sub((last.b + last.tokens - first.b).max(MAX_RATIO * pairs));
-            reduce_beyond(similar, &mut self.reduced_beyond, distinct);
+            let new = pairs.len() - found;
+            self.left = self.left.saturating_sub((last.b + last.tokens - first.b).max(MAX_RATIO * new));
+            pairs.reduce();
             remembered.add(aligned.iter().filter(|run| run.tokens >= least).copied());
         }
         remembered.clear();
@@ -309,6 +334,20 @@ impl<'t> Stretches<'t> {
         let is_similar = self.aligner.similarity.reached_by(2 * matched as u64, both);
         let is_found = is_similar && self.is_long(longer.clone(), runs)?;
         Ok(is_found.then_some(Similar { first, later, matched: matched as u32 }))
+    }
+
+    /// The pair from a part of these runs that is too short, with what is around it.
+    fn longer(&mut self, runs: &[Run], part: Range<usize>) -> Result<Option<Similar>, Error> {
+        let least = Least { words: self.min_words, similarity: self.aligner.similarity };
+        let (words, has_halves) = (&mut self.aligner.words, self.has_halves);
+        let mut size = |range: Range<usize>| match has_halves {
+            true => words.size(range.start as u64..range.end as u64),
+            false => Ok(range.len() as u64),
+        };
+        match longer(runs, part, least, &mut size)? {
+            Some(runs_of_all) => self.similar(&runs[runs_of_all]),
+            None => Ok(None),
+        }
     }
 
     /// Whether a place has the minimum length, where words without a match count twice: an edited copy has edits at its ends, too, but is
