@@ -2,8 +2,9 @@
 //!
 //! The best part of an alignment ends where what follows an edit does not make up for it. A copy that is little longer than the minimum
 //! loses too much there, although all of it is similar: of 60 words with edits at 42, 45, 50 and 57, the first 42 score best. Such a part is
-//! extended to the stretch of the minimum length that scores best, if that is similar, too. What is added on either side may have twice as
-//! many edits as the whole, so that words that both texts have by chance do not make a passage long.
+//! extended to the stretch that scores best of those that have the minimum length, if it is similar, too. Edits do not count twice for this
+//! length, since what they cut off at the ends is back. What is added on either side may have twice as many edits as the whole, so that
+//! words that both texts have by chance do not make a passage long.
 
 use super::Run;
 use crate::similarity::Threshold;
@@ -15,7 +16,7 @@ struct Added {
     /// Words in both documents, and those that match.
     tokens: [u64; 2],
     matched: u64,
-    /// The same, where some words count half.
+    /// The length of both in half words, and of what matches: some words count half.
     size: [u64; 2],
     matched_size: u64,
 }
@@ -31,7 +32,7 @@ impl Added {
         }
     }
 
-    /// The length of the longer place.
+    /// The length of the longer place, in half words.
     fn length(&self) -> u64 {
         self.size[0].max(self.size[1])
     }
@@ -53,18 +54,19 @@ impl Added {
 /// What a passage must be.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Least {
-    pub words: u64,
+    pub half_words: u64,
     pub similarity: Threshold,
 }
 
-/// The stretch of an alignment around a part that has the minimum length, is similar and scores best: the numbers of its runs. `None` if
-/// there is none, or if less than half of the minimum length matches in the part. `size` counts the words of a range of the documents.
+/// The stretch around a part of an alignment that has the minimum length, is similar and scores best: the numbers of its runs. `None` if
+/// there is none, or if less than half of the minimum length matches in the part. On either side, runs are added until what is added has
+/// the minimum length alone. `size` is the length of a range of the documents in half words.
 ///
 /// # Errors
 /// Those of `size`.
 ///
 /// # Cost
-/// Linear in the minimum length, which is at most twice what matches in the part.
+/// Linear in the minimum length, which is at most twice what matches in the part, and in the last run that is added.
 pub(super) fn longer<E>(
     runs: &[Run],
     part: Range<usize>,
@@ -75,20 +77,20 @@ pub(super) fn longer<E>(
     for at in part.start + 1..part.end {
         own = own.and(gap_between(&runs[at - 1], &runs[at], size)?).and(run_of(&runs[at], size)?);
     }
-    if 2 * own.matched_size < least.words {
+    if 2 * own.matched_size < least.half_words {
         return Ok(None);
     }
     let (mut before, mut after) = (vec![Added::default()], vec![Added::default()]);
     for at in (0..part.start).rev() {
         let last = before[before.len() - 1];
-        if last.length() >= least.words {
+        if last.length() >= least.half_words {
             break;
         }
         before.push(last.and(gap_between(&runs[at], &runs[at + 1], size)?).and(run_of(&runs[at], size)?));
     }
     for at in part.end..runs.len() {
         let last = after[after.len() - 1];
-        if last.length() >= least.words {
+        if last.length() >= least.half_words {
             break;
         }
         after.push(last.and(gap_between(&runs[at - 1], &runs[at], size)?).and(run_of(&runs[at], size)?));
@@ -113,7 +115,7 @@ fn best(own: Added, before: &[Added], after: &[Added], least: Least) -> Option<(
     for (number, added) in before.iter().enumerate() {
         let with = own.and(*added);
         // The longer it is before the part, the less is needed after it.
-        while needed > 0 && with.and(after[needed - 1]).length() >= least.words {
+        while needed > 0 && with.and(after[needed - 1]).length() >= least.half_words {
             needed -= 1;
         }
         if !added.is_dense(least.similarity) {
@@ -167,8 +169,13 @@ mod tests {
         10 * words_of(runs) as i64 - 4 * lengths(runs).iter().sum::<usize>() as i64
     }
 
-    fn is_long(runs: &[Run], words: usize) -> bool {
-        lengths(runs).into_iter().max().unwrap() >= words
+    /// The length of the longer place in half words, where `size` is that of a range. What matches has the size of its first place.
+    fn length_of(runs: &[Run], size: &impl Fn(Range<usize>) -> u64) -> u64 {
+        let matched: u64 = runs.iter().map(|run| size(run.a..run.a + run.tokens)).sum();
+        let gaps = |place: fn(&Run) -> usize| -> u64 {
+            runs.windows(2).map(|pair| size(place(&pair[0]) + pair[0].tokens..place(&pair[1]))).sum()
+        };
+        matched + gaps(|run| run.a).max(gaps(|run| run.b))
     }
 
     /// Whether what is between two numbers of runs has at most 40 % of edits, without the run at the inner end.
@@ -187,38 +194,36 @@ mod tests {
         #[test]
         fn the_best_of_those_that_are_long_enough_is_found(
             gaps_and_words in prop::collection::vec((0usize..4, 0usize..4, 1usize..12), 1..16),
-            words in 10u64..50,
+            half_words in 20u64..100,
+            halves in prop::collection::vec(any::<bool>(), 64),
         ) {
             let all = runs(&gaps_and_words);
-            let least = Least { words, similarity: Threshold::new(8, 10).unwrap() };
+            let least = Least { half_words, similarity: Threshold::new(8, 10).unwrap() };
+            // Of some words, each counts half.
+            let size = |range: Range<usize>| range.map(|word| if halves[word % 1000 % 64] { 1 } else { 2 }).sum::<u64>();
             let mut parts = Vec::new();
             similar_parts(&all, least.similarity, &mut parts);
             for part in parts {
                 let part = part.runs;
-                if is_long(&all[part.clone()], words as usize) {
-                    continue;
-                }
-                let found = longer(&all, part.clone(), least, &mut |range| Ok::<_, Infallible>(range.len() as u64)).unwrap();
+                let length = |from: usize, to: usize| length_of(&all[from..to], &size);
+                let own = size(all[part.start].a..all[part.start].a + all[part.start].tokens);
+                let last = size(all[part.end - 1].a..all[part.end - 1].a + all[part.end - 1].tokens);
+                let matched: u64 = all[part.clone()].iter().map(|run| size(run.a..run.a + run.tokens)).sum();
+                let found = longer(&all, part.clone(), least, &mut |range| Ok::<_, Infallible>(size(range))).unwrap();
                 let mut expected = None;
                 for start in (0..=part.start).rev() {
                     for end in part.end..=all.len() {
-                        let stretch = &all[start..end];
-                        let is_short = |stretch: &[Run]| !is_long(stretch, words as usize);
-                        // No more is added on one side than has the minimum length alone.
-                        let of = |range: Range<usize>, inner: usize| {
-                            let stretch = &all[range.start.min(inner)..range.end.max(inner + 1)];
-                            lengths(stretch).into_iter().max().unwrap() - all[inner].tokens < words as usize
-                        };
-                        let is_looked_at = (start == part.start || of(start + 1..part.start, part.start))
-                            && (end == part.end || of(part.end..end - 1, part.end - 1));
-                        let is_good = 2 * words_of(&all[part.clone()]) >= words as usize
+                        // On either side, no more is looked at than has the minimum length alone.
+                        let is_looked_at = (start + 1 >= part.start || length(start + 1, part.start + 1) - own < half_words)
+                            && (end <= part.end + 1 || length(part.end - 1, end - 1) - last < half_words);
+                        let is_good = 2 * matched >= half_words
                             && is_looked_at
-                            && !is_short(stretch)
-                            && score(stretch) >= 0
+                            && length(start, end) >= half_words
+                            && score(&all[start..end]) >= 0
                             && is_dense(&all, start, part.start, part.start)
                             && is_dense(&all, part.end, end, part.end - 1);
-                        if is_good && expected.as_ref().is_none_or(|(best, _)| score(stretch) > *best) {
-                            expected = Some((score(stretch), start..end));
+                        if is_good && expected.as_ref().is_none_or(|(best, _)| score(&all[start..end]) > *best) {
+                            expected = Some((score(&all[start..end]), start..end));
                         }
                     }
                 }
@@ -229,9 +234,9 @@ mod tests {
 
     #[test]
     fn a_short_copy_with_edits_near_its_end_is_whole() {
-        let least = Least { words: 50, similarity: Threshold::new(8, 10).unwrap() };
+        let least = Least { half_words: 100, similarity: Threshold::new(8, 10).unwrap() };
         let all = runs(&[(0, 0, 28), (1, 1, 13), (1, 1, 2), (1, 1, 4), (1, 1, 6), (1, 1, 2)]);
-        let mut size = |range: Range<usize>| Ok::<_, Infallible>(range.len() as u64);
+        let mut size = |range: Range<usize>| Ok::<_, Infallible>(2 * range.len() as u64);
         assert_eq!(longer(&all, 0..2, least, &mut size), Ok(Some(0..5)));
         // A word that both have by chance adds nothing.
         let all = runs(&[(0, 0, 41), (8, 8, 1)]);

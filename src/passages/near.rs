@@ -165,7 +165,7 @@ impl Near {
 
     /// Takes the pairs of a window that cover enough: half of the minimum length, or anything of an exact range, of which a pair around it is
     /// taken if there is one. Exact ranges that overlap their first places come first: a text that repeats itself is one passage, and not
-    /// many short ones side by side. Stretches that were too short where they score best come after those that were not.
+    /// many short ones side by side. Stretches that were too short where they score best come after those of the window that were not.
     fn select(&mut self, pairs: Pairs, exact: &[Later], min_words: u64) -> Result<(), Error> {
         let Pairs { best: mut similar, mut longer, .. } = pairs;
         distinct(&mut similar);
@@ -573,19 +573,33 @@ mod tests {
             state = mix(state + 1);
             state % below
         };
-        for (words, edits, least) in [(60, 5, 200), (60, 7, 199), (80, 12, 198)] {
+        // Of Han characters, each counts as half a word.
+        let han = |number: u64| char::from_u32(0x4e00 + (mix(number) % 20_000) as u32).unwrap().to_string();
+        let word = |number: u64| format!("w{number} ");
+        let cases: [(u64, u64, usize, &dyn Fn(u64) -> String); 4] =
+            [(60, 5, 200, &word), (60, 7, 199, &word), (80, 12, 198, &word), (120, 14, 198, &han)];
+        for (words, edits, least, word) in cases {
             let mut documents = Vec::new();
-            for number in 0..200 {
-                let mut text: Vec<String> = (0..words).map(|at| format!("w{number}of{at}")).collect();
-                let around = |side: u64| format!("other{number}at{side} ").repeat(5);
-                documents.push(format!("{}{} {}", around(0), text.join(" "), around(1)));
-                let mut left = edits;
-                while left > 0 {
-                    let at = random(words) as usize;
-                    left -= u64::from(!text[at].starts_with("new"));
-                    text[at] = format!("new{number}at{at}");
+            let mut next = 0;
+            let mut new = |count: u64| {
+                (0..count)
+                    .map(|_| {
+                        word({
+                            next += 1;
+                            next
+                        })
+                    })
+                    .collect::<Vec<String>>()
+            };
+            for _ in 0..200 {
+                let mut text = new(words);
+                documents.push([new(5), text.clone(), new(5)].concat().concat());
+                let mut edited = std::collections::BTreeSet::new();
+                while edited.len() < edits as usize {
+                    edited.insert(random(words) as usize);
                 }
-                documents.push(format!("{}{} {}", around(2), text.join(" "), around(3)));
+                edited.into_iter().for_each(|at| text[at] = new(1).remove(0));
+                documents.push([new(5), text, new(5)].concat().concat());
             }
             let options = PassageOptions { similarity: share(80), ..PassageOptions::default() };
             let (rows, _) = found(&documents, 0, &options);

@@ -91,18 +91,29 @@ impl<'t> StoredWords<'t> {
         Ok(())
     }
 
-    /// The number of tokens in a range, where those that count half do.
+    /// The number of words in a range, where some tokens count half.
     ///
     /// # Errors
     /// They cannot be read.
     pub fn size(&mut self, range: Range<u64>) -> Result<u64, Error> {
+        self.half_words(range).map(|halves| halves.div_ceil(2))
+    }
+
+    /// Twice the number of words in a range.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn half_words(&mut self, range: Range<u64>) -> Result<u64, Error> {
         let mut halves = 0;
         for start in range.clone().step_by(COUNTED) {
-            let part = start as usize..(start as usize + COUNTED).min(range.end as usize);
-            let [tokens, _] = self.pair(part, 0..0)?;
+            let part = start..(start + COUNTED as u64).min(range.end);
+            let tokens = match self.tokens.in_memory() {
+                Some(tokens) => &tokens[part.start as usize..part.end as usize],
+                None => self.cached.read(part)?,
+            };
             halves += tokens.iter().map(|token| token & 1).sum::<u64>();
         }
-        Ok(range.end - range.start - halves / 2)
+        Ok(2 * (range.end - range.start) - halves)
     }
 }
 
@@ -304,11 +315,23 @@ impl<'t> Stretches<'t> {
             let (first, last) = (aligned[0], aligned[aligned.len() - 1]);
             let found = pairs.len();
             similar_parts(&aligned, self.aligner.similarity, &mut parts);
+            let mut long = Vec::new();
             for part in &parts {
-                match self.similar(&aligned[part.runs.clone()])? {
-                    Some(pair) => pairs.best.push(pair),
-                    None => pairs.longer.extend(self.longer(&aligned, part.runs.clone())?),
+                if let Some(pair) = self.similar(&aligned[part.runs.clone()])? {
+                    pairs.best.push(pair);
+                    long.push(part.runs.clone());
                 }
+            }
+            let mut next = 0;
+            for part in &parts {
+                if long.get(next) == Some(&part.runs) {
+                    next += 1;
+                    continue;
+                }
+                let start = next.checked_sub(1).map_or(0, |before| long[before].end);
+                let end = long.get(next).map_or(aligned.len(), |after| after.start);
+                let own = part.runs.start - start..part.runs.end - start;
+                pairs.longer.extend(self.longer(&aligned[start..end], own)?);
             }
             // So a window has about as many pairs as tokens at most.
             let new = pairs.len() - found;
@@ -336,13 +359,13 @@ impl<'t> Stretches<'t> {
         Ok(is_found.then_some(Similar { first, later, matched: matched as u32 }))
     }
 
-    /// The pair from a part of these runs that is too short, with what is around it.
+    /// The pair from a part of these runs that is too short, with what is around it up to parts that are not.
     fn longer(&mut self, runs: &[Run], part: Range<usize>) -> Result<Option<Similar>, Error> {
-        let least = Least { words: self.min_words, similarity: self.aligner.similarity };
+        let least = Least { half_words: 2 * self.min_words, similarity: self.aligner.similarity };
         let (words, has_halves) = (&mut self.aligner.words, self.has_halves);
         let mut size = |range: Range<usize>| match has_halves {
-            true => words.size(range.start as u64..range.end as u64),
-            false => Ok(range.len() as u64),
+            true => words.half_words(range.start as u64..range.end as u64),
+            false => Ok(2 * range.len() as u64),
         };
         match longer(runs, part, least, &mut size)? {
             Some(runs_of_all) => self.similar(&runs[runs_of_all]),
@@ -360,9 +383,9 @@ impl<'t> Stretches<'t> {
         let words = &mut self.aligner.words;
         let mut matched = 0;
         for run in runs {
-            matched += words.size(run.a as u64..(run.a + run.tokens) as u64)?;
+            matched += words.half_words(run.a as u64..(run.a + run.tokens) as u64)?;
         }
-        Ok((2 * words.size(longer)?).saturating_sub(matched) >= self.min_words)
+        Ok((2 * words.half_words(longer)?).saturating_sub(matched) >= 2 * self.min_words)
     }
 }
 
