@@ -19,7 +19,7 @@ pub enum ErrorKind {
     IndexOptions,
     /// The index is open for writing, in another process or in this one.
     IndexLocked,
-    /// An index that should exist is missing.
+    /// An index that is not to be created is missing. One that is only read and does not exist is [`Input`](Self::Input).
     IndexMissing,
     /// A bound on memory, threads or the number of documents was reached.
     Memory,

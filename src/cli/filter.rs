@@ -529,10 +529,8 @@ impl<'a> Output<'a> {
 /// The error of documents that are remembered and did not leave.
 fn with_advice(error: Error) -> Error {
     let advice = "the index remembers documents that were not written: feed the input again from the line after the last one that arrived";
-    let advised = |error: io::Error| io::Error::other(format!("{error}; {advice}"));
     match error {
-        Error::Output { what, error } => Error::Output { what, error: advised(error) },
-        Error::Io { what, error } => Error::Io { what, error: advised(error) },
+        Error::Output { what, error } => Error::output(what, io::Error::other(format!("{error}; {advice}"))),
         error => error,
     }
 }

@@ -374,7 +374,7 @@ pub fn warn_of_file_time(terminal: &Terminal, ranking: &Ranking, paths: &[PathBu
     }
 }
 
-/// Reports what decisions do: not that all documents that they name are kept, since of near-duplicates among them only one is.
+/// Reports what decisions do. Of near-duplicates among the documents that they name, only one is kept.
 pub fn report_decisions(terminal: &Terminal, options: &engine::ScanOptions) {
     if let Some(chosen) = &options.chosen {
         let come = if chosen.len() == 1 { "its document comes" } else { "their documents come" };

@@ -22,7 +22,7 @@ use super::file::sync_folder;
 use super::options::Limits;
 use super::repeat::DIGEST;
 use super::retired::hold;
-use crate::replace::{Links, Replacement, open_regular, remove_stale};
+use crate::replace::{Links, Replacement, open_regular, remove_stale, resolve};
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -67,12 +67,21 @@ pub(super) struct Manifest {
     pub mark: Mark,
     /// Whether a frame before the place marks that what precedes is on the disk.
     pub has_marks: bool,
-    /// The place of an entry from which all decisions follow that can be repeated, if the place of the checkpoint is among decisions.
-    pub notes: Option<u64>,
+    /// Where decisions are that can be repeated, if the place of the checkpoint is among them.
+    pub notes: Option<Notes>,
     /// Documents that these limits forget may be missing.
     pub limits: Limits,
     /// The segments: the number, the end of the documents and the checksum of each.
     pub segments: Vec<Named>,
+}
+
+/// A place of the log that decisions follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Notes {
+    /// The place of an entry.
+    pub place: u64,
+    /// How many of the last decisions follow it at least; `None` if all of its part of the log do.
+    pub follow: Option<u64>,
 }
 
 /// A segment, as a checkpoint names it: its number, the end of its documents, and its checksum, so that the segment of
@@ -84,7 +93,8 @@ impl Manifest {
         let Manifest { identity, has_names, mark, has_marks, notes, limits, segments } = self;
         let value = json!({
             "version": VERSION, "identity": format!("{identity:016x}"), "place": mark.place, "end": mark.end,
-            "digest": format!("{:016x}", mark.digest), "has_marks": has_marks, "has_names": has_names, "notes": notes,
+            "digest": format!("{:016x}", mark.digest), "has_marks": has_marks, "has_names": has_names,
+            "notes": notes.map(|notes| notes.place), "notes_follow": notes.and_then(|notes| notes.follow),
             "window": limits.window, "expire": limits.expire, "segments": segments,
         });
         let text = format!("{FIRST_LINE}\n{value}\n");
@@ -109,7 +119,7 @@ impl Manifest {
             mark: Mark { place: number("place")?, digest: hash("digest")?, end: number("end")? },
             has_names: value.get("has_names").is_some_and(|has_names| has_names == true),
             has_marks: value.get("has_marks")?.as_bool()?,
-            notes: number("notes"),
+            notes: number("notes").map(|place| Notes { place, follow: number("notes_follow") }),
             limits: Limits { window: number("window"), expire: number("expire"), ..Limits::default() },
             segments: value.get("segments")?.as_array()?.iter().map(segment).collect::<Option<_>>()?,
         })
@@ -149,7 +159,8 @@ pub(super) struct Checkpoint {
 impl Checkpoint {
     /// That of the index at a path: beside the file itself, if the path is a link to it.
     pub fn of(index: &Path) -> Self {
-        let file = index.is_symlink().then(|| index.canonicalize().ok()).flatten();
+        // The file may be missing.
+        let file = index.is_symlink().then(|| resolve(index).ok()).flatten();
         let index = file.unwrap_or_else(|| index.to_path_buf());
         let mut folder = index.clone().into_os_string();
         folder.push(".tables");
@@ -332,7 +343,7 @@ mod tests {
             has_names: true,
             mark: Mark { place: 5, digest: 7, end: 9 },
             has_marks: true,
-            notes: Some(3),
+            notes: Some(Notes { place: 3, follow: Some(7) }),
             limits: Limits { window: Some(100), ..Limits::default() },
             segments: vec![(4, 10, 7), (2, 15, u64::MAX)],
         }

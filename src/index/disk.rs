@@ -160,6 +160,11 @@ impl Disk {
         _ = thread::Builder::new().spawn(end);
     }
 
+    /// Whether the checkpoint has the last whole state of the index.
+    pub fn is_saved(&self) -> bool {
+        !self.is_behind && self.saving.is_none() && self.flush.is_none()
+    }
+
     /// Whether a checkpoint is being saved.
     pub fn is_saving(&self) -> bool {
         self.saving.as_ref().is_some_and(|saving| !saving.has_ended())

@@ -1,5 +1,6 @@
 //! Entering documents of the log into tables.
 
+use super::checkpoint::Notes;
 use super::entry::{Document, Record};
 use super::file::{are_tables_damaged, cannot_read};
 use super::log::Log;
@@ -18,7 +19,7 @@ pub(super) struct Entering<'a> {
     pub log: &'a mut Log,
     pub remembered: &'a mut Remembered,
     /// Where the decisions that can be repeated begin, if the end of the log has some.
-    pub notes: Option<u64>,
+    pub notes: Option<Notes>,
 }
 
 impl Entering<'_> {
@@ -40,6 +41,7 @@ impl Entering<'_> {
         let Signed { sequence, tags, evidence, parities, .. } = entered.signed;
         let document = self.tables.places.len() as u32;
         self.tables.places.push(place);
+        self.tables.count();
         let time = entered.time.try_into().unwrap_or(u32::MAX);
         self.remembered.enter(time);
         if self.algorithm.compare_on() == CompareOn::Fingerprints {

@@ -23,26 +23,23 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Checks an index that does not exist or is empty. It is not created if it should exist, or if there is a checkpoint of it: then it was
-/// there before, and may be on a disk that is not mounted.
+/// Checks whether an index may be created where there is none: no file, or one without a whole header. It is refused if there is a
+/// checkpoint, because then there was an index that was deleted, emptied or moved.
 ///
 /// # Errors
-/// It is not to be created.
-pub(super) fn check_missing(path: &Path, creates: bool) -> Result<(), Error> {
-    let is_missing = match fs::metadata(path) {
-        Ok(found) if found.is_file() && found.len() == 0 => "is empty",
-        Err(error) if error.kind() == io::ErrorKind::NotFound => "does not exist",
-        _ => return Ok(()),
-    };
+/// It may not be created.
+pub(super) fn check_new(path: &Path, creates: bool) -> Result<(), Error> {
+    let missing =
+        if path.exists() { "the file is empty or its beginning is missing" } else { "the file does not exist" };
     let checkpoint = Checkpoint::of(path);
     let message = if checkpoint.exists() {
         let folder = checkpoint.folder().display();
         format!(
-            "the file {is_missing}, but {folder} is the checkpoint of an index that was here: put the index or a copy of it back; to begin a \
-             new one, delete this folder"
+            "{missing}, but {folder} is the checkpoint of an index that was here: put the index or a copy of it back; to begin a new one, \
+             delete this folder"
         )
     } else if !creates {
-        format!("the file {is_missing}, and it is not to be created")
+        format!("{missing} (`require-index`): check its path, or create it by a run without this option")
     } else {
         return Ok(());
     };
@@ -156,12 +153,15 @@ impl Log {
     /// its content read.
     ///
     /// # Errors
-    /// Those of [`check_missing`], or the file cannot be opened or is not an index.
+    /// Those of [`check_new`], or the file cannot be opened or is not an index.
     pub fn open(path: &Path, creates: bool, new: impl FnOnce() -> Value) -> Result<(Self, Stored), Error> {
-        check_missing(path, creates)?;
+        if fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            check_new(path, creates)?;
+        }
         let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
-        let mut file = lock(path, File::options().create(true))?;
+        let mut file = lock(path, File::options().create(creates))?;
         if is_unfinished(&file).map_err(failed)? {
+            check_new(path, creates)?;
             file.set_len(0).map_err(failed)?;
             file.rewind().map_err(failed)?;
             file.write_all(&file_header(&new())).and_then(|()| file.sync_all()).map_err(failed)?;
@@ -330,9 +330,7 @@ impl Log {
 
     /// Adds a note with the digest of everything before it, by which a checkpoint recognises the log.
     pub fn mark_place(&mut self) -> Mark {
-        self.begin();
-        self.frame_notes();
-        let (place, digest) = (self.len(), self.digest);
+        let (place, digest) = (self.next_place(), self.digest);
         self.notes.extend(Mark { place, digest, end: 0 }.words());
         self.frame_notes();
         Mark { place, digest, end: self.len() }
@@ -381,9 +379,7 @@ impl Log {
 
     /// Adds a note without a document. Returns its place.
     pub fn mark(&mut self, word: u64) -> u64 {
-        self.begin();
-        self.frame_notes();
-        let place = self.len();
+        let place = self.next_place();
         self.notes.push(word);
         self.frame_notes();
         place

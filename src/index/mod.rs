@@ -103,6 +103,7 @@ use crate::algorithm::{Algorithm, CompareOn, RunSummary, Spec};
 use crate::error::Error;
 use crate::readable::{counted, display_size};
 use crate::similarity::Similarity;
+use checkpoint::Notes;
 use crowded::MOST_WORDS;
 use disk::Disk;
 use enter::Entering;
@@ -141,7 +142,7 @@ pub struct Index {
     remembered: Remembered,
     /// The bounds of a search, which tests lower.
     bounds: Bounds,
-    /// Where the last decisions begin, if the end of the log is a part with decisions.
+    /// Where the decisions are that can be repeated, if the end of the log is a part with decisions.
     noted: Option<Recent>,
     /// The decisions before an interruption, as long as they may be fed again.
     repetition: Option<Repetition>,
@@ -227,7 +228,8 @@ impl Index {
     ///
     /// # Cost
     /// With a checkpoint: 8 bytes of it are read for each document and 12 bits for each of its keys, and what the log has
-    /// since (at most a quarter of the documents, or 131,072; nothing after a run that ended by [`seal`](Self::seal)).
+    /// since (at most a quarter of the documents, or 131,072; nothing after a run that ended by [`seal`](Self::seal)). After a run with a
+    /// window or an age that was interrupted, also its last 65,536 decisions and twice the window.
     /// Without one, the log is read once.
     pub fn open(path: &Path, plan: &Plan, options: &IndexOptions) -> Result<(Self, Option<Repair>), Error> {
         Self::open_as(path, plan, options, None)
@@ -940,20 +942,26 @@ impl Index {
         self.renew(now)
     }
 
+    /// Where the decisions are that can be repeated, if the end of the log is a part with decisions.
+    fn notes(&self) -> Option<Notes> {
+        self.noted.as_ref().map(|noted| Notes { place: noted.first(), follow: noted.follow() })
+    }
+
     /// Works on the tables.
     fn with_tables<T>(&mut self, work: impl FnOnce(&mut Tables, &mut State) -> T) -> T {
-        let notes = self.noted.as_ref().map(Recent::first);
+        let notes = self.notes();
         let mut state = State { log: &mut self.log, remembered: &self.remembered, notes };
         work(&mut self.tables, &mut state)
     }
 
     fn entering(&mut self) -> Entering<'_> {
+        let notes = self.notes();
         Entering {
             algorithm: &*self.algorithm,
             tables: &mut self.tables,
             log: &mut self.log,
             remembered: &mut self.remembered,
-            notes: self.noted.as_ref().map(Recent::first),
+            notes,
         }
     }
 

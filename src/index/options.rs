@@ -74,7 +74,8 @@ pub struct IndexOptions {
     /// Whether documents can be [replaced](super::Index::replace): they are then found by their ids too, which takes a posting more
     /// for each. The first time, the tables are made again from the whole log.
     pub replaces: bool,
-    /// Whether an index that does not exist is created, which modes that only read never do.
+    /// Whether an index is created where there is no file or an empty one, and no checkpoint of an index either. Modes that only read
+    /// never create one.
     pub creates: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Opening the tables of an index from its checkpoint.
 
-use super::checkpoint::{Checkpoint, Manifest, Mark};
+use super::checkpoint::{Checkpoint, Manifest, Mark, Notes};
 use super::frame::{FRAME_OVERHEAD, digest_after};
 use super::hot::HotKeys;
 use super::options::Limits;
@@ -75,10 +75,10 @@ fn open(
     }
     let with_times = limits.expire.is_some();
     let Some(parts) = Parts::read(tables, with_times, &segments, start.at, stored)? else { return Ok(None) };
-    if let Some(begin) = manifest.notes {
+    if let Some(notes) = manifest.notes {
         if !tail.keeps_some() {
-            tail.begin_at(begin);
-        } else if let Some(read) = tail_from(stored, begin, start.at, tail.like()) {
+            tail.begin_at(notes.place, notes.follow);
+        } else if let Some(read) = tail_from(stored, notes, start.at, tail.like()) {
             *tail = read;
         } else {
             return Ok(None);
@@ -114,12 +114,11 @@ fn start_of(manifest: &Manifest, stored: &mut Stored) -> io::Result<Option<Start
     Ok((is_it && is_its_end).then_some(start))
 }
 
-/// The last decisions before a place, which begin at another one; `None` if the log cannot be read there.
-fn tail_from(stored: &mut Stored, begin: u64, end: u64, mut tail: Tail) -> Option<Tail> {
+/// The last decisions before a place; `None` if they are too few, or if the log cannot be read there.
+fn tail_from(stored: &mut Stored, notes: Notes, end: u64, mut tail: Tail) -> Option<Tail> {
     let (start, length, reads) = (stored.start(), stored.length, stored.reads);
-    (begin < end).then_some(())?;
-    tail.begin_at(begin);
-    stored.start_at(Start { at: begin, ..start });
+    (tail.begin_at(notes.place, notes.follow) && notes.place < end).then_some(())?;
+    stored.start_at(Start { at: notes.place, ..start });
     (stored.length, stored.reads.skips_evidence) = (end, true);
     let read = stored.each(|place, entry, _| {
         tail.read(place, &entry);

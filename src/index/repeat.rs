@@ -87,30 +87,34 @@ pub(super) fn are_before(words: &[u64], place: u64) -> bool {
         || Past::all(words).all(|past| past.original.is_none_or(|original| original < place))
 }
 
-/// Where the last decisions of a log begin: a place from which reading it yields all that may be repeated. Otherwise opening an index
-/// would read everything since the first run that noted decisions.
+/// A place of a log from which reading it yields all decisions that may be repeated. Without it, opening an index would read everything
+/// since the first run that noted decisions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recent {
     /// Places of entries, ascending, and how many decisions were logged before each.
     starts: VecDeque<(u64, u64)>,
     /// The number of decisions logged since the beginning.
     count: u64,
-    /// How many must follow a place. None follow if it stays the beginning.
+    /// The number of decisions that must follow the first place before it moves; with 0 it never does.
     most: usize,
+    /// At least so many of the last decisions follow the first place, or all that there are; `None` if all do.
+    follow: Option<u64>,
 }
 
-/// The number of decisions between two places.
-const STEP: u64 = DECISIONS_KEPT as u64 / 8;
-
 impl Recent {
-    /// Of a part that begins at a place, as long as fewer than `most` decisions follow.
+    /// Of a part that begins at a place.
     pub fn new(begin: u64, most: usize) -> Self {
-        Recent { starts: VecDeque::from([(begin, 0)]), count: 0, most }
+        Recent { starts: VecDeque::from([(begin, 0)]), count: 0, most, follow: None }
     }
 
-    /// Where to begin.
+    /// The place.
     pub fn first(&self) -> u64 {
         self.starts.front().map_or(0, |&(place, _)| place)
+    }
+
+    /// How many of the last decisions follow it at least; `None` if all do.
+    pub fn follow(&self) -> Option<u64> {
+        self.follow
     }
 
     /// The number of decisions logged since the beginning.
@@ -118,17 +122,19 @@ impl Recent {
         self.count
     }
 
-    /// Whether the next place is to be [added](Self::pass).
+    /// Whether the place of the next entry is wanted: see [`pass`](Self::pass).
     pub fn is_due(&self) -> bool {
-        self.most > 0 && self.starts.back().is_none_or(|&(_, before)| self.count - before >= STEP)
+        let step = (self.most / 8).max(1) as u64;
+        self.most > 0 && self.starts.back().is_none_or(|&(_, before)| self.count - before >= step)
     }
 
-    /// Comes to the place of an entry. All decisions so far are before it.
+    /// Notes the place of the next entry, if it is due. All decisions so far are before it.
     pub fn pass(&mut self, place: u64) {
         if self.is_due() {
             self.starts.push_back((place, self.count));
             while self.starts.get(1).is_some_and(|&(_, before)| self.count - before >= self.most as u64) {
                 self.starts.pop_front();
+                self.follow = Some(self.most as u64);
             }
         }
     }
@@ -170,9 +176,16 @@ impl Tail {
         Tail::new(self.most)
     }
 
-    /// Begins a part with decisions at this place, without those before it.
-    pub fn begin_at(&mut self, place: u64) {
+    /// Begins a part with decisions at this place.
+    fn begin(&mut self, place: u64) {
         *self = Tail { is_on: true, begin: place, recent: Recent::new(place, self.most), ..self.like() };
+    }
+
+    /// Continues a part with decisions at a place that at least so many of them `follow`, or all. Returns whether these are enough.
+    pub fn begin_at(&mut self, place: u64, follow: Option<u64>) -> bool {
+        self.begin(place);
+        self.recent.follow = follow;
+        follow.is_none_or(|follow| self.most as u64 <= follow)
     }
 
     /// The number of decisions logged since it [begins](Self::begin).
@@ -200,7 +213,7 @@ impl Tail {
                 self.push(Past { name: name(&record.id, record.sequence), original: None });
             }
             Entry::Notes(words) => match words[..] {
-                [BEGIN] => self.begin_at(place),
+                [BEGIN] => self.begin(place),
                 [END] => *self = self.like(),
                 [DIGEST, ..] => {}
                 _ if self.is_on => Past::all(words).for_each(|past| self.push(past)),
@@ -275,5 +288,57 @@ impl Repetition {
     /// Bytes of memory.
     pub fn bytes_held(&self) -> u64 {
         (size_of_val(&*self.past) + size_of_val(&*self.names)) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A part of a log is read in runs that begin at the place that was kept, with the same number of decisions or without any. The
+        /// oracle is the list of all entries.
+        #[test]
+        fn the_last_decisions_follow_the_place(
+            runs in prop::collection::vec((prop::collection::vec(0usize..5, 0..40), any::<bool>()), 1..6),
+            most in 1usize..40,
+        ) {
+            let mut entries = vec![(10, vec![BEGIN])];
+            let mut kept: Option<(u64, Option<u64>)> = None;
+            for (counts, keeps) in runs {
+                let mut tail = Tail::new(if keeps { most } else { 0 });
+                let from = kept.map_or(0, |(place, follow)| {
+                    assert!(tail.begin_at(place, follow), "too few");
+                    place
+                });
+                for count in counts {
+                    let place = 10 * (entries.len() as u64 + 1);
+                    entries.push((place, (0..2 * count as u64).map(|at| NO_PLACE | place << 8 | at).collect()));
+                }
+                for (place, words) in entries.iter().filter(|(place, words)| *place >= from && !words.is_empty()) {
+                    tail.read(*place, &Entry::Notes(words.clone()));
+                }
+                let recent = tail.recent().unwrap();
+                kept = Some((recent.first(), recent.follow()));
+                let decisions = |from: u64| entries[1..].iter().filter(|(place, _)| *place >= from).map(|(_, words)| words.len() / 2).sum::<usize>();
+                let (after, all) = (decisions(recent.first()), decisions(0));
+                match recent.follow() {
+                    None => prop_assert_eq!(after, all),
+                    Some(follow) => prop_assert!(follow as usize == most && after >= most),
+                }
+                // As far as entries reach, it is not much more.
+                prop_assert!(!keeps || after <= most + most.div_ceil(8) + most / 8 + 10 || after == all, "{} of {}", after, all);
+                prop_assert!(!keeps || tail.past().len() == most.min(all));
+            }
+        }
+    }
+
+    #[test]
+    fn more_decisions_than_follow_a_place_are_not_there() {
+        assert!(
+            Tail::new(7).begin_at(3, None) && Tail::new(7).begin_at(3, Some(7)) && Tail::new(0).begin_at(3, Some(7))
+        );
+        assert!(!Tail::new(8).begin_at(3, Some(7)));
     }
 }

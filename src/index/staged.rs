@@ -12,7 +12,7 @@
 
 use super::file::{PIECE, append, fault, is_still_at, lock};
 use super::header::{SEED, seed_of, stored};
-use super::log::{Log, check_missing};
+use super::log::{Log, check_new};
 use super::plan::Plan;
 use super::stored::{Start, Stored};
 use crate::error::{Error, IndexFault};
@@ -43,7 +43,7 @@ impl Made {
             rows
         };
         let Some(stored) = stored(path)? else {
-            check_missing(path, creates)?;
+            check_new(path, creates)?;
             return Ok(Made { rows: without_seed(plan.for_file(None).spec.identity_json()), digest: None });
         };
         stored.check(&Value::Object(plan.for_file(seed_of(&stored.header)).spec.identity_json()))?;

@@ -1,6 +1,6 @@
 //! The tables of an index: in memory, and moved to the disk beside decisions.
 
-use super::checkpoint::{Checkpoint, Manifest};
+use super::checkpoint::{Checkpoint, Manifest, Notes};
 use super::disk::{Disk, Flushed, Folder, Merged};
 use super::file::cannot_move;
 use super::hot::HotKeys;
@@ -38,6 +38,8 @@ pub(super) struct Tables {
     pub checkpoint_after: (usize, usize),
     /// The hash of how signatures and tables are made.
     pub identity: u64,
+    /// The number of documents entered since the last state that a checkpoint can have, also into tables that these took the place of.
+    since: usize,
     /// Whether they are those of the whole log.
     pub is_whole: bool,
     /// Whether a flush failed, so that postings are missing in what follows on the disk.
@@ -74,7 +76,7 @@ pub(super) struct State<'a> {
     pub log: &'a mut Log,
     pub remembered: &'a Remembered,
     /// Where the decisions that can be repeated begin, if the end of the log has some.
-    pub notes: Option<u64>,
+    pub notes: Option<Notes>,
 }
 
 impl Tables {
@@ -88,6 +90,7 @@ impl Tables {
             beside: 0,
             checkpoint_after: CHECKPOINT_AFTER,
             identity: xxh3_64(rows.as_bytes()),
+            since: 0,
             is_whole: false,
             has_failed: false,
             dropped: Limits::default(),
@@ -115,6 +118,9 @@ impl Tables {
     pub fn succeed(&mut self, old: &mut Tables) {
         (self.memory, self.most) = (old.memory, old.most);
         (self.checkpoint_after, self.is_whole) = (old.checkpoint_after, old.is_whole);
+        // What was not saved yet is lost with its files.
+        let is_saved = old.disk.as_ref().is_none_or(Disk::is_saved);
+        self.since = if is_saved { old.since } else { usize::MAX };
         if let (Some(disk), Some(old)) = (&mut self.disk, old.disk.take()) {
             disk.succeed(old);
         }
@@ -245,9 +251,15 @@ impl Tables {
         }
     }
 
-    /// Whether a checkpoint can be made, and this many documents are not in it.
+    /// Counts a document that was entered.
+    pub fn count(&mut self) {
+        self.since = self.since.saturating_add(1);
+    }
+
+    /// Whether a checkpoint can be made, and this many documents are not in it. Those of a small window leave the tables before they are
+    /// so many at once.
     fn is_checkpoint_due(&self, documents: usize) -> bool {
-        let fresh = |disk: &Disk| self.places.len() - disk.flushed() as usize;
+        let fresh = |disk: &Disk| self.since.max(self.places.len() - disk.flushed() as usize);
         self.is_whole
             && !self.has_failed
             && self.disk.as_ref().is_some_and(|disk| disk.makes_checkpoints() && fresh(disk) >= documents)
@@ -329,6 +341,7 @@ impl Tables {
         let manifest = self.is_whole.then(|| self.mark_place(documents.end, state));
         let mut known = Vec::new();
         if manifest.is_some() {
+            self.since = 0;
             let removed = state.remembered.removed();
             put(&mut known, removed.len() as u64);
             removed.for_each(|document| put(&mut known, document.into()));

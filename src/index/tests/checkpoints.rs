@@ -428,6 +428,30 @@ fn decisions_are_repeated_from_a_checkpoint_of_a_window() {
     repeats_from_a_checkpoint(6_000, 300);
 }
 
+/// Tables of a small window are renewed before they have as many documents as a checkpoint is made for.
+#[test]
+fn a_run_with_a_small_window_makes_checkpoints_before_its_end() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    let window = Limits { window: Some(50), ..Limits::default() };
+    let pages: Vec<String> =
+        (0..3_000).map(|number| format!("page {number} has words {} of its own", mix(number))).collect();
+    let mut index = open(&path, &plan, &options(window, 1 << 30));
+    index.tables.checkpoint_after = (400, 400);
+    for (number, pages) in pages.chunks(100).enumerate() {
+        decide_all(&mut index, pages, 100 * number);
+        index.commit().unwrap();
+        // Waits for what was begun, and begins nothing.
+        index.with_tables(|tables, state| tables.end_last_checkpoint(state)).unwrap();
+    }
+    drop(index);
+    let mark = Checkpoint::of(&path).read().expect("none was made").mark;
+    let length = path.metadata().unwrap().len();
+    assert!(2 * mark.end > length, "it ends at {} of {length} bytes", mark.end);
+    let index = open(&path, &plan, &options(window, 1 << 30));
+    assert_eq!((index.was_interrupted(), index.len()), (true, 50));
+}
+
 /// A checkpoint names the last decisions that may be repeated, so that opening does not read those of months.
 #[test]
 fn an_interrupted_window_is_not_read_from_its_beginning() {
@@ -454,7 +478,7 @@ fn repeats_from_a_checkpoint(count: u64, from: usize) -> (u64, u64) {
     index.with_tables(|tables, state| tables.end_last_checkpoint(state)).unwrap();
     let length = index.log.len();
     drop(index);
-    let begin = Checkpoint::of(&path).read().unwrap().notes.unwrap();
+    let begin = Checkpoint::of(&path).read().unwrap().notes.unwrap().place;
     assert!(in_checkpoint(&path) > 0);
     let mut index = open(&path, &plan, &options(window, 1 << 14));
     assert!(index.was_interrupted() && index.tables.disk.as_ref().unwrap().flushed() > 0);
@@ -549,7 +573,7 @@ fn without_a_checkpoint_the_run_goes_on() {
     assert!(all.iter().all(|page| !decide(&mut index, "x", page).passes()));
 }
 
-/// A disk that is not mounted has no index, and passing everything again would be a loss of all that was remembered.
+/// An index that was deleted or emptied remembered something, and a new one would pass everything again.
 #[test]
 fn an_index_whose_checkpoint_is_left_does_not_begin_anew() {
     let (folder, plan) = (tempfile::tempdir().unwrap(), minhash());
@@ -566,15 +590,24 @@ fn an_index_whose_checkpoint_is_left_does_not_begin_anew() {
     fs::remove_file(&path).unwrap();
     assert!(refusal(&options).contains("does not exist, but") && !path.exists());
     fs::write(&path, "").unwrap();
-    assert!(refusal(&options).contains("is empty, but") && path.metadata().unwrap().len() == 0);
+    assert!(refusal(&options).contains("is empty or") && path.metadata().unwrap().len() == 0);
+    fs::write(&path, &whole[..30]).unwrap();
+    assert!(refusal(&options).contains("its beginning is missing, but") && fs::read(&path).unwrap() == whole[..30]);
+    #[cfg(unix)]
+    {
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("index", &link).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert_eq!(Index::open(&link, &plan, &options).unwrap_err().kind(), ErrorKind::IndexMissing);
+    }
     fs::write(&path, whole).unwrap();
     assert_eq!(open(&path, &plan, &options).len(), count);
-    // Whoever deletes both, or asks for nothing else, gets a new one.
+    // Without a checkpoint nothing shows that there was one. It is created unless that is refused.
     fs::remove_file(&path).unwrap();
     Checkpoint::of(&path).remove();
-    assert!(
-        refusal(&IndexOptions { creates: false, ..options.clone() }).contains("not to be created") && !path.exists()
-    );
+    assert!(refusal(&IndexOptions { creates: false, ..options.clone() }).contains("require-index") && !path.exists());
+    fs::write(&path, "dedup in").unwrap();
+    assert!(refusal(&IndexOptions { creates: false, ..options.clone() }).contains("its beginning is missing"));
     assert_eq!(open(&path, &plan, &options).len(), 0);
     assert_eq!(open(&path, &plan, &IndexOptions { creates: false, ..options }).len(), 0);
 }
