@@ -288,7 +288,10 @@ impl<'a> Change<'a> {
         let and = if others >= edits + MANY_OTHERS { " and code or markup" } else { "" };
         match edits {
             0 if self.are_equal() => None,
-            0 if have_same_words() => Some("code, markup or punctuation differs".into()),
+            0 if have_same_words() => Some("case, code, markup or punctuation differs".into()),
+            0 if self.finding.pairs.iter().any(|pair| pair.places[0].words.len() != pair.places[1].words.len()) => {
+                Some("one has more text".into())
+            }
             0 => Some("the order differs".into()),
             1 if and.is_empty() => Some("1 word differs".into()),
             1 => Some(format!("1 word{and} differ")),

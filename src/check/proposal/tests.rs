@@ -137,7 +137,7 @@ fn copies_in_one_page_that_differ_share_a_text() {
     assert_eq!(how([COPIED, &edited]), format!("{share} (1 word differs)"));
     assert_eq!(
         how([COPIED, &COPIED.replace("rows", "`rows`")]),
-        format!("{share} (code, markup or punctuation differs)")
+        format!("{share} (case, code, markup or punctuation differs)")
     );
 }
 
@@ -316,7 +316,10 @@ fn includes_need_equal_texts() {
         format!("if both should say the same (2 words differ), {line}; if not, include only what both share")
     );
     let marked = COPIED.replace("table", "*table*");
-    assert_eq!(how(COPIED, &marked), format!("make both equal (code, markup or punctuation differs), then {line}"));
+    assert_eq!(
+        how(COPIED, &marked),
+        format!("make both equal (case, code, markup or punctuation differs), then {line}")
+    );
     // Too many words.
     let edited =
         ["every", "second", "rows", "both", "operator"].iter().fold(edited, |text, word| text.replace(word, "other"));
