@@ -127,7 +127,7 @@ const ADVANCED: &[&str] = &[
 ];
 
 /// Those of streams, which `clean` has for `--index` alone: only its `--help-all` shows them.
-const ADVANCED_IN_CLEAN: &[&str] = &["window", "expire", "max-docs", "drop-known"];
+const ADVANCED_IN_CLEAN: &[&str] = &["require-index", "window", "expire", "max-docs", "drop-known"];
 
 /// The options that show the help, for the program and each of its commands.
 pub const HELP: [&str; 2] = ["help", "help-all"];
