@@ -5,8 +5,7 @@ use crate::hash::{combine, mix};
 
 /// Writes `mix(x + step)` of each element to its position in `out`.
 ///
-/// Cost: two 64-bit multiplications an element, eight at a time with AVX-512. AVX2 lacks the multiplication; emulating
-/// it would be slower than the plain loop.
+/// Cost: two 64-bit multiplications an element, eight at a time with AVX-512; with AVX2 four at a time, each made of three of 32 bits.
 ///
 /// # Panics
 /// If the two differ in length.
@@ -14,9 +13,14 @@ use crate::hash::{combine, mix};
 pub fn mix_all(level: Level, elements: &[u64], step: u64, out: &mut [u64]) {
     assert_eq!(elements.len(), out.len());
     match level.set() {
+        Set::Plain => plain(elements, step, out),
+        // SAFETY: the level says that the processor has AVX2.
+        #[cfg(target_arch = "x86_64")]
+        Set::Avx2 => unsafe { avx2(elements, step, out) },
         // SAFETY: the level says that the processor has AVX-512 DQ.
         #[cfg(target_arch = "x86_64")]
         Set::Avx512 => unsafe { avx512(elements, step, out) },
+        #[cfg(not(target_arch = "x86_64"))]
         _ => plain(elements, step, out),
     }
 }
@@ -30,6 +34,13 @@ fn plain(elements: &[u64], step: u64, out: &mut [u64]) {
 
 /// The same loop, which the compiler vectorises.
 #[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn avx2(elements: &[u64], step: u64, out: &mut [u64]) {
+    plain(elements, step, out);
+}
+
+/// The same loop, which the compiler vectorises.
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl")]
 fn avx512(elements: &[u64], step: u64, out: &mut [u64]) {
     plain(elements, step, out);
@@ -39,9 +50,47 @@ fn avx512(elements: &[u64], step: u64, out: &mut [u64]) {
 pub const EMPTY: u64 = u64::MAX;
 pub const CLOSED: u64 = 0;
 
+/// Maps a value uniform in 64 bits to `0..count`.
+#[inline(always)]
+pub fn scale(value: u64, count: u64) -> usize {
+    ((u128::from(value) * u128::from(count)) >> 64) as usize
+}
+
+/// Lowers the least value of the slot that each value [falls](scale) into, unless the slot is [`CLOSED`]. `few_open` says that most are.
+/// The values are working memory afterwards.
+///
+/// Cost: a multiplication and a few operations a value. If few slots are open, with AVX-512 the values that fall into these are moved to
+/// the front before.
+///
+/// # Panics
+/// If there are values and no slots.
+#[inline]
+pub fn lower(level: Level, values: &mut [u64], least: &mut [u64], few_open: bool) {
+    let values = match level.set() {
+        Set::Avx512 if few_open => gather_open(values, least),
+        _ => values,
+    };
+    for &value in &*values {
+        let slot = &mut least[scale(value, least.len() as u64)];
+        *slot = value.min(*slot);
+    }
+}
+
+/// Moves the values that fall into slots that are not closed to the front, and returns them.
+fn gather_open<'v>(values: &'v mut [u64], least: &[u64]) -> &'v mut [u64] {
+    let mut open = 0;
+    for i in 0..values.len() {
+        let value = values[i];
+        // Without a branch, which nobody could predict.
+        values[open] = value;
+        open += usize::from(least[scale(value, least.len() as u64)] != CLOSED);
+    }
+    &mut values[..open]
+}
+
 /// Moves the least values that are neither [`EMPTY`] nor [`CLOSED`] to their slots, and closes these. Returns their number.
 ///
-/// Cost: a few operations a slot, eight slots at a time with AVX-512.
+/// Cost: a few operations a slot, eight slots at a time with AVX-512, four with AVX2.
 ///
 /// # Panics
 /// If the two differ in length.
@@ -49,9 +98,14 @@ pub const CLOSED: u64 = 0;
 pub fn close_filled(level: Level, least: &mut [u64], slots: &mut [u64]) -> usize {
     assert_eq!(least.len(), slots.len());
     match level.set() {
+        Set::Plain => close_plain(least, slots),
+        // SAFETY: the level says that the processor has AVX2.
+        #[cfg(target_arch = "x86_64")]
+        Set::Avx2 => unsafe { close_avx2(least, slots) },
         // SAFETY: the level says that the processor has AVX-512.
         #[cfg(target_arch = "x86_64")]
         Set::Avx512 => unsafe { close_avx512(least, slots) },
+        #[cfg(not(target_arch = "x86_64"))]
         _ => close_plain(least, slots),
     }
 }
@@ -71,6 +125,13 @@ fn close_plain(least: &mut [u64], slots: &mut [u64]) -> usize {
 
 /// The same loop, which the compiler vectorises.
 #[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn close_avx2(least: &mut [u64], slots: &mut [u64]) -> usize {
+    close_plain(least, slots)
+}
+
+/// The same loop, which the compiler vectorises.
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl")]
 fn close_avx512(least: &mut [u64], slots: &mut [u64]) -> usize {
     close_plain(least, slots)
@@ -86,9 +147,14 @@ fn close_avx512(least: &mut [u64], slots: &mut [u64]) -> usize {
 pub fn combine_all(level: Level, state: u64, words: &[u64], out: &mut [u64]) {
     assert_eq!(words.len(), out.len());
     match level.set() {
+        Set::Plain => combine_plain(state, words, out),
+        // SAFETY: the level says that the processor has AVX2.
+        #[cfg(target_arch = "x86_64")]
+        Set::Avx2 => unsafe { combine_avx2(state, words, out) },
         // SAFETY: the level says that the processor has AVX-512 DQ.
         #[cfg(target_arch = "x86_64")]
         Set::Avx512 => unsafe { combine_avx512(state, words, out) },
+        #[cfg(not(target_arch = "x86_64"))]
         _ => combine_plain(state, words, out),
     }
 }
@@ -98,6 +164,13 @@ fn combine_plain(state: u64, words: &[u64], out: &mut [u64]) {
     for (out, &word) in out.iter_mut().zip(words) {
         *out = combine(state, word);
     }
+}
+
+/// The same loop, which the compiler vectorises.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn combine_avx2(state: u64, words: &[u64], out: &mut [u64]) {
+    combine_plain(state, words, out);
 }
 
 /// The same loop, which the compiler vectorises.
@@ -120,6 +193,23 @@ mod tests {
                 let mut out = vec![0; elements.len()];
                 mix_all(level, &elements, step, &mut out);
                 prop_assert_eq!(&out, &expected, "{:?}", level);
+            }
+        }
+
+        #[test]
+        fn every_level_lowers_alike(
+            values in prop::collection::vec(any::<u64>(), 0..40),
+            least in prop::collection::vec(prop_oneof![Just(EMPTY), Just(CLOSED), any::<u64>()], 1..20),
+            few_open: bool,
+        ) {
+            let slots = least.len() as u64;
+            let in_slot = |slot: usize| values.iter().filter(move |&&value| scale(value, slots) == slot);
+            let lowest = |(slot, &least): (usize, &u64)| in_slot(slot).copied().fold(least, u64::min);
+            let expected: Vec<u64> = least.iter().enumerate().map(lowest).collect();
+            for level in Level::available() {
+                let (mut values, mut least) = (values.clone(), least.clone());
+                lower(level, &mut values, &mut least, few_open);
+                prop_assert_eq!(&least, &expected, "{:?}", level);
             }
         }
 

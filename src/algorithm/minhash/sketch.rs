@@ -3,7 +3,7 @@
 use crate::algorithm::shingles::ShingleHash;
 use crate::hash::mix;
 use crate::kernel::Level;
-use crate::kernel::sketch::{CLOSED, EMPTY, close_filled, mix_all};
+use crate::kernel::sketch::{EMPTY, close_filled, lower, mix_all, scale};
 use rand_mt::Mt;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -148,12 +148,7 @@ impl Sketch {
                 for part in elements.chunks(values.len()) {
                     let values = &mut values[..part.len()];
                     mix_all(Level::current(), part, step, values);
-                    // After the first round nearly all slots are closed.
-                    let open = if round == 0 { values.len() } else { gather_open(values, least) };
-                    for &value in &values[..open] {
-                        let slot = &mut least[scale(value, count)];
-                        *slot = value.min(*slot);
-                    }
+                    lower(Level::current(), values, least, round > 0);
                 }
             } else {
                 let slot = &mut least[(round - count) as usize];
@@ -197,18 +192,6 @@ impl Sketch {
             }
         }
     }
-}
-
-/// Moves the values that fall into slots that are not closed to the front, and returns their number.
-fn gather_open(values: &mut [u64], least: &[u64]) -> usize {
-    let mut open = 0;
-    for i in 0..values.len() {
-        let value = values[i];
-        // Without a branch, which nobody could predict.
-        values[open] = value;
-        open += usize::from(least[scale(value, least.len() as u64)] != CLOSED);
-    }
-    open
 }
 
 /// Each of the elements once, ascending, where most are repeats. Takes several times the memory of the result, not that of the elements.
@@ -270,12 +253,6 @@ fn permutations(slots: usize) -> Vec<(u64, u64)> {
         }
     };
     (0..slots).map(|_| (draw(1), draw(0))).collect()
-}
-
-/// Maps a value uniform in 64 bits to `0..count`.
-#[inline(always)]
-fn scale(value: u64, count: u64) -> usize {
-    ((u128::from(value) * u128::from(count)) >> 64) as usize
 }
 
 #[cfg(test)]
