@@ -469,7 +469,8 @@ impl Corpus {
     /// The members of a group: those of the reference, and the others.
     pub fn sides(&self, group: u32) -> (&[u32], &[u32]) {
         let members = self.members(group);
-        members.split_at(members.partition_point(|&d| self.is_reference(d)))
+        let references = if self.references == 0 { 0 } else { members.partition_point(|&d| self.is_reference(d)) };
+        members.split_at(references)
     }
 
     /// The number of documents of a group: those of the reference, and the others.

@@ -6,6 +6,7 @@
 //! A set that is written is that of the first reading: if the input changes between the readings, timing decides which documents are
 //! reported as changed.
 
+use crate::kernel::fetch::fetch;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How many keys of each document are looked up: similar documents share one of these in most cases, and candidates that share
@@ -59,6 +60,9 @@ impl SeenKeys {
         if self.is_stopped.load(Ordering::Relaxed) {
             return false;
         }
+        // They are more than the processor's caches hold: all are prefetched before the first is read.
+        self.fetch(!sequence);
+        keys.iter().take(KEYS_LOOKED_UP).for_each(|&key| self.fetch(key));
         let (is_copy, mut ones) = self.mark(!sequence, true);
         let (counts, mut is_seen) = (is_reference || self.among == Among::All, false);
         for &key in keys.iter().take(KEYS_LOOKED_UP) {
@@ -72,12 +76,23 @@ impl SeenKeys {
         is_seen && !is_copy && !(is_reference && self.among == Among::Sides)
     }
 
-    /// Whether the bits of a key were ones. Makes them ones if it `counts`, and also returns how many were not.
-    fn mark(&self, key: u64, counts: bool) -> (bool, u64) {
+    /// The class of a key, and the number of its word.
+    fn class(&self, key: u64) -> (u64, usize) {
         // Multiplied, so that keys need not be hashes.
         let class = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (class, (class >> 16) as usize & (self.words.len() - 1))
+    }
+
+    /// Prefetches the bits of a key.
+    fn fetch(&self, key: u64) {
+        fetch(&self.words, self.class(key).1);
+    }
+
+    /// Whether the bits of a key were ones. Makes them ones if it `counts`, and also returns how many were not.
+    fn mark(&self, key: u64, counts: bool) -> (bool, u64) {
+        let (class, word) = self.class(key);
         let bits = 1 << (class >> 58) | 1 << (class >> 52 & 63);
-        let word = &self.words[(class >> 16) as usize & (self.words.len() - 1)];
+        let word = &self.words[word];
         let old = word.load(Ordering::Relaxed);
         if old & bits == bits || !counts {
             return (old & bits == bits, 0);

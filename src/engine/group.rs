@@ -342,22 +342,32 @@ pub(super) fn groups(keys: &Keys<'_>, corpus: &Corpus, memory: u64) -> Result<Ve
     };
     let at_once = (memory / 4 / a_table.max(1) as u64).clamp(1, keys.tables() as u64) as usize;
     let ranges = (a_table as u64).div_ceil((memory / 4).max(LEAST_SORTED)).max(1);
-    let (mut tables, mut distinct) = (Vec::new(), keys.are_free_of_fingerprints().then(DistinctRuns::default));
-    for first in (0..keys.tables()).step_by(at_once) {
+    let sorted = |first: usize| -> Result<Vec<Table>, Error> {
         let some = first..keys.tables().min(first + at_once);
-        let sorted: Result<Vec<Table>, Error> =
-            some.into_par_iter().map(|table| sorted_runs(keys, corpus, table, ranges)).collect();
-        let Some(distinct) = &mut distinct else {
-            tables.extend(sorted?);
-            continue;
-        };
-        sorted?.iter().for_each(|table| distinct.add(table));
+        some.into_par_iter().map(|table| sorted_runs(keys, corpus, table, ranges)).collect()
+    };
+    let firsts = (0..keys.tables()).step_by(at_once);
+    if !keys.are_free_of_fingerprints() {
+        let tables: Result<Vec<Vec<Table>>, Error> = firsts.map(sorted).collect();
+        return Ok(tables?.into_iter().flatten().collect());
+    }
+    let (mut distinct, mut before) = (DistinctRuns::default(), Vec::new());
+    let mut add = |tables: Vec<Table>| {
+        tables.iter().for_each(|table| distinct.add(table));
         if distinct.bytes_held() > memory / 4 + RUNS_BYTES {
             let message = "which documents share a key does not fit `memory`";
             return Err(Error::Full(format!("{message} ({memory} bytes): allow more")));
         }
+        Ok(())
+    };
+    for first in firsts {
+        // Adding takes one thread: meanwhile others sort the next tables.
+        let (next, added) = rayon::join(|| sorted(first), || add(std::mem::take(&mut before)));
+        added?;
+        before = next?;
     }
-    Ok(distinct.map_or(tables, DistinctRuns::into_tables))
+    add(before)?;
+    Ok(distinct.into_tables())
 }
 
 /// The low bits of the keys of some groups in one table, where keys are stored; otherwise nothing.

@@ -6,7 +6,7 @@ use super::early::{Among, SeenKeys};
 use super::frequent::FrequentFeatures;
 use super::sets::{Chunk, EarlySets};
 use super::{Counts, Observer, ScanOptions};
-use crate::algorithm::{Algorithm, AlgorithmFactory, CompareOn, Features, Learned, Learns, PreparedAlgorithm};
+use crate::algorithm::{Algorithm, AlgorithmFactory, CompareOn, Features, Learned, Learns, PreparedAlgorithm, Profile};
 use crate::error::Error;
 use crate::hash::sequence_hash;
 use crate::lexicon::file::Terms;
@@ -552,6 +552,7 @@ impl<'a> Reader<'a> {
         let most_features = (self.options.memory / 16 + PART_BYTES) as usize / size_of::<u64>();
         let (reference, bytes, unpacked) = (numbered.reference, batch.bytes_read(), batch.bytes_unpacked());
         let mut part = Part { reference, bytes, unpacked, most_features, ..Part::default() };
+        let profile = prepared.algorithm.profile();
         batch.selected(&mut |_| true, &mut |record, document| match document {
             Ok(document) => {
                 let number = part.sequences.len() as u32;
@@ -561,7 +562,7 @@ impl<'a> Reader<'a> {
                 if record != number || !part.records_of.is_empty() {
                     part.records_of.push(record);
                 }
-                document_part(prepared, &signer, &document, scratch, purpose, &mut part);
+                document_part((prepared, &profile), &signer, &document, scratch, purpose, &mut part);
             }
             Err(problem) => {
                 if problem.kind.is_rejection() {
@@ -605,7 +606,7 @@ impl Purpose<'_> {
 
 /// Adds a document to a part.
 fn document_part(
-    prepared: &PreparedAlgorithm,
+    (prepared, profile): (&PreparedAlgorithm, &Profile),
     signer: &Signer<'_>,
     document: &Document<'_>,
     scratch: &mut Scratch,
@@ -632,7 +633,7 @@ fn document_part(
 
     let (algorithm, Scratch { features, fingerprint, .. }) = (&*prepared.algorithm, &mut *scratch);
     part.weighted |= !features.weights.is_empty();
-    match algorithm.compare_on() {
+    match profile.compare_on {
         CompareOn::Fingerprints => {
             let start = part.records.len();
             algorithm.fingerprint(features, &mut part.records);
@@ -644,11 +645,11 @@ fn document_part(
                 part.retain(&features.hashes);
             }
             if let Purpose::Sign { .. } = purpose {
-                sign(algorithm, features, fingerprint, part);
+                sign((algorithm, profile.tables), features, fingerprint, part);
             }
             // The fingerprint was made of features in their original order. From here on they are a set, if sets are
             // compared.
-            let is_set = compare_on == CompareOn::Features && makes_free_keys(prepared);
+            let is_set = compare_on == CompareOn::Features && profile.tables.is_none();
             features.weights.clear();
             if is_set {
                 features.remove_repeats();
@@ -667,7 +668,7 @@ fn document_part(
                 return;
             }
             if let Purpose::Sign { outlines: true, .. } = purpose
-                && makes_free_keys(prepared)
+                && profile.tables.is_none()
             {
                 part.parities.push(parities(&features.hashes));
             }
@@ -682,11 +683,16 @@ fn document_part(
 }
 
 /// Adds the keys of a document that is compared by its features.
-fn sign(algorithm: &dyn Algorithm, features: &Features, fingerprint: &mut Vec<u64>, part: &mut Part) {
+fn sign(
+    (algorithm, tables): (&dyn Algorithm, Option<usize>),
+    features: &Features,
+    fingerprint: &mut Vec<u64>,
+    part: &mut Part,
+) {
     let start = part.records.len();
     let has_keys = sign::keys(algorithm, features, fingerprint, &mut part.records);
     part.featureless.push(!has_keys);
-    if let Some(tables) = algorithm.tables() {
+    if let Some(tables) = tables {
         let given = part.records.len() - start;
         assert!(!has_keys || given == tables, "every fingerprint must have {tables} keys");
         part.records.resize(start + tables, 0);

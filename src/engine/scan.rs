@@ -362,13 +362,14 @@ impl<'a> Run<'a> {
                 Some(distance) => {
                     self.pool.install(|| joined::most_pairs(keys.fingerprints(), corpus, distance, MANY_PAIRS))
                 }
-                None => verify::most_pairs(tables, corpus, MANY_PAIRS),
+                None => self.pool.install(|| verify::most_pairs(tables, corpus, MANY_PAIRS)),
             };
             if most > MANY_PAIRS {
                 self.reader.observer.many_pairs(most);
             }
         }
-        let can_be_hot = |table: &Table, run| verify::can_be_hot(algorithm, table, run);
+        let bound = algorithm.profile().bound();
+        let can_be_hot = |table: &Table, run| verify::can_be_hot(bound, table, run);
         let may_have_hot = || tables.iter().any(|table| (0..table.runs()).any(|run| can_be_hot(table, run)));
         // Pairs meet once in runs that are not hot, and what is kept is decided by the runs.
         if !matches!(self.goal, Goal::Pairs) || (keys.are_free_of_fingerprints() && !may_have_hot()) {
@@ -414,7 +415,6 @@ impl<'a> Run<'a> {
             };
             let hot = match self.goal {
                 Goal::Pairs => {
-                    let bound = algorithm.profile().bound();
                     let is_hot = |members: &[u32]| bound.is_some_and(|bound| verify::is_hot(bound, evidence, members));
                     let hot = (hot_run(bound), is_hot);
                     self.pool.install(|| HotFamilies::take(tables, hot, corpus.distinct()))

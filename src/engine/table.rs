@@ -1,5 +1,6 @@
 //! The result of grouping: the runs of documents that share a key, table by table.
 
+use crate::kernel::fetch::fetch;
 use crate::similarity::bound::Bound;
 use std::ops::Range;
 
@@ -46,6 +47,12 @@ impl Table {
     pub fn range(&self, run: usize) -> Range<usize> {
         let start = if run == 0 { 0 } else { self.ends[run - 1] };
         start as usize..self.ends[run] as usize
+    }
+
+    /// Prefetches these runs: where they are, then their members.
+    pub fn fetch(&self, runs: impl Iterator<Item = usize> + Clone) {
+        runs.clone().for_each(|run| fetch(&self.ends, run.saturating_sub(1)));
+        runs.for_each(|run| fetch(&self.members, self.range(run).start));
     }
 
     /// The key of a run, if keys are free; else 0.

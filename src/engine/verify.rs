@@ -258,9 +258,8 @@ fn tasks(tables: &[Table], sided: &Sided, many: usize) -> Vec<Task> {
 /// are compared sooner than a pair is known to have met, so that only hot runs are searched in this way.
 const LARGE_RUN: usize = 64;
 
-/// Whether a run can be hot: it has enough members, and the algorithm knows a prefix filter.
-pub(super) fn can_be_hot(algorithm: &dyn Algorithm, table: &Table, run: usize) -> bool {
-    let bound = algorithm.profile().bound();
+/// Whether a run can be hot: it has enough members, and the algorithm knows a prefix filter by this bound.
+pub(super) fn can_be_hot(bound: Option<Bound>, table: &Table, run: usize) -> bool {
     bound.is_some() && table.run(run).len() >= hot_run(bound)
 }
 
@@ -469,13 +468,51 @@ struct Rows<'a> {
     /// The members, and how many there are in all.
     range: Range<u32>,
     numbers: usize,
-    /// The places of each member in its runs, in the order of these, one member after the other.
-    places: Vec<RunPlace>,
-    /// The end of each member's places.
-    ends: Vec<usize>,
+    /// The places of the members, of so many in each part.
+    parts: Vec<Places>,
+    size: usize,
     /// The members that meet others in some run. Those of one long run are adjacent, so that their data stays in the
     /// caches.
     order: Vec<u32>,
+}
+
+/// The places of some members in their runs, in the order of these, one member after the other; and the end of each member's.
+#[derive(Default)]
+struct Places {
+    places: Vec<RunPlace>,
+    ends: Vec<usize>,
+}
+
+impl Places {
+    /// Those of the members in this range.
+    fn of(range: Range<u32>, each_row: impl Fn(&mut dyn FnMut(u32, RunPlace))) -> Self {
+        let each = |found: &mut dyn FnMut(usize, RunPlace)| {
+            each_row(&mut |member, place| {
+                if range.contains(&member) {
+                    found((member - range.start) as usize, place);
+                }
+            });
+        };
+        let mut ends = vec![0; range.len()];
+        each(&mut |member, _| ends[member] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            // At first the start of each member; filling moves each to its end.
+            sum += std::mem::replace(end, sum);
+        }
+        let mut places = vec![RunPlace::default(); sum];
+        each(&mut |member, place| {
+            places[ends[member]] = place;
+            ends[member] += 1;
+        });
+        Places { places, ends }
+    }
+
+    #[inline]
+    fn get(&self, member: usize) -> &[RunPlace] {
+        let start = if member == 0 { 0 } else { self.ends[member - 1] };
+        &self.places[start..self.ends[member]]
+    }
 }
 
 /// Where a member and another one that it meets are in the same run.
@@ -500,7 +537,7 @@ fn each_row(
     tables: &[Table],
     sided: &Sided,
     is_wanted: impl Fn(&Table, usize) -> bool,
-    mut each: impl FnMut(u32, RunPlace),
+    each: &mut dyn FnMut(u32, RunPlace),
 ) {
     for (number, table) in (0..).zip(tables) {
         for run in (0..table.runs()).filter(|&run| is_wanted(table, run)) {
@@ -510,6 +547,14 @@ fn each_row(
             }
         }
     }
+}
+
+/// Each part of the members takes a pass over all runs, on a thread of its own: no more parts than these.
+const MOST_PARTS: usize = 8;
+
+/// How many of so many members are in each part, at least one.
+fn size_of_part(members: usize) -> usize {
+    members.div_ceil(rayon::current_num_threads().min(MOST_PARTS)).max(1)
 }
 
 /// What the promise about the memory of the process allows for the places of rows, in addition to a share of the memory.
@@ -537,13 +582,19 @@ fn row_ranges(places: &[u32], most: u64) -> Vec<Range<u32>> {
 fn search_rows<T>(
     (tables, numbers): (&[Table], usize),
     sided: &Sided,
-    is_wanted: impl Fn(&Table, usize) -> bool,
+    is_wanted: impl Fn(&Table, usize) -> bool + Sync,
     memory: u64,
     (stops, begin, fetch): (impl Fn() -> bool + Sync, impl Fn() -> T + Sync, impl Fn(u32) + Sync),
     look: impl Fn((u32, u32), &MeetingPlace, &mut T) + Sync,
 ) {
     let mut places = vec![0u32; numbers];
-    each_row(tables, sided, &is_wanted, |member, _| places[member as usize] += 1);
+    let size = size_of_part(numbers);
+    places.par_chunks_mut(size).enumerate().for_each(|(part, places)| {
+        each_row(tables, sided, &is_wanted, &mut |member, _| {
+            let place = (member as usize).checked_sub(part * size).and_then(|own| places.get_mut(own));
+            place.into_iter().for_each(|count| *count += 1);
+        });
+    });
     let ranges = row_ranges(&places, (memory / 8).saturating_add(PLACES_BYTES) / size_of::<RunPlace>() as u64);
     drop(places);
     for range in ranges {
@@ -554,36 +605,22 @@ fn search_rows<T>(
 impl<'a> Rows<'a> {
     /// The rows of members in this range in some runs of tables; all members are below `numbers`.
     ///
-    /// Cost: two passes over the runs and a sort of the members. 12 bytes for each membership and 20 for each number of the
-    /// range.
+    /// Cost: two passes over the runs for each part of the members, in parallel, and a sort of the members. 12 bytes for each
+    /// membership and 20 for each number of the range.
     fn new(
         tables: &'a [Table],
         range: Range<u32>,
         numbers: usize,
         sided: &'a Sided,
-        is_wanted: impl Fn(&Table, usize) -> bool,
+        is_wanted: impl Fn(&Table, usize) -> bool + Sync,
     ) -> Self {
-        let own = |member: u32| (member - range.start) as usize;
-        let each = |found: &mut dyn FnMut(usize, RunPlace)| {
-            each_row(tables, sided, &is_wanted, |member, place| {
-                if range.contains(&member) {
-                    found(own(member), place);
-                }
-            });
+        let size = size_of_part(range.len());
+        let part = |first: u32| {
+            let members = first..range.end.min(first.saturating_add(size as u32));
+            Places::of(members, |found| each_row(tables, sided, &is_wanted, found))
         };
-        let mut ends = vec![0; range.len()];
-        each(&mut |member, _| ends[member] += 1);
-        let mut sum = 0;
-        for end in &mut ends {
-            // At first the start of each member; filling moves each to its end.
-            sum += std::mem::replace(end, sum);
-        }
-        let mut places = vec![RunPlace::default(); sum];
-        each(&mut |member, place| {
-            places[ends[member]] = place;
-            ends[member] += 1;
-        });
-        let mut rows = Rows { tables, sided, range, numbers, places, ends, order: Vec::new() };
+        let parts = range.clone().into_par_iter().step_by(size).map(part).collect();
+        let mut rows = Rows { tables, sided, range, numbers, parts, size, order: Vec::new() };
         let length = |place: &RunPlace| tables[place.table as usize].run(place.run as usize).len();
         let longest = |place: &RunPlace| (length(place), place.table, place.run);
         let together = |number| {
@@ -600,8 +637,7 @@ impl<'a> Rows<'a> {
     #[inline]
     fn of(&self, number: u32) -> &[RunPlace] {
         let own = (number - self.range.start) as usize;
-        let start = if own == 0 { 0 } else { self.ends[own - 1] };
-        &self.places[start..self.ends[own]]
+        self.parts[own / self.size].get(own % self.size)
     }
 
     /// Passes the members that a member meets to a function, once each, with the place where they meet first. `marks` has an entry for each number, initially `u32::MAX`; each thread needs its own.
@@ -668,32 +704,40 @@ const MET_AT_ONCE: usize = if cfg!(test) { 3 } else { 32 };
 /// The number of rows that a thread takes at once.
 const ROWS_AT_ONCE: usize = 64;
 
+/// The number of runs that a thread looks at, at least, before it takes others.
+const RUNS_AT_ONCE: usize = 1 << 10;
+
 /// An upper bound of the number of pairs of documents: those of all runs; if these are more than `many`, no more than
 /// those of the documents that runs connect.
 ///
-/// Cost: a look at each run, and a union of all members if there are many pairs.
+/// Cost: a look at each run, on all threads of the pool; and a union of all members, on one, if there are many pairs.
 pub(super) fn most_pairs(tables: &[Table], corpus: &Corpus, many: u64) -> u64 {
-    let add = |all: (u64, u64), group: u32| {
-        let own = corpus.counts(group);
-        (all.0 + own.0, all.1 + own.1)
-    };
-    let runs = || tables.iter().flat_map(|table| (0..table.runs()).map(|run| table.run(run)));
+    let add = |all: (u64, u64), own: (u64, u64)| (all.0 + own.0, all.1 + own.1);
     let of_run = |run: &[u32]| {
-        let own: u64 = run.iter().map(|&group| corpus.pairs_among(corpus.counts(group))).sum();
-        corpus.pairs_among(run.iter().fold((0, 0), |all, &group| add(all, group))) - own
+        let (mut all, mut of_groups) = ((0, 0), 0);
+        for &group in run {
+            let own = corpus.counts(group);
+            (all, of_groups) = (add(all, own), of_groups + corpus.pairs_among(own));
+        }
+        corpus.pairs_among(all) - of_groups
     };
-    let of_runs = runs().map(of_run).fold(corpus.pairs_of_copies(), u64::saturating_add);
+    let of_table = |table: &Table| {
+        let runs = (0..table.runs()).into_par_iter().with_min_len(RUNS_AT_ONCE);
+        runs.map(|run| of_run(table.run(run))).reduce(|| 0, u64::saturating_add)
+    };
+    let of_tables = tables.par_iter().map(of_table).reduce(|| 0, u64::saturating_add);
+    let of_runs = of_tables.saturating_add(corpus.pairs_of_copies());
     if of_runs <= many {
         return of_runs;
     }
     let mut connected = UnionFind::<u32>::new(corpus.distinct());
-    for run in runs() {
+    for run in tables.iter().flat_map(|table| (0..table.runs()).map(|run| table.run(run))) {
         run.iter().for_each(|&group| _ = connected.union(run[0], group));
     }
     let mut documents = vec![(0, 0); corpus.distinct()];
     for group in 0..corpus.distinct() as u32 {
         let all = &mut documents[connected.find(group) as usize];
-        *all = add(*all, group);
+        *all = add(*all, corpus.counts(group));
     }
     of_runs.min(documents.into_iter().map(|documents| corpus.pairs_among(documents)).fold(0, u64::saturating_add))
 }
@@ -703,6 +747,8 @@ pub(super) struct Search<'a> {
     algorithm: &'a dyn Algorithm,
     compare_on: CompareOn,
     jaccard: Option<Threshold>,
+    /// The bound for prefixes of sets, if the algorithm allows them.
+    bound: Option<Bound>,
     keys: &'a Keys<'a>,
     corpus: &'a Corpus,
     sided: Sided,
@@ -755,10 +801,10 @@ impl<'a> Search<'a> {
     /// A search in the runs of these tables.
     pub fn new(algorithm: &'a dyn Algorithm, keys: &'a Keys<'a>, corpus: &'a Corpus, tables: &'a [Table]) -> Self {
         let profile = algorithm.profile();
-        let (compare_on, jaccard) = (profile.compare_on, profile.jaccard);
+        let (compare_on, jaccard, bound) = (profile.compare_on, profile.jaccard, profile.bound());
         let (joins_within, memory) = (None, u64::MAX);
         let sided = Sided::new(corpus, 0..corpus.distinct() as u32);
-        Search { algorithm, compare_on, jaccard, keys, corpus, sided, tables, joins_within, memory }
+        Search { algorithm, compare_on, jaccard, bound, keys, corpus, sided, tables, joins_within, memory }
     }
 
     /// The same pairs, found by a join within this distance instead, if it is given.
@@ -814,12 +860,12 @@ impl<'a> Search<'a> {
 
     /// The bound for prefixes of sets, if the algorithm allows them.
     pub fn prefixes_by(&self) -> Option<Bound> {
-        self.algorithm.profile().bound()
+        self.bound
     }
 
     /// Whether a run is hot, as far as that is known without evidence: hot runs of vectors were taken out of the tables.
     fn is_hot(&self, table: &Table, run: usize) -> bool {
-        self.jaccard.is_some() && can_be_hot(self.algorithm, table, run)
+        self.jaccard.is_some() && can_be_hot(self.bound, table, run)
     }
 
     /// The distance within which pairs are found by a join, without tables.

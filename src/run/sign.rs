@@ -269,6 +269,8 @@ pub(crate) struct Signer<'a> {
     seed: u64,
     /// The memory that signing is estimated to take for each byte of a text.
     a_byte: u64,
+    /// The memory that the algorithm takes at most for each token, in addition to it.
+    a_token: u64,
 }
 
 impl<'a> Signer<'a> {
@@ -281,13 +283,15 @@ impl<'a> Signer<'a> {
 
     /// A signer for this algorithm, on tokens of this tokenizer.
     pub fn of(algorithm: &'a dyn Algorithm, tokenizer: &'a dyn Tokenizer, seed: u64) -> Self {
+        let profile = algorithm.profile();
         Signer {
             algorithm,
-            reads: algorithm.reads(),
+            reads: profile.reads,
             asked: tokenizer,
             own: None,
             seed,
             a_byte: bytes_a_byte(tokenizer),
+            a_token: profile.bytes_a_token,
         }
     }
 
@@ -307,7 +311,7 @@ impl<'a> Signer<'a> {
 
     /// As [`cut`](Self::cut), with this token detail.
     pub fn cut_as(&self, detail: TokenDetail, text: &str, scratch: &mut Scratch) -> Result<usize, TooLarge> {
-        self.cut_for(detail, self.algorithm.profile().bytes_a_token, text, scratch)
+        self.cut_for(detail, self.a_token, text, scratch)
     }
 
     /// As [`cut`](Self::cut), with hashes alone, of which no features are made.
