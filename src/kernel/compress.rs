@@ -4,16 +4,21 @@ use super::{Level, Set};
 
 /// Copies the words that are not zero to the front of `out`, in their order. Returns their number.
 ///
-/// Cost: some four cycles for eight words with AVX-512; otherwise some twelve.
+/// Cost: some four cycles for eight words with AVX-512, some six with AVX2; otherwise some twelve.
 ///
 /// # Panics
 /// If `out` has no room for them.
 #[inline]
 pub fn nonzero(level: Level, words: &[u64], out: &mut [u64]) -> usize {
     match level.set() {
+        Set::Plain => plain(words, out),
+        // SAFETY: the level says that the processor has AVX2 and POPCNT.
+        #[cfg(target_arch = "x86_64")]
+        Set::Avx2 => unsafe { avx2(words, out) },
         // SAFETY: the level says that the processor has AVX-512 F and POPCNT.
         #[cfg(target_arch = "x86_64")]
         Set::Avx512 => unsafe { avx512(words, out) },
+        #[cfg(not(target_arch = "x86_64"))]
         _ => plain(words, out),
     }
 }
@@ -29,6 +34,50 @@ fn plain(words: &[u64], out: &mut [u64]) -> usize {
     }
     assert!(count <= out.len(), "there is room for them");
     count
+}
+
+/// For each set of the words of a four, as bits: where the halves of those in the set are, from the front; the rest is meaningless.
+#[cfg(target_arch = "x86_64")]
+const FRONT: [[u32; 8]; 16] = {
+    let mut front = [[0; 8]; 16];
+    let mut set = 0;
+    while set < 16 {
+        let (mut word, mut to) = (0, 0);
+        while word < 4 {
+            if set >> word & 1 == 1 {
+                front[set][2 * to] = 2 * word;
+                front[set][2 * to + 1] = 2 * word + 1;
+                to += 1;
+            }
+            word += 1;
+        }
+        set += 1;
+    }
+    front
+};
+
+/// Four words at a time, as long as there is room for all four.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,popcnt")]
+fn avx2(words: &[u64], out: &mut [u64]) -> usize {
+    use std::arch::x86_64::*;
+    let (fours, _) = words.as_chunks::<4>();
+    let (mut count, mut done) = (0, 0);
+    for four in fours {
+        let Some(room) = out.get_mut(count..count + 4) else { break };
+        // SAFETY: the load is of four words of the slice.
+        let four = unsafe { _mm256_loadu_si256(four.as_ptr().cast()) };
+        let zero = _mm256_cmpeq_epi64(four, _mm256_setzero_si256());
+        let set = !_mm256_movemask_pd(_mm256_castsi256_pd(zero)) as usize & 15;
+        // SAFETY: the load is of the eight numbers of the set, and the store is to the room for four words.
+        unsafe {
+            let front = _mm256_loadu_si256(FRONT[set].as_ptr().cast());
+            _mm256_storeu_si256(room.as_mut_ptr().cast(), _mm256_permutevar8x32_epi32(four, front));
+        }
+        count += set.count_ones() as usize;
+        done += 4;
+    }
+    count + plain(&words[done..], &mut out[count..])
 }
 
 /// Eight words at a time.
