@@ -122,15 +122,49 @@ pub(super) enum Outlined {
     Combined,
 }
 
-/// The last two sets that were read from a file, each with its group: of many comparisons, most have one in common with the one before.
-#[derive(Default)]
-pub(super) struct LastRead([(Option<u32>, Buffer); 2]);
+/// A set that was read from a file, and its group.
+type Read = (Option<u32>, Buffer);
+
+/// The sets of earlier comparisons. Most comparisons have one set in common with the one before, and the other one with one of those
+/// before that: the members of a run are compared with each other.
+pub(super) struct LastRead {
+    /// One of the two sets of the last comparison.
+    one: Read,
+    others: Others,
+}
+
+/// The other sets: the last one of each class of groups, and the last one that is larger than these may be.
+struct Others {
+    classes: Vec<Read>,
+    large: Read,
+}
+
+impl LastRead {
+    /// None yet. They will take at most this memory, in bytes, and 128 KiB.
+    pub fn within(memory: u64) -> Self {
+        let most = memory / (size_of::<Read>() + size_of::<u64>() * MOST_IN_CLASS) as u64;
+        let classes = (0..most.clamp(1, MOST_CLASSES)).map(|_| Read::default()).collect();
+        LastRead { one: Read::default(), others: Others { classes, large: Read::default() } }
+    }
+}
+
+impl Others {
+    /// Where the set of a group is, or where it is put.
+    fn place(&mut self, group: u32, length: usize) -> &mut Read {
+        let class = group as usize % self.classes.len();
+        if length > MOST_IN_CLASS { &mut self.large } else { &mut self.classes[class] }
+    }
+}
 
 /// Two sets with more words together are long.
 const LONG: usize = 1 << 18;
 
 /// Larger sets are not kept for the next comparison, in words: each thread keeps two.
 const MOST_KEPT: usize = 1 << 13;
+
+/// The same for sets of which many are kept, and the maximum number of these.
+const MOST_IN_CLASS: usize = 1 << 9;
+const MOST_CLASSES: u64 = 1 << 11;
 
 /// How many sets have one start in memory.
 const STEP: usize = 64;
@@ -288,16 +322,26 @@ impl Sets {
         if length(a).max(length(b)) > MOST_KEPT {
             return self.compared(a, b, compare);
         }
-        let held = |last: &LastRead, group| last.0.iter().position(|(held, _)| *held == Some(group));
-        let of_a = held(last, a).unwrap_or_else(|| held(last, b).map_or(0, |of_b| 1 - of_b));
-        for (slot, group) in [(of_a, a), (1 - of_a, b)] {
-            let (held, buffer) = &mut last.0[slot];
-            if *held != Some(group) {
-                *held = Some(group);
-                self.read_into(file, at, group, buffer);
+        let LastRead { one, others } = last;
+        if one.0 != Some(a) && one.0 != Some(b) {
+            let place = |group: &u32| others.place(*group, length(*group)).0 == Some(*group);
+            match [b, a].into_iter().find(place) {
+                Some(group) => std::mem::swap(one, others.place(group, length(group))),
+                None => self.read_unless_held(file, at, a, one),
             }
         }
-        compare(last.0[of_a].1.words(), last.0[1 - of_a].1.words())
+        let other = if one.0 == Some(a) { b } else { a };
+        let of_other = others.place(other, length(other));
+        self.read_unless_held(file, at, other, of_other);
+        let (one, of_other) = (one.1.words(), of_other.1.words());
+        if other == b { compare(one, of_other) } else { compare(of_other, one) }
+    }
+
+    fn read_unless_held(&self, file: &Spilled, at: &Compact, group: u32, read: &mut Read) {
+        if read.0 != Some(group) {
+            read.0 = Some(group);
+            self.read_into(file, at, group, &mut read.1);
+        }
     }
 
     /// Reads the set of a group; none if it has none, or if the file cannot be [read](Self::check).
@@ -434,10 +478,13 @@ mod tests {
             }
         }
         for sets in &of {
-            let mut last = LastRead::default();
-            for (a, b) in (0..4_000).map(mix).map(|n| (n as u32 % 7 * 71, (n >> 32) as u32 % 9 * 77)) {
-                let read = sets.compared_after(&mut last, a, b, |a, b| (a.to_vec(), b.to_vec()));
-                assert_eq!(read, (held.get(a).to_vec(), held.get(b).to_vec()), "{a} {b}");
+            // One class for all, some, and more than there are groups.
+            for memory in [0, 20_000, 1 << 23] {
+                let mut last = LastRead::within(memory);
+                for (a, b) in (0..4_000).map(mix).map(|n| (n as u32 % 7 * 71, (n >> 32) as u32 % 9 * 77)) {
+                    let read = sets.compared_after(&mut last, a, b, |a, b| (a.to_vec(), b.to_vec()));
+                    assert_eq!(read, (held.get(a).to_vec(), held.get(b).to_vec()), "{a} {b}");
+                }
             }
         }
         assert!(held.bytes_spilled() == 0 && written.bytes_spilled() > 0);

@@ -1045,7 +1045,11 @@ impl<'a> Search<'a> {
             }
         };
         let compared = AtomicU64::new(0);
-        let begin = || Came { compared: 0, edges: found.list(self.corpus), last: LastRead::default(), sum: &compared };
+        let for_sets = self.memory / READ_SHARE / rayon::current_num_threads() as u64;
+        let begin = || {
+            let last = LastRead::within(for_sets);
+            Came { compared: 0, edges: found.list(self.corpus), last, sum: &compared }
+        };
         let fetch = |group| match evidence {
             Evidence::Fingerprints => {}
             Evidence::Sets(sets) => sets.fetch(group),
@@ -1069,6 +1073,9 @@ impl<'a> Search<'a> {
         compared.into_inner()
     }
 }
+
+/// The part of the memory that sets take which were read from a file.
+const READ_SHARE: u64 = 64;
 
 /// What comes of some comparisons.
 struct Came<'a> {
