@@ -140,11 +140,19 @@ struct Others {
 }
 
 impl LastRead {
-    /// None yet. They will take at most this memory, in bytes, and 128 KiB.
+    /// None yet. They will take at most this memory, in bytes, and 132 KiB.
     pub fn within(memory: u64) -> Self {
         let most = memory / (size_of::<Read>() + size_of::<u64>() * MOST_IN_CLASS) as u64;
         let classes = (0..most.clamp(1, MOST_CLASSES)).map(|_| Read::default()).collect();
         LastRead { one: Read::default(), others: Others { classes, large: Read::default() } }
+    }
+}
+
+#[cfg(test)]
+impl LastRead {
+    fn bytes_held(&self) -> usize {
+        let all = self.others.classes.iter().chain([&self.one, &self.others.large]);
+        all.map(|read| size_of::<Read>() + size_of::<u64>() * read.1.capacity()).sum()
     }
 }
 
@@ -326,7 +334,13 @@ impl Sets {
         if one.0 != Some(a) && one.0 != Some(b) {
             let place = |group: &u32| others.place(*group, length(*group)).0 == Some(*group);
             match [b, a].into_iter().find(place) {
-                Some(group) => std::mem::swap(one, others.place(group, length(group))),
+                Some(group) => {
+                    let place = others.place(group, length(group));
+                    std::mem::swap(one, place);
+                    if place.1.capacity() > MOST_IN_CLASS {
+                        *place = Read::default();
+                    }
+                }
                 None => self.read_unless_held(file, at, a, one),
             }
         }
@@ -482,6 +496,7 @@ mod tests {
             for memory in [0, 20_000, 1 << 23] {
                 let mut last = LastRead::within(memory);
                 for (a, b) in (0..4_000).map(mix).map(|n| (n as u32 % 7 * 71, (n >> 32) as u32 % 9 * 77)) {
+                    assert!(last.bytes_held() <= memory as usize + (132 << 10), "{memory}");
                     let read = sets.compared_after(&mut last, a, b, |a, b| (a.to_vec(), b.to_vec()));
                     assert_eq!(read, (held.get(a).to_vec(), held.get(b).to_vec()), "{a} {b}");
                 }

@@ -89,6 +89,11 @@ impl Buffer {
         &self.words
     }
 
+    /// How many words there is room for.
+    pub fn capacity(&self) -> usize {
+        self.words.capacity()
+    }
+
     /// The words that were read last.
     pub fn into_words(self) -> Vec<u64> {
         self.words
