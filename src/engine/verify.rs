@@ -468,7 +468,7 @@ struct Rows<'a> {
     /// The members, and how many there are in all.
     range: Range<u32>,
     numbers: usize,
-    /// The places of the members, of so many in each part.
+    /// The places of the members, in parts, and the number of members in each part but the last.
     parts: Vec<Places>,
     size: usize,
     /// The members that meet others in some run. Those of one long run are adjacent, so that their data stays in the
@@ -477,7 +477,6 @@ struct Rows<'a> {
 }
 
 /// The places of some members in their runs, in the order of these, one member after the other; and the end of each member's.
-#[derive(Default)]
 struct Places {
     places: Vec<RunPlace>,
     ends: Vec<usize>,

@@ -2,7 +2,8 @@
 
 use super::{Level, Set};
 
-/// Copies the words that are not zero to the front of `out`, in their order. Returns their number.
+/// Copies the words that are not zero to the front of `out`, in their order. Returns their number. The rest of `out` is meaningless
+/// afterwards.
 ///
 /// Cost: some four cycles for eight words with AVX-512, some six with AVX2; otherwise some twelve.
 ///
