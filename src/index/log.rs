@@ -6,7 +6,7 @@ use super::entry::CALL;
 use super::entry::{Document, REMOVED, Reads, Record, SYNCED};
 #[cfg(any(feature = "python", all(test, feature = "clean")))]
 use super::file::append;
-use super::file::{damaged, fault, file_header, is_still_at, is_unfinished, lock, sync_folder};
+use super::file::{damaged, fault, file_header, is_still_at, is_unfinished, lock, missing, sync_folder};
 #[cfg(any(feature = "python", all(test, feature = "clean")))]
 use super::frame::FRAME_OVERHEAD;
 use super::frame::{MAX_RECORD, checked, digest_after, frame_head, length_of};
@@ -173,6 +173,9 @@ impl Log {
 
     /// Opens an existing file for writing, whatever its settings.
     pub fn open_any(path: &Path) -> Result<(Self, Stored), Error> {
+        if fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            return Err(missing(path));
+        }
         let file = lock(path, &mut File::options())?;
         let stored = Stored::open(path)?;
         Log::after(file, path, stored)

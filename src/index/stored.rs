@@ -2,7 +2,7 @@
 
 use super::checkpoint::Checkpoint;
 use super::entry::{Entry, Reads, SYNCED};
-use super::file::{FORMAT_VERSION, MAGIC, MAX_HEADER, ROOM, damaged, fault, is_unfinished};
+use super::file::{FORMAT_VERSION, MAGIC, MAX_HEADER, ROOM, damaged, fault, is_unfinished, missing};
 use super::frame::{FRAME_OVERHEAD, MAX_RECORD, PIECE, WINDOW, checked, digest_after, length_of};
 use super::moved::{MARK, Moved, Shifts, next_moved_mark, written_at};
 use super::repeat::are_before;
@@ -146,9 +146,12 @@ impl Stored {
     /// Opens a file for reading only. Other processes may write to it.
     ///
     /// # Errors
-    /// The file cannot be read, of the kind of an input that is missing; or it is not an index.
+    /// There is no file, it cannot be read, or it is not an index.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let failed = |error| Error::input(format!("cannot open the index {}", path.display()), error);
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => missing(path),
+            _ => Error::input(format!("cannot open the index {}", path.display()), error),
+        };
         // Before the length is known: a writer may write both meanwhile.
         let checkpoint = Checkpoint::of(path).read();
         let file = open_regular(path, File::options().read(true), Links::Followed).map_err(failed)?;
