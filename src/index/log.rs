@@ -62,7 +62,7 @@ pub(super) struct Log {
     buffer: Vec<u8>,
     /// Notes that are not in a frame yet.
     notes: Vec<u64>,
-    /// Whether anything but notes was added since everything was on the disk.
+    /// Whether anything but notes and marks was added since everything was on the disk.
     is_due: bool,
     /// The [digest](digest_after) of all frames.
     digest: u64,
@@ -95,6 +95,9 @@ pub(super) struct Aside {
 
 /// The maximum size of the buffers between two documents, in bytes.
 const MOST_BUFFERED: usize = 1 << 20;
+
+/// The maximum number of bytes of notes that are left with the operating system.
+const MOST_UNSYNCED: u64 = 1 << 20;
 
 /// The size of the head of a frame.
 const HEAD: usize = 8;
@@ -267,10 +270,7 @@ impl Log {
         let appended = append(file, &aside.file, (start, self.written), start)
             .map_err(|error| Error::io(format!("cannot write the index {}", path.display()), error));
         (self.aside, self.synced, self.is_due) = (None, self.written, false);
-        let landed = appended.and_then(|()| {
-            self.begin();
-            self.commit(true)
-        });
+        let landed = appended.and_then(|()| self.mark_synced());
         if let (Err(_), Some((file, _))) = (&landed, &self.file) {
             _ = file.set_len(start).and_then(|()| file.sync_all());
         }
@@ -336,6 +336,7 @@ impl Log {
         let (place, digest) = (self.next_place(), self.digest);
         self.notes.extend(Mark { place, digest, end: 0 }.words());
         self.frame_notes();
+        self.is_due = true;
         Mark { place, digest, end: self.len() }
     }
 
@@ -371,7 +372,7 @@ impl Log {
         self.frame(|out| out.extend_from_slice(entry)).expect("it was a frame before")
     }
 
-    /// Adds the decision on a document. It changes nothing, and need not be on the disk before something else does.
+    /// Adds the decision on a document. It changes nothing, and need not be on the disk before something that does.
     pub fn note(&mut self, past: Past) {
         self.notes.extend(past.words());
         if self.notes.len() >= NOTES {
@@ -385,6 +386,7 @@ impl Log {
         let place = self.next_place();
         self.notes.push(word);
         self.frame_notes();
+        self.is_due = true;
         place
     }
 
@@ -397,7 +399,6 @@ impl Log {
 
     fn frame_notes(&mut self) {
         if !self.notes.is_empty() {
-            self.is_due = true;
             let mut notes = std::mem::take(&mut self.notes);
             self.frame_of_words(&notes).expect("they are bounded");
             notes.clear();
@@ -421,7 +422,6 @@ impl Log {
     fn begin(&mut self) {
         let is_due = self.synced == self.written && self.marked < self.written;
         if self.pending.is_empty() && self.file.is_some() && is_due {
-            self.is_due = true;
             self.frame(|out| out.push(SYNCED)).expect("a byte is a frame");
             (self.marked, self.has_marks) = (self.len(), true);
         }
@@ -461,13 +461,16 @@ impl Log {
         self.pending.shrink_to(2 * MOST_BUFFERED);
     }
 
-    /// Writes what is pending, to the disk if required. Notes after the last document wait for the next one.
+    /// Writes what is pending, to the disk if required. Notes alone are left with the operating system, so that they survive a
+    /// process that is killed, unless they are many.
     pub fn commit(&mut self, to_disk: bool) -> Result<(), Error> {
-        if !to_disk {
+        if !self.notes.is_empty() {
+            self.begin();
             self.frame_notes();
         }
+        let to_disk = to_disk && (self.is_due || self.len() > self.synced + MOST_UNSYNCED);
         let Some((file, path)) = &mut self.file else { return Ok(()) };
-        if self.pending.is_empty() && !(to_disk && self.is_due) {
+        if self.pending.is_empty() && !to_disk {
             return Ok(());
         }
         let failed = |error| Error::io(format!("cannot write the index {}", path.display()), error);
@@ -510,9 +513,20 @@ impl Log {
     /// Writes everything pending to the disk, and then a mark that it is there. From then on, an error before the mark
     /// is damage.
     pub fn seal(&mut self) -> Result<(), Error> {
-        self.frame_notes();
-        self.commit(true)?;
+        self.sync()?;
+        self.mark_synced()
+    }
+
+    /// Writes everything pending to the disk, notes too.
+    pub fn sync(&mut self) -> Result<(), Error> {
+        self.is_due |= self.len() > self.synced || !self.notes.is_empty();
+        self.commit(true)
+    }
+
+    /// Writes a mark that everything is on the disk, unless there is one.
+    fn mark_synced(&mut self) -> Result<(), Error> {
         self.begin();
+        self.is_due = !self.pending.is_empty();
         self.commit(true)
     }
 
@@ -565,5 +579,46 @@ impl Log {
             self.buffer = Vec::new();
         }
         record.ok_or_else(wrong)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::entry::NO_PLACE;
+    use super::*;
+    use serde_json::json;
+
+    /// A log in a new file, with everything on the disk and marked.
+    fn log(folder: &Path) -> Log {
+        let (mut log, _) = Log::open(&folder.join("index"), true, || json!({})).unwrap();
+        let at = log.written();
+        log.start_at(&End { at, torn: None, is_marked: false, damaged: 0, digest: 0, has_marks: false }).unwrap();
+        log
+    }
+
+    #[test]
+    fn notes_are_in_the_file_when_they_leave_and_on_the_disk_when_they_are_many() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = log(folder.path());
+        let (begin, mut committed) = (log.written(), 0);
+        while log.synced == begin {
+            log.note(Past { name: NO_PLACE | 5, original: Some(begin) });
+            log.commit(true).unwrap();
+            committed += 1;
+            assert_eq!((log.written(), log.bytes_pending()), (log.file().unwrap().metadata().unwrap().len(), 0));
+            assert!(log.written() >= begin + 16 * committed && log.written() <= begin + MOST_UNSYNCED + 64);
+        }
+        assert!(log.synced > begin + MOST_UNSYNCED && log.synced == log.written());
+        // Before anything else is written, that is marked; and with what changes the index, notes before it are on the disk.
+        log.note(Past { name: NO_PLACE | 5, original: Some(begin) });
+        log.commit(true).unwrap();
+        assert!(log.has_marks() && log.synced < log.written());
+        log.remove(&[begin]);
+        log.commit(true).unwrap();
+        assert_eq!(log.synced, log.written());
+        // The same at the end of a stream that was interrupted.
+        log.note(Past { name: NO_PLACE | 5, original: Some(begin) });
+        log.sync().unwrap();
+        assert_eq!(log.synced, log.written());
     }
 }

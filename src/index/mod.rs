@@ -889,7 +889,7 @@ impl Index {
                 let mut checkpoint = self.with_tables(Tables::begin_last_checkpoint);
                 match is_complete {
                     true => self.log.seal()?,
-                    false => self.log.commit(false).and_then(|()| self.log.commit(true))?,
+                    false => self.log.sync()?,
                 }
                 checkpoint =
                     checkpoint.and_then(|()| self.with_tables(|tables, state| tables.end_last_checkpoint(state)));

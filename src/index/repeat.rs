@@ -17,9 +17,9 @@
 //! not repeated.
 //!
 //! Bounds: a repetition may begin [`DECISIONS_KEPT`] decisions back, and twice the window of documents more. A crash of
-//! the program alone loses less than a batch, which has fewer. Notes that are not followed by a document may be lost in
-//! a crash. The index has not changed since, so those documents are decided on again as before, unless one that they
-//! are similar to expired in between.
+//! the program alone loses less than a batch, which has fewer. Notes that no document follows are left with the operating
+//! system, so a power failure may lose them. The index has not changed since, so those documents are decided on again as
+//! before, unless one that they are similar to expired in between.
 //!
 //! Where the same id with the same text was decided on more than once within those bounds, it may be unclear where a
 //! repetition begins, or whether it is one at all: a page may be crawled again just after a crash. While this is

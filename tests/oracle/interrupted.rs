@@ -223,6 +223,42 @@ fn what_arrives_is_the_same_however_often_it_is_killed_and_compacted() {
     }
 }
 
+/// A process that is killed twice, the second time when it was fed from further back: what it had decided before the first time is
+/// repeated, also where no document passed after it.
+#[test]
+fn killed_after_duplicates_and_later_fed_from_before_them() {
+    let plan = plan();
+    let folder = tempfile::tempdir().unwrap();
+    let (path, left) = (folder.path().join("index"), folder.path().join("left"));
+    let mut ends_with_duplicates = 0;
+    for (number, limits) in all_limits().into_iter().enumerate() {
+        for seed in 0..3 {
+            let lines = stream(11_000 + 100 * number as u64 + seed, 40, false);
+            let expected = plainly(&lines, limits);
+            let sync = [Sync::Off, Sync::Batch, Sync::Always][seed as usize];
+            for killed in (1..lines.len()).filter(|&killed| expected[killed - 1].is_some()) {
+                ends_with_duplicates += 1;
+                _ = fs::remove_file(&path);
+                let mut decided = Vec::new();
+                for run in [0..killed, killed..lines.len()] {
+                    let mut index = open(&path, &plan, limits, sync);
+                    decided.extend(lines[run].iter().map(|line| decide(&mut index, line)));
+                    index.commit().unwrap();
+                    // What is there if the process is killed now.
+                    fs::copy(&path, &left).unwrap();
+                    drop(index);
+                    fs::copy(&left, &path).unwrap();
+                }
+                assert_eq!(decided, expected);
+                let mut index = open(&left, &plan, limits, sync);
+                let again: Vec<Fate> = lines.iter().map(|line| decide(&mut index, line)).collect();
+                assert_eq!(again, expected, "{limits:?}, seed {seed}, killed after {killed}");
+            }
+        }
+    }
+    assert!(ends_with_duplicates > 100, "{ends_with_duplicates}");
+}
+
 /// After a run that ended by itself nothing is a repetition: the same document may come again.
 #[test]
 fn what_comes_after_the_end_of_a_run_is_decided_anew() {
