@@ -99,6 +99,8 @@ pub struct Outcome {
     pub link: Option<Link>,
     /// The root of the repository that the check ran in. Reports for code hosting services give paths relative to it.
     pub root: Option<PathBuf>,
+    /// Whether only what is [new](super::Request::since) was looked for.
+    pub is_since: bool,
 }
 
 impl Outcome {
@@ -152,7 +154,7 @@ impl Outcome {
             "{}, {}: {}",
             counted(self.pages as u64, "page"),
             counted(self.words as u64, "word"),
-            counted((self.findings.len() - accepted) as u64, "copy")
+            counted((self.findings.len() - accepted) as u64, if self.is_since { "new copy" } else { "copy" })
         );
         let by_grade = self.by_grade();
         if accepted < self.findings.len() && !by_grade.is_empty() {
