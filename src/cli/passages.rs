@@ -15,7 +15,7 @@ use super::terminal::{Terminal, bytes, count, counted};
 use neardups::Error;
 use neardups::clean::{Cleaned, CutReport};
 use neardups::hash;
-use neardups::passages::{self, CutCounts, DocumentPairs, PassageCounts, PassageOptions};
+use neardups::passages::{self, CutCounts, DocumentPairs, Passage, PassageCounts, PassageOptions};
 use neardups::report::PassageLines;
 use neardups::similarity::Threshold;
 use neardups::source::{self, Input, ReadOptions, Source};
@@ -215,16 +215,24 @@ fn find_passages(
     input::warn_of_ids(terminal, found.ids_repeat(), fields);
     let (mut out, mut records) = (PassageLines::new(WholeLines::new()), 0);
     let mut pairs = DocumentPairs::new(found.counts().references as usize);
-    let result = found.for_each(input, side(reference), terminal, |passage| match emit {
-        Emit::Pairs => pairs.add(passage, |pair| {
-            records += 1;
-            out.pair(pair)
+    let result = match emit {
+        Emit::Pairs => found.for_each(input, side(reference), terminal, |passage| {
+            pairs.add(passage, |pair| {
+                records += 1;
+                out.pair(pair)
+            })
         }),
         _ => {
-            records += 1;
-            out.passage(passage)
+            let add = |(lines, count): &mut (PassageLines<Vec<u8>>, u64), passage: &Passage<'_>| {
+                *count += 1;
+                lines.passage(passage)
+            };
+            found.for_each_chunk(input, side(reference), terminal, add, |(lines, count)| {
+                records += count;
+                out.append(&lines)
+            })
         }
-    });
+    };
     let result = result.and_then(|()| {
         pairs.finish(|pair| {
             records += 1;

@@ -9,7 +9,7 @@
 //! ```
 
 use super::cutting::PassageOptions;
-use super::locate::{Documents, Located, Locator, Sought};
+use super::locate::{Documents, Landmarks, Located, Locator, Sought};
 use super::near::Near;
 use super::reading::{PassageCounts, Search};
 use super::reduced::{most_in, too_many};
@@ -19,9 +19,12 @@ use crate::kernel::bytes;
 use crate::postings::{Buffer, Stored};
 use crate::run::batches::Side;
 use crate::run::observer::Observer;
+use crate::run::ordered::{self, Room, thread_pool};
 use crate::run::places::At;
 use crate::similarity::Similarity;
 use crate::source::Source;
+use rayon::ThreadPool;
+use rayon::slice::ParallelSliceMut;
 use std::collections::BTreeSet;
 use std::iter;
 use std::ops::Range;
@@ -176,11 +179,53 @@ pub struct Passages {
     changed: BTreeSet<u32>,
 }
 
-/// What a place takes while it is located: sought and found, and its share of what is around it.
-const BYTES_A_PLACE: u64 = 48;
+/// What a place takes while it is located: sought and found, and its share of what is kept of its passage.
+const BYTES_A_PLACE: u64 = 40;
 
 /// The number of places that are located in a reading at least.
 const MIN_PLACES: usize = 1 << 10;
+
+/// Passages that were located.
+struct Portion {
+    range: Range<usize>,
+    /// The places of each passage begin here.
+    firsts: Vec<u32>,
+    places: Vec<Located>,
+    /// Where the text of each passage begins; `None` if its document has changed.
+    texts_at: Vec<Option<u64>>,
+    texts: Stored,
+    landmarks: Landmarks,
+}
+
+impl Portion {
+    /// The length of the text of a passage, in bytes. Passages are numbered from the first one of the portion.
+    fn text_length(&self, number: usize) -> usize {
+        let Located { start, end, .. } = self.places[self.firsts[number] as usize];
+        (end - start) as usize
+    }
+
+    /// The number of places of a passage that are reported at most.
+    fn count(&self, number: usize) -> usize {
+        let end = self.firsts.get(number + 1).map_or(self.places.len(), |&first| first as usize);
+        end - self.firsts[number] as usize
+    }
+
+    /// The next passages from one on that are passed on together, and about how many bytes they take as lines.
+    fn chunk_from(&self, first: usize) -> Option<(Range<usize>, u64)> {
+        let (mut end, mut bytes) = (first, 0);
+        while end < self.firsts.len() && bytes < BYTES_AT_ONCE {
+            bytes += (128 + self.text_length(end) + 96 * self.count(end)) as u64;
+            end += 1;
+        }
+        (end > first).then_some((first..end, bytes))
+    }
+}
+
+/// So many bytes of lines are made at once on a thread, unless one line has more.
+const BYTES_AT_ONCE: u64 = if cfg!(test) { 1 << 9 } else { 1 << 16 };
+
+/// So many times that wait for each thread to be passed on.
+const WAITING: usize = 4;
 
 impl Passages {
     /// Their number.
@@ -215,7 +260,8 @@ impl Passages {
     /// Those of `each`, a source fails as a whole, or a temporary file cannot be written.
     ///
     /// # Cost
-    /// A reading for as many places as fit half of the memory, 48 bytes each. Only documents with places are cut into tokens.
+    /// A reading for as many places as fit half of the memory, 40 bytes each. Only documents with places are cut into tokens. `each` is
+    /// called by this thread alone: for many passages [`for_each_chunk`](Self::for_each_chunk) is faster.
     pub fn for_each(
         &mut self,
         source: &mut dyn Source,
@@ -223,7 +269,58 @@ impl Passages {
         observer: &dyn Observer,
         mut each: impl FnMut(&Passage<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut sources = Side::both(source, reference);
+        self.portions(source, reference, observer, |passages, portion| {
+            passages.each(portion, 0..portion.firsts.len(), &mut Buffer::default(), &mut each)
+        })
+    }
+
+    /// As [`for_each`](Self::for_each), on all threads of the [options](PassageOptions::threads): what `add` makes of some consecutive passages
+    /// is passed to `take`, in their order.
+    ///
+    /// # Errors
+    /// Those of `add` and `take`, a source fails as a whole, or a temporary file cannot be written.
+    ///
+    /// # Cost
+    /// As for [`for_each`](Self::for_each). What is made of the passages of some 64 KiB, or of one passage, waits for `take`, four times for
+    /// each thread, as long as that is no more than a sixteenth of the memory.
+    pub fn for_each_chunk<T: Default + Send>(
+        &mut self,
+        source: &mut dyn Source,
+        reference: Option<&mut dyn Source>,
+        observer: &dyn Observer,
+        add: impl Fn(&mut T, &Passage<'_>) -> Result<(), Error> + Sync,
+        mut take: impl FnMut(T) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let threads = self.options.words().workers();
+        let room = Room { pieces: WAITING * threads, bytes: self.options.memory / 16 };
+        self.portions(source, reference, observer, |passages, portion| {
+            let mut next = 0;
+            let chunks = || {
+                let chunk = portion.chunk_from(next)?;
+                next = chunk.0.end;
+                Some(chunk)
+            };
+            let worker = || {
+                let mut buffer = Buffer::default();
+                let add = &add;
+                move |(chunk, _): (Range<usize>, u64)| {
+                    let mut made = T::default();
+                    passages.each(portion, chunk, &mut buffer, &mut |passage| add(&mut made, passage)).map(|()| made)
+                }
+            };
+            ordered::map(threads, room, chunks, |&(_, bytes)| bytes, worker, |made| take(made?))
+        })
+    }
+
+    /// Locates the passages, and passes them on in portions that fit the memory.
+    fn portions(
+        &mut self,
+        source: &mut dyn Source,
+        reference: Option<&mut dyn Source>,
+        observer: &dyn Observer,
+        mut each: impl FnMut(&Self, &Portion) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (mut sources, pool) = (Side::both(source, reference), thread_pool(self.options.words().workers())?);
         let most_places = (self.options.memory / 2 / BYTES_A_PLACE).clamp(MIN_PLACES as u64, 1 << 30);
         let mut first = 0;
         while first < self.found.len() {
@@ -232,40 +329,45 @@ impl Passages {
                 places += self.found.places(end);
                 end += 1;
             }
-            self.portion(first..end, &mut sources, observer, &mut each)?;
+            let portion = self.located(first..end, places as usize, &mut sources, observer, &pool)?;
+            each(self, &portion)?;
             first = end;
         }
         Ok(())
     }
 
-    /// Locates some passages, and passes them on.
-    fn portion(
+    /// Locates some passages, with so many places.
+    fn located(
         &mut self,
         range: Range<usize>,
+        count: usize,
         sources: &mut [Side<'_>],
         observer: &dyn Observer,
-        each: &mut impl FnMut(&Passage<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let (mut sought, mut firsts) = (Vec::new(), Vec::new());
-        self.found.for_each(range.clone(), |repeat| {
+        pool: &ThreadPool,
+    ) -> Result<Portion, Error> {
+        let (mut sought, mut firsts) = (Vec::with_capacity(count), Vec::with_capacity(range.len()));
+        self.found.for_each(range.clone(), &mut Buffer::default(), |repeat| {
             firsts.push(sought.len() as u32);
             for FoundPlace { at, tokens, .. } in repeat.places() {
                 sought.push(Sought { at, tokens, target: sought.len() as u32 });
             }
             Ok(())
         })?;
-        let (mut located, mut places) = (vec![Located::default(); sought.len()], vec![None; firsts.len()]);
-        sought.sort_unstable_by_key(|sought| (sought.at, sought.target));
+        let (mut places, mut texts_at) = (vec![Located::default(); sought.len()], vec![None; firsts.len()]);
+        pool.install(|| sought.par_sort_unstable_by_key(|sought| (sought.at, sought.target)));
+        let mut is_first = vec![0u64; sought.len().div_ceil(64)];
+        firsts.iter().for_each(|&first| is_first[(first / 64) as usize] |= 1 << (first % 64));
+        let is_first = |target: u32| is_first[(target / 64) as usize] >> (target % 64) & 1 == 1;
         let mut texts = Stored::new("texts of passages", self.options.memory / 16, self.options.temp_dir.as_deref());
         let locator = Locator { documents: &self.documents, options: &self.options, observer };
-        let with_text = |target| firsts.binary_search(&target).is_ok();
-        let changed = locator.locate(sources, &sought, with_text, &mut self.changed, |part| {
+        let changed = locator.locate(sources, &sought, is_first, &mut self.changed, |part| {
             let mut text = part.texts.as_str();
             for (target, place) in part.places {
-                located[target as usize] = place;
-                if let Ok(number) = firsts.binary_search(&target) {
+                places[target as usize] = place;
+                if is_first(target) {
+                    let number = firsts.partition_point(|&first| first < target);
                     let (own, rest) = text.split_at((place.end - place.start) as usize);
-                    places[number] = Some(texts.len());
+                    texts_at[number] = Some(texts.len());
                     texts.append(&words_of(own.as_bytes()))?;
                     text = rest;
                 }
@@ -275,28 +377,41 @@ impl Passages {
         drop(sought);
         self.counts.failed += changed;
         self.counts.spilled += texts.bytes_spilled();
-        let (mut number, mut next, mut buffer) = (0, 0, Buffer::default());
-        let (documents, ids_repeat, id) = (&self.documents, self.ids_repeat, range.start as u64 + 1);
-        self.found.for_each(range, |repeat| {
-            let kept = repeat.kept();
-            let located = &located[next..next + kept];
-            (number, next) = (number + 1, next + kept);
+        Ok(Portion { range, firsts, places, texts_at, texts, landmarks: self.documents.landmarks() })
+    }
+
+    /// Passes on some passages of a portion, numbered from its first one.
+    fn each(
+        &self,
+        portion: &Portion,
+        some: Range<usize>,
+        buffer: &mut Buffer,
+        each: &mut impl FnMut(&Passage<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (documents, ids_repeat) = (&self.documents, self.ids_repeat);
+        let (mut number, mut words_of_text) = (some.start, Buffer::default());
+        let all = portion.range.start + some.start..portion.range.start + some.end;
+        self.found.for_each(all, buffer, |repeat| {
+            let now = number;
+            number += 1;
             // Without its text the passage is not reported: the document has changed.
-            let Some(at) = places[number - 1] else { return Ok(()) };
-            let length = (located[0].end - located[0].start) as usize;
-            let words = texts.read(at..at + length.div_ceil(8) as u64, &mut buffer)?;
+            let Some(at) = portion.texts_at[now] else { return Ok(()) };
+            let first = portion.firsts[now] as usize;
+            let located = &portion.places[first..first + repeat.kept()];
+            let length = portion.text_length(now);
+            let words = portion.texts.read(at..at + length.div_ceil(8) as u64, &mut words_of_text)?;
             let bytes = bytes::of_words(words);
             let text = std::str::from_utf8(&bytes[..length]).expect("it was text");
             let places = repeat.places().zip(located).filter(|(_, located)| located.line > 0);
             let places = places.map(|(FoundPlace { at, tokens, matched }, &Located { start, end, line })| {
                 let similarity = Similarity::ratio(2 * u64::from(matched), repeat.tokens + u64::from(tokens));
-                let document = documents.number_at(at);
+                let document = portion.landmarks.number_at(documents, at);
                 let (id, place) = (documents.id(document), ids_repeat.then(|| documents.place(document)));
                 let (start, end, line) = (start as usize, end as usize, line as usize);
                 PassagePlace { id, place, document: document as usize, start, end, line, similarity }
             });
-            let (words, count) = (repeat.size, repeat.count);
-            each(&Passage { id: id + number as u64 - 1, words, count, places: places.collect(), text })
+            let (id, words, count) = ((portion.range.start + now) as u64 + 1, repeat.size, repeat.count);
+            each(&Passage { id, words, count, places: places.collect(), text })
         })
     }
 }
@@ -524,15 +639,30 @@ mod tests {
         };
         let mut reference = side(&mut reference);
         let mut passages = find_passages(&mut source, as_source(&mut reference), options, &()).unwrap();
+        let row = |passage: &Passage<'_>| -> Row {
+            let places = passage.places.iter().map(|place| (place.document, place.start, place.end, place.line));
+            (passage.words, passage.count, places.collect(), passage.text.to_string())
+        };
         let mut rows = Vec::new();
         passages
             .for_each(&mut source, as_source(&mut reference), &(), |passage| {
                 assert_eq!(passage.id, rows.len() as u64 + 1);
-                let places = passage.places.iter().map(|place| (place.document, place.start, place.end, place.line));
-                rows.push((passage.words, passage.count, places.collect(), passage.text.to_string()));
+                rows.push(row(passage));
                 Ok(())
             })
             .unwrap();
+        let mut in_chunks = Vec::new();
+        let add = |chunk: &mut Vec<(u64, Row)>, passage: &Passage<'_>| {
+            chunk.push((passage.id, row(passage)));
+            Ok(())
+        };
+        let mut take = |chunk: Vec<(u64, Row)>| {
+            assert!(!chunk.is_empty());
+            in_chunks.extend(chunk);
+            Ok(())
+        };
+        passages.for_each_chunk(&mut source, as_source(&mut reference), &(), add, &mut take).unwrap();
+        assert!(in_chunks.into_iter().eq((1..).zip(rows.iter().cloned())));
         let mut spans = find_spans(&mut source, as_source(&mut reference), options, &()).unwrap();
         let mut ranges = Ranges::new();
         spans
@@ -616,6 +746,39 @@ mod tests {
         };
         passages.for_each(&mut source, None, &(), each).unwrap();
         assert_eq!((places, passages.counts().failed), (vec![0, 2], 1));
+    }
+
+    /// An error of either function ends it, with what was passed on before.
+    #[test]
+    fn an_error_ends_chunks() {
+        let paragraph = |name: usize| (0..60).map(|n| format!("word{n}of{name} ")).collect::<String>();
+        let texts: Vec<(String, String)> = (0..200).map(|n| (format!("d{n}"), paragraph(n / 2))).collect();
+        for threads in [1, 3] {
+            let mut source = Listed::new(texts.iter().map(|(id, text)| (id.as_str(), text.as_str())));
+            let options = PassageOptions { threads, ..PassageOptions::default() };
+            let mut passages = find_passages(&mut source, None, &options, &()).unwrap();
+            assert_eq!(passages.len(), 100);
+            let stop = |at: u64| Err(Error::Empty(at.to_string()));
+            let numbered = |chunk: &mut Vec<u64>, passage: &Passage<'_>| {
+                chunk.push(passage.id);
+                Ok(())
+            };
+            let mut taken = Vec::new();
+            let add = |chunk: &mut Vec<u64>, passage: &Passage<'_>| match passage.id {
+                70 => stop(70),
+                _ => numbered(chunk, passage),
+            };
+            let take = |chunk: Vec<u64>| {
+                taken.extend(chunk);
+                Ok(())
+            };
+            let error = passages.for_each_chunk(&mut source, None, &(), add, take).unwrap_err();
+            assert_eq!(error.to_string(), stop(70).unwrap_err().to_string());
+            assert!(taken.len() < 70 && taken.iter().copied().eq(1..=taken.len() as u64), "{taken:?}");
+            let take = |chunk: Vec<u64>| if chunk.contains(&50) { stop(50) } else { Ok(()) };
+            let error = passages.for_each_chunk(&mut source, None, &(), numbered, take).unwrap_err();
+            assert_eq!(error.to_string(), stop(50).unwrap_err().to_string());
+        }
     }
 
     /// What is read in several portions, because it has many places, is one problem.

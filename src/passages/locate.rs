@@ -112,6 +112,11 @@ impl Documents {
         self.starts.partition_point(|&start| start <= token) as u32 - 1
     }
 
+    /// The first tokens of some documents, by which those of many tokens are found faster.
+    pub fn landmarks(&self) -> Landmarks {
+        Landmarks(self.starts.iter().step_by(APART).copied().collect())
+    }
+
     /// Those of a batch of one side.
     fn of_batch(&self, reference: bool, number: usize) -> Range<u32> {
         let Batches { first: of_batches, end } = &self.sides[usize::from(reference)];
@@ -122,6 +127,21 @@ impl Documents {
     /// Those of one side from a batch on.
     fn since_batch(&self, reference: bool, number: usize) -> Range<u32> {
         self.of_batch(reference, number).start..self.sides[usize::from(reference)].end
+    }
+}
+
+/// The first token of every [`APART`]th document: so few that they stay in a near cache.
+pub(super) struct Landmarks(Vec<u64>);
+
+/// The number of documents from one landmark to the next.
+const APART: usize = if cfg!(test) { 3 } else { 64 };
+
+impl Landmarks {
+    /// The document of a token.
+    pub fn number_at(&self, documents: &Documents, token: u64) -> u32 {
+        let first = (self.0.partition_point(|&start| start <= token) - 1) * APART;
+        let near = &documents.starts[first..documents.starts.len().min(first + APART)];
+        (first + near.partition_point(|&start| start <= token)) as u32 - 1
     }
 }
 

@@ -95,7 +95,7 @@ fn repeats_by(documents: &[&[u64]], selector: Selector, most_places: usize, memo
     let options = FindOptions { most_places, ..FindOptions::default() };
     let found = find(&text, &options, memory, None)?;
     let mut repeats = Vec::new();
-    found.for_each(0..found.len(), |repeat| {
+    found.for_each(0..found.len(), &mut Buffer::default(), |repeat| {
         let place = |FoundPlace { at, .. }| {
             let document = text.number_at(at);
             Place { document, token: (at - text.starts[document]) as usize }
@@ -247,12 +247,12 @@ impl Found {
     pub fn for_each(
         &self,
         range: Range<usize>,
+        buffer: &mut Buffer,
         mut each: impl FnMut(FoundRepeat<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut buffer = Buffer::default();
         for &Entry { at, tokens, places, .. } in &self.index[range] {
             let length = HEAD + places as usize * words_a_place(self.is_near);
-            let words = self.words.read(at..at + length as u64, &mut buffer)?;
+            let words = self.words.read(at..at + length as u64, buffer)?;
             let (head, places) = words.split_at(HEAD);
             let (tokens, is_near) = (u64::from(tokens), self.is_near);
             each(FoundRepeat { tokens, size: head[0], count: head[1], places, is_near })?;
@@ -505,6 +505,9 @@ pub(super) fn search_groups<C: Collect>(
     )
 }
 
+/// The number of places of a k-gram from which on several threads sort them: few have so many, and one can have most of them.
+const MANY: usize = if cfg!(test) { 1 << 6 } else { 1 << 14 };
+
 /// The search for the repeats whose first window selects one k-gram.
 struct Search<'s, 't, C> {
     text: &'s Text,
@@ -548,9 +551,19 @@ impl<C: Collect> Search<'_, '_, C> {
     /// The repeats that begin `depth` tokens before these places. Each has the number of its branch to the left.
     fn follow(&mut self, depth: u64, places: &mut [(u32, u32)]) -> Result<(), Error> {
         let Search { text, options, collect, read } = self;
-        places.sort_unstable_by(|a, b| text.compare_right(a.0, b.0).then(a.0.cmp(&b.0)));
+        let compare = |a: &(u32, u32), b: &(u32, u32)| text.compare_right(a.0, b.0).then(a.0.cmp(&b.0));
         // No document has more tokens.
-        let common: Vec<u32> = places.windows(2).map(|pair| text.right_common(pair[0].0, pair[1].0) as u32).collect();
+        let common = |pair: &[(u32, u32)]| text.right_common(pair[0].0, pair[1].0) as u32;
+        let common: Vec<u32> = match places.len() {
+            MANY.. => {
+                places.par_sort_unstable_by(compare);
+                places.par_windows(2).map(common).collect()
+            }
+            _ => {
+                places.sort_unstable_by(compare);
+                places.windows(2).map(common).collect()
+            }
+        };
         let sum_up = |counts: &dyn Fn(usize) -> bool| {
             let sums = (0..places.len()).scan(0u32, |sum, at| {
                 *sum += u32::from(counts(at));

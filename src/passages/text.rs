@@ -12,6 +12,7 @@ use super::modular::{Beginnings, Powers};
 use super::selected_by_windows;
 use crate::error::Error;
 use crate::hash::{mix, shingle_hashes};
+use crate::kernel::fetch::fetch;
 use crate::postings::{Buffer, Cached, Sorter, Stored};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -125,6 +126,12 @@ const WORDS: usize = 5;
 /// The number of selected anchors that are looked at together.
 const AT_ONCE: u64 = 1 << 16;
 
+/// The number of these that one thread looks at.
+const TOGETHER: usize = 1 << 10;
+
+/// How many anchors ahead their entries are prefetched.
+const AHEAD: usize = 8;
+
 /// Documents that are being added.
 pub(super) struct Builder {
     selector: Selector,
@@ -191,9 +198,13 @@ impl Builder {
         for first in (0..self.selected.len()).step_by(AT_ONCE as usize * WORDS) {
             let end = self.selected.len().min(first + AT_ONCE * WORDS as u64);
             let selected = self.selected.read(first..end, &mut buffer)?.as_chunks::<WORDS>().0;
-            let numbers: Vec<Option<u32>> = selected.par_iter().map(|anchor| grams.number(anchor[0])).collect();
-            for (&[_, hash, at, packed, halves], number) in selected.iter().zip(numbers) {
-                let Some(number) = number else { continue };
+            let numbers: Vec<Option<u32>> =
+                selected.par_chunks(TOGETHER).flat_map_iter(|anchors| grams.numbers(anchors)).collect();
+            for (place, &[_, hash, at, packed, halves]) in selected.iter().enumerate() {
+                if let Some(Some(later)) = numbers.get(place + AHEAD) {
+                    fetch(&groups, *later as usize);
+                }
+                let Some(number) = numbers[place] else { continue };
                 let slot = match &mut groups[number as usize] {
                     group if *group == NO_GROUP => {
                         *group = counts.len() as u32;
@@ -300,6 +311,19 @@ impl Grams {
         grams.iter().for_each(|gram| starts[(gram >> shift) as usize + 1] += 1);
         (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
         Grams { grams, starts, shift }
+    }
+
+    /// The numbers of the k-grams of some anchors, in their order.
+    fn numbers<'a>(&'a self, anchors: &'a [[u64; WORDS]]) -> impl Iterator<Item = Option<u32>> + 'a {
+        (0..anchors.len()).map(|place| {
+            if let Some([gram, ..]) = anchors.get(place + 2 * AHEAD) {
+                fetch(&self.starts, (gram >> self.shift) as usize);
+            }
+            if let Some([gram, ..]) = anchors.get(place + AHEAD) {
+                fetch(&self.grams, self.starts[(gram >> self.shift) as usize] as usize);
+            }
+            self.number(anchors[place][0])
+        })
     }
 
     fn number(&self, gram: u64) -> Option<u32> {

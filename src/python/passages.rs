@@ -8,8 +8,8 @@ use super::worker::{self, Watch};
 use crate::clean::{self, CleanOptions};
 use crate::cli::call::{self, ContainEmit, PassageEmit, Search};
 use crate::passages::{
-    ContainOptions, ContainmentVerdict, DocumentPairs, PassageCounts, PassageOptions, ShortDocuments, find_contained,
-    find_coverages, find_passages, find_spans, find_uncontained,
+    ContainOptions, ContainmentVerdict, DocumentPairs, Passage, PassageCounts, PassageOptions, ShortDocuments,
+    find_contained, find_coverages, find_passages, find_spans, find_uncontained,
 };
 use crate::report::PassageLines;
 use crate::report::table::{Ids, Records as Table};
@@ -114,10 +114,11 @@ fn find(
         ids_repeat = found.ids_repeat();
         let mut pairs = DocumentPairs::new(found.counts().references as usize);
         sides.with(|source, reference| {
-            found.for_each(source, reference, watch, |passage| match search.emit {
-                PassageEmit::Pairs => pairs.add(passage, |pair| out.pair(pair)),
-                _ => out.passage(passage),
-            })
+            if search.emit == PassageEmit::Pairs {
+                return found.for_each(source, reference, watch, |passage| pairs.add(passage, |pair| out.pair(pair)));
+            }
+            let add = |lines: &mut PassageLines<Vec<u8>>, passage: &Passage<'_>| lines.passage(passage);
+            found.for_each_chunk(source, reference, watch, add, |lines| out.append(&lines))
         })?;
         pairs.finish(|pair| out.pair(pair))?;
     }

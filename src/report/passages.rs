@@ -157,6 +157,12 @@ pub struct PassageLines<W: Write> {
     line: Vec<u8>,
 }
 
+impl Default for PassageLines<Vec<u8>> {
+    fn default() -> Self {
+        PassageLines::new(Vec::new())
+    }
+}
+
 impl<W: Write> PassageLines<W> {
     /// A writer. `out` should be buffered.
     pub fn new(out: W) -> Self {
@@ -171,6 +177,14 @@ impl<W: Write> PassageLines<W> {
         let &Passage { id, words, count, ref places, text } = passage;
         let places = places.iter().map(Place::from).collect();
         write_line(&mut self.out, &Record::Passage { id, words, count, places, text })
+    }
+
+    /// Writes the records of another writer.
+    ///
+    /// # Errors
+    /// As for [`passage`](Self::passage).
+    pub fn append(&mut self, other: &PassageLines<Vec<u8>>) -> Result<(), Error> {
+        self.out.write_all(&other.out).map_err(cannot_write)
     }
 
     /// Writes one `spans` record.

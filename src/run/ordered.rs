@@ -61,7 +61,6 @@ pub(crate) struct Room {
 ///
 /// # Panics
 /// Continues a panic of `next` or of a worker, in the place of its result.
-#[cfg(any(feature = "report", test))]
 pub(crate) fn map<I: Send, T: Send, E, W: FnMut(I) -> T + Send>(
     threads: usize,
     room: Room,
