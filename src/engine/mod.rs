@@ -44,6 +44,7 @@ mod names;
 mod portions;
 mod read;
 mod request;
+mod rows;
 mod sample;
 mod scan;
 mod sets;
