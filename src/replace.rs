@@ -11,7 +11,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process;
 use std::time::{SystemTime, UNIX_EPOCH};
 use xxhash_rust::xxh3::xxh3_64;
@@ -192,13 +192,23 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many levels of symbolic links"))
 }
 
-/// The location of a path of which only the beginning may exist: absolute, and without symbolic links in what exists.
-/// `None` if it cannot be determined.
+/// The location of a path of which only the beginning may exist, once the folders that are missing are made: absolute, without `..`, and
+/// without symbolic links in what exists. `None` if it cannot be determined.
 pub fn resolve_existing(path: &Path) -> Option<PathBuf> {
     let absolute = std::path::absolute(path).ok()?;
-    let (exists, real) = absolute.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)))?;
-    let missing = absolute.strip_prefix(exists).ok()?;
-    Some(if missing.as_os_str().is_empty() { real } else { real.join(missing) })
+    let (exists, mut place) = absolute.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)))?;
+    for component in absolute.strip_prefix(exists).ok()?.components() {
+        match component {
+            // Out of a folder that is missing, and is then no link.
+            Component::ParentDir => _ = place.pop(),
+            name => {
+                place.push(name);
+                // What comes after `..` may exist.
+                place = place.canonicalize().unwrap_or(place);
+            }
+        }
+    }
+    Some(place)
 }
 
 /// Whether a path may be a symbolic link, for [`open_regular`].
@@ -496,6 +506,32 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+    #[test]
+    fn what_does_not_exist_is_where_it_will_be() {
+        let folder = folder();
+        let base = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(base.join("docs/old")).unwrap();
+        symlink("docs/old", base.join("link")).unwrap();
+        let cases = [
+            ("docs", "docs"),
+            ("docs/new/x", "docs/new/x"),
+            ("docs/../docs/x", "docs/x"),
+            // Through folders that are made first.
+            ("gone1/../docs", "docs"),
+            ("gone2/../docs/x", "docs/x"),
+            ("gone3/further/../../docs/old/../x", "docs/x"),
+            ("gone4/../link/x", "docs/old/x"),
+            ("gone5/../link/../x", "docs/x"),
+            ("link/gone/../../x", "docs/x"),
+        ];
+        for (path, place) in cases {
+            let (path, place) = (base.join(path), base.join(place));
+            assert_eq!(resolve_existing(&path), Some(place.clone()), "{path:?}");
+            fs::create_dir_all(&path).unwrap();
+            assert_eq!(path.canonicalize().unwrap(), place, "{path:?}");
+        }
+    }
 
     fn folder() -> tempfile::TempDir {
         tempfile::tempdir().unwrap()
