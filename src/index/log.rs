@@ -62,8 +62,10 @@ pub(super) struct Log {
     buffer: Vec<u8>,
     /// Notes that are not in a frame yet.
     notes: Vec<u64>,
-    /// Whether anything but notes and marks was added since everything was on the disk.
+    /// Whether anything but decisions and [`SYNCED`] frames was added since everything was on the disk.
     is_due: bool,
+    /// Whether the disk has refused what was written: the operating system reports that once, and later as written.
+    has_failed: bool,
     /// The [digest](digest_after) of all frames.
     digest: u64,
     /// How records are read again.
@@ -96,8 +98,8 @@ pub(super) struct Aside {
 /// The maximum size of the buffers between two documents, in bytes.
 const MOST_BUFFERED: usize = 1 << 20;
 
-/// The maximum number of bytes of notes that are left with the operating system.
-const MOST_UNSYNCED: u64 = 1 << 20;
+/// The maximum number of bytes of notes that commits to the disk leave with the operating system.
+const MAX_UNSYNCED_NOTES: u64 = 1 << 20;
 
 /// The size of the head of a frame.
 const HEAD: usize = 8;
@@ -134,6 +136,7 @@ impl Log {
             buffer: Vec::new(),
             notes: Vec::new(),
             is_due: false,
+            has_failed: false,
             digest: 0,
             reads: Reads::default(),
             aside: None,
@@ -372,7 +375,7 @@ impl Log {
         self.frame(|out| out.extend_from_slice(entry)).expect("it was a frame before")
     }
 
-    /// Adds the decision on a document. It changes nothing, and need not be on the disk before something that does.
+    /// Adds the decision on a document. It changes nothing, so it only has to reach the disk with the next entry that does.
     pub fn note(&mut self, past: Past) {
         self.notes.extend(past.words());
         if self.notes.len() >= NOTES {
@@ -468,12 +471,11 @@ impl Log {
             self.begin();
             self.frame_notes();
         }
-        let to_disk = to_disk && (self.is_due || self.len() > self.synced + MOST_UNSYNCED);
+        let to_disk = to_disk && (self.is_due || self.len() > self.synced + MAX_UNSYNCED_NOTES);
         let Some((file, path)) = &mut self.file else { return Ok(()) };
         if self.pending.is_empty() && !to_disk {
             return Ok(());
         }
-        let failed = |error| Error::io(format!("cannot write the index {}", path.display()), error);
         if let Some(aside) = &mut self.aside {
             aside
                 .file
@@ -492,8 +494,19 @@ impl Log {
                  feed it again, with the index in one place",
             ));
         }
-        let synced = |file: &mut File| if to_disk { file.sync_data() } else { Ok(()) };
-        if let Err(error) = file.write_all(&self.pending).and_then(|()| synced(file)) {
+        self.write_pending(to_disk)
+    }
+
+    fn write_pending(&mut self, to_disk: bool) -> Result<(), Error> {
+        let Some((file, path)) = &mut self.file else { return Ok(()) };
+        let failed = |error| Error::io(format!("cannot write the index {}", path.display()), error);
+        if self.has_failed {
+            return Err(failed(io::Error::other("an earlier write did not reach the disk")));
+        }
+        let written = file.write_all(&self.pending);
+        let synced = if to_disk && written.is_ok() { file.sync_data() } else { Ok(()) };
+        self.has_failed = synced.is_err();
+        if let Err(error) = written.and(synced) {
             // Anything written of it is written again later.
             _ = file.set_len(self.written).and_then(|()| file.seek(SeekFrom::Start(self.written)));
             return Err(failed(error));
@@ -606,9 +619,9 @@ mod tests {
             log.commit(true).unwrap();
             committed += 1;
             assert_eq!((log.written(), log.bytes_pending()), (log.file().unwrap().metadata().unwrap().len(), 0));
-            assert!(log.written() >= begin + 16 * committed && log.written() <= begin + MOST_UNSYNCED + 64);
+            assert!(log.written() >= begin + 16 * committed && log.written() <= begin + MAX_UNSYNCED_NOTES + 64);
         }
-        assert!(log.synced > begin + MOST_UNSYNCED && log.synced == log.written());
+        assert!(log.synced > begin + MAX_UNSYNCED_NOTES && log.synced == log.written());
         // Before anything else is written, that is marked; and with what changes the index, notes before it are on the disk.
         log.note(Past { name: NO_PLACE | 5, original: Some(begin) });
         log.commit(true).unwrap();
@@ -616,9 +629,31 @@ mod tests {
         log.remove(&[begin]);
         log.commit(true).unwrap();
         assert_eq!(log.synced, log.written());
-        // The same at the end of a stream that was interrupted.
+        // The same at the end of a stream that was interrupted, and in each batch with `Sync::Always`.
         log.note(Past { name: NO_PLACE | 5, original: Some(begin) });
         log.sync().unwrap();
         assert_eq!(log.synced, log.written());
+    }
+
+    /// What the disk refused is reported as written by the next sync: nothing may rely on that.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn nothing_is_written_after_the_disk_has_failed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = log(folder.path());
+        let (written, path) = (log.written(), folder.path().join("index"));
+        // A pipe takes bytes and cannot be synced.
+        let (reader, writer) = io::pipe().unwrap();
+        let file = std::mem::replace(&mut log.file.as_mut().unwrap().0, File::from(std::os::fd::OwnedFd::from(writer)));
+        assert!(file.sync_data().is_ok());
+        log.remove(&[written]);
+        let error = log.write_pending(true).unwrap_err().to_string();
+        drop(reader);
+        log.file.as_mut().unwrap().0 = file;
+        for result in [log.commit(true), log.commit(false), log.sync(), log.seal()] {
+            let again = result.unwrap_err().to_string();
+            assert!(again.contains("an earlier write did not reach the disk") && again != error, "{error}; {again}");
+        }
+        assert_eq!((log.written(), fs::metadata(&path).unwrap().len()), (written, written));
     }
 }

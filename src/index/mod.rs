@@ -854,7 +854,11 @@ impl Index {
     pub fn commit(&mut self) -> Result<(), Error> {
         match self.mode {
             Mode::Query | Mode::Nearest(_) => Ok(()),
-            Mode::Filter | Mode::Add => self.log.commit(self.sync != Sync::Off),
+            Mode::Filter | Mode::Add => match self.sync {
+                Sync::Off => self.log.commit(false),
+                Sync::Batch => self.log.commit(true),
+                Sync::Always => self.log.sync(),
+            },
         }
     }
 

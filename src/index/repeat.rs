@@ -18,8 +18,9 @@
 //!
 //! Bounds: a repetition may begin [`DECISIONS_KEPT`] decisions back, and twice the window of documents more. A crash of
 //! the program alone loses less than a batch, which has fewer. Notes that no document follows are left with the operating
-//! system, so a power failure may lose them. The index has not changed since, so those documents are decided on again as
-//! before, unless one that they are similar to expired in between.
+//! system, up to a MiB of them, unless each batch is synced (`Sync::Always`): a power failure may lose them. The index has
+//! not changed since, so those documents are decided on as before if they are fed again at once. Fed again later, one may
+//! pass whose original has expired or left the window by then.
 //!
 //! Where the same id with the same text was decided on more than once within those bounds, it may be unclear where a
 //! repetition begins, or whether it is one at all: a page may be crawled again just after a crash. While this is
