@@ -18,10 +18,11 @@
 //! that no checkpoint names; the next writer removes them, and the file of a checkpoint that was not complete.
 
 use super::entry::NO_PLACE;
-use super::file::sync_folder;
+use super::file::{fault, sync_folder};
 use super::options::Limits;
 use super::repeat::DIGEST;
 use super::retired::hold;
+use crate::error::{Error, IndexFault};
 use crate::replace::{Links, Replacement, open_regular, remove_stale, resolve};
 use serde_json::{Value, json};
 use std::fs::{self, File};
@@ -146,6 +147,19 @@ fn hex(text: &str) -> Option<u64> {
 /// The folder beside an index that holds its tables. Nobody else may write to it.
 pub fn tables_folder(index: &Path) -> PathBuf {
     Checkpoint::of(index).folder
+}
+
+/// The error for an index that is not there.
+pub(super) fn missing(path: &Path) -> Error {
+    let checkpoint = Checkpoint::of(path);
+    let message = match checkpoint.exists() {
+        true => format!(
+            "the file does not exist, but {} is the checkpoint of an index that was here: put the index or a copy of it back",
+            checkpoint.folder().display()
+        ),
+        false => "the file does not exist: check its path".to_string(),
+    };
+    fault(path, IndexFault::Missing, &message)
 }
 
 /// The folder of a checkpoint.

@@ -71,11 +71,6 @@ pub(super) fn is_unfinished(mut file: &File) -> io::Result<bool> {
 const TRIES: usize = 20;
 const BETWEEN_TRIES: Duration = Duration::from_millis(50);
 
-/// The error for an index that is not there.
-pub(super) fn missing(path: &Path) -> Error {
-    fault(path, IndexFault::Missing, "the file does not exist: check its path")
-}
-
 /// Opens a file that no other process has open for writing.
 pub(super) fn lock(path: &Path, options: &mut OpenOptions) -> Result<File, Error> {
     let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);

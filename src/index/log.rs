@@ -1,12 +1,12 @@
 //! The log: records of documents, one after the other, in a file or in memory.
 
-use super::checkpoint::{Checkpoint, Mark};
+use super::checkpoint::{Checkpoint, Mark, missing};
 #[cfg(any(feature = "python", all(test, feature = "clean")))]
 use super::entry::CALL;
 use super::entry::{Document, REMOVED, Reads, Record, SYNCED};
 #[cfg(any(feature = "python", all(test, feature = "clean")))]
 use super::file::append;
-use super::file::{damaged, fault, file_header, is_still_at, is_unfinished, lock, missing, sync_folder};
+use super::file::{damaged, fault, file_header, is_still_at, is_unfinished, lock, sync_folder};
 #[cfg(any(feature = "python", all(test, feature = "clean")))]
 use super::frame::FRAME_OVERHEAD;
 use super::frame::{MAX_RECORD, checked, digest_after, frame_head, length_of};

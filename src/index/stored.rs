@@ -1,8 +1,8 @@
 //! Reading an index: every frame from start to end. Damage is found in linear time.
 
-use super::checkpoint::Checkpoint;
+use super::checkpoint::{Checkpoint, missing};
 use super::entry::{Entry, Reads, SYNCED};
-use super::file::{FORMAT_VERSION, MAGIC, MAX_HEADER, ROOM, damaged, fault, is_unfinished, missing};
+use super::file::{FORMAT_VERSION, MAGIC, MAX_HEADER, ROOM, damaged, fault, is_unfinished};
 use super::frame::{FRAME_OVERHEAD, MAX_RECORD, PIECE, WINDOW, checked, digest_after, length_of};
 use super::moved::{MARK, Moved, Shifts, next_moved_mark, written_at};
 use super::repeat::are_before;
