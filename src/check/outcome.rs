@@ -99,8 +99,8 @@ pub struct Outcome {
     pub link: Option<Link>,
     /// The root of the repository that the check ran in. Reports for code hosting services give paths relative to it.
     pub root: Option<PathBuf>,
-    /// Whether only what is [new](super::Request::since) was looked for.
-    pub is_since: bool,
+    /// Whether `findings` has only those that are [new](super::Request::since).
+    pub only_new: bool,
 }
 
 impl Outcome {
@@ -147,6 +147,11 @@ impl Outcome {
         self.fail_on.least().is_some_and(|least| fails(least) > self.max_findings)
     }
 
+    /// What findings are called where they are counted.
+    pub(super) fn noun(&self) -> &'static str {
+        if self.only_new { "new copy" } else { "copy" }
+    }
+
     /// The counts on one line.
     pub fn summary(&self) -> String {
         let accepted = self.findings.iter().filter(|finding| finding.accepted).count();
@@ -154,7 +159,7 @@ impl Outcome {
             "{}, {}: {}",
             counted(self.pages as u64, "page"),
             counted(self.words as u64, "word"),
-            counted((self.findings.len() - accepted) as u64, if self.is_since { "new copy" } else { "copy" })
+            counted((self.findings.len() - accepted) as u64, self.noun())
         );
         let by_grade = self.by_grade();
         if accepted < self.findings.len() && !by_grade.is_empty() {

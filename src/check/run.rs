@@ -167,7 +167,7 @@ impl Pages<'_> {
             max_findings: request.max_findings,
             link: request.link.clone(),
             root: current_repository(),
-            is_since: changes.is_some(),
+            only_new: changes.is_some(),
         })
     }
 }

@@ -33,7 +33,8 @@ fn document(writer: &mut Writer<Vec<u8>>, outcome: &Outcome) -> io::Result<()> {
         let suite = writer.create_element("testsuite").with_attribute(("name", "dedup check"));
         suite.with_attributes(counts()).write_inner_content(|writer| {
             if findings.is_empty() {
-                let name = format!("no copies among {}", counted(outcome.pages as u64, "page"));
+                let new = if outcome.only_new { "new " } else { "" };
+                let name = format!("no {new}copies among {}", counted(outcome.pages as u64, "page"));
                 writer
                     .create_element("testcase")
                     .with_attributes([("classname", "dedup"), ("name", name.as_str())])

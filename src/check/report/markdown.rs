@@ -62,7 +62,8 @@ pub(super) fn render(outcome: &Outcome) -> String {
 /// The heading, with totals.
 fn head(outcome: &Outcome, number: usize) -> String {
     let all = outcome.unaccepted().count();
-    let total = match counted(all as u64, "copy") {
+    let total = match counted(all as u64, outcome.noun()) {
+        _ if number == 0 && outcome.only_new => "no new copies".to_string(),
         _ if number == 0 => "no copies".to_string(),
         total if number < all => format!("{} of {total}", count(number as u64)),
         total => total,
