@@ -228,8 +228,9 @@ fn find_passages(
                 lines.passage(passage)
             };
             found.for_each_chunk(input, side(reference), terminal, add, |(lines, count)| {
+                out.append(&lines)?;
                 records += count;
-                out.append(&lines)
+                Ok(())
             })
         }
     };

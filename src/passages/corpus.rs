@@ -6,6 +6,7 @@
 //! search   repeats, or the ranges of tokens that are in one                           (repeats.rs)
 //!          and with a similarity what is near                                         (near.rs)
 //! locate   tokens → bytes and lines of the texts, read again     in portions          (locate.rs)
+//! pass on  passages with their places and texts, in order        by chunks, on all threads
 //! ```
 
 use super::cutting::PassageOptions;
@@ -179,11 +180,20 @@ pub struct Passages {
     changed: BTreeSet<u32>,
 }
 
-/// What a place takes while it is located: sought and found, and its share of what is kept of its passage.
-const BYTES_A_PLACE: u64 = 40;
+/// What a place takes while it is located, sought and found, and what is kept of its passage.
+const BYTES_A_PLACE: u64 = 28;
+const BYTES_A_PASSAGE: u64 = 20;
 
-/// The number of places that are located in a reading at least.
-const MIN_PLACES: usize = 1 << 10;
+/// The number of places that are located in a reading at least, and at most.
+const MIN_PLACES: u64 = 1 << 10;
+const MAX_PLACES: u64 = 1 << 30;
+
+/// The memory that parts of temporary files are read into.
+#[derive(Default)]
+struct Buffers {
+    repeats: Buffer,
+    texts: Buffer,
+}
 
 /// Passages that were located.
 struct Portion {
@@ -195,6 +205,8 @@ struct Portion {
     texts_at: Vec<Option<u64>>,
     texts: Stored,
     landmarks: Landmarks,
+    /// The mean length of an id.
+    id_bytes: u64,
 }
 
 impl Portion {
@@ -210,22 +222,22 @@ impl Portion {
         end - self.firsts[number] as usize
     }
 
-    /// The next passages from one on that are passed on together, and about how many bytes they take as lines.
+    /// The next passages from one on that are passed on together, and about how much memory it takes to make lines of them.
     fn chunk_from(&self, first: usize) -> Option<(Range<usize>, u64)> {
         let (mut end, mut bytes) = (first, 0);
-        while end < self.firsts.len() && bytes < BYTES_AT_ONCE {
-            bytes += (128 + self.text_length(end) + 96 * self.count(end)) as u64;
+        while end < self.firsts.len() && bytes < CHUNK_BYTES {
+            bytes += (256 + 2 * self.text_length(end)) as u64 + (256 + self.id_bytes) * self.count(end) as u64;
             end += 1;
         }
         (end > first).then_some((first..end, bytes))
     }
 }
 
-/// So many bytes of lines are made at once on a thread, unless one line has more.
-const BYTES_AT_ONCE: u64 = if cfg!(test) { 1 << 9 } else { 1 << 16 };
+/// The memory that a chunk of passages takes at least, unless it is the last one; one passage may take more.
+const CHUNK_BYTES: u64 = if cfg!(test) { 1 << 11 } else { 1 << 18 };
 
-/// So many times that wait for each thread to be passed on.
-const WAITING: usize = 4;
+/// The number of chunks for each thread between being begun and being taken.
+const CHUNKS_A_THREAD: usize = 4;
 
 impl Passages {
     /// Their number.
@@ -257,10 +269,10 @@ impl Passages {
     /// first. The places of a document that has changed are missing, and passages that begin there: it is a problem, and counted.
     ///
     /// # Errors
-    /// Those of `each`, a source fails as a whole, or a temporary file cannot be written.
+    /// Those of `each`, a source fails as a whole, a temporary file cannot be written, or threads cannot be started.
     ///
     /// # Cost
-    /// A reading for as many places as fit half of the memory, 40 bytes each. Only documents with places are cut into tokens. `each` is
+    /// A reading for as many places as fit half of the memory: 28 bytes each, and 20 for each passage. Only documents with places are cut into tokens. `each` is
     /// called by this thread alone: for many passages [`for_each_chunk`](Self::for_each_chunk) is faster.
     pub fn for_each(
         &mut self,
@@ -270,7 +282,7 @@ impl Passages {
         mut each: impl FnMut(&Passage<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.portions(source, reference, observer, |passages, portion| {
-            passages.each(portion, 0..portion.firsts.len(), &mut Buffer::default(), &mut each)
+            passages.each(portion, 0..portion.firsts.len(), &mut Buffers::default(), &mut each)
         })
     }
 
@@ -278,11 +290,13 @@ impl Passages {
     /// is passed to `take`, in their order.
     ///
     /// # Errors
-    /// Those of `add` and `take`, a source fails as a whole, or a temporary file cannot be written.
+    /// Those of `add` and `take`, a source fails as a whole, a temporary file cannot be written, or threads cannot be started. What `add` made
+    /// of the passages just before the one that it refused is lost. It ends, as by an error, when the observer
+    /// [is stopped](Observer::is_stopped).
     ///
     /// # Cost
-    /// As for [`for_each`](Self::for_each). What is made of the passages of some 64 KiB, or of one passage, waits for `take`, four times for
-    /// each thread, as long as that is no more than a sixteenth of the memory.
+    /// As for [`for_each`](Self::for_each). A chunk is of passages whose places, texts and lines take some 256 KiB together, or of one passage.
+    /// No more chunks are made while those that wait take a sixteenth of the memory, or are four for each thread.
     pub fn for_each_chunk<T: Default + Send>(
         &mut self,
         source: &mut dyn Source,
@@ -292,7 +306,7 @@ impl Passages {
         mut take: impl FnMut(T) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let threads = self.options.words().workers();
-        let room = Room { pieces: WAITING * threads, bytes: self.options.memory / 16 };
+        let room = Room { pieces: CHUNKS_A_THREAD * threads, bytes: self.options.memory / 16 };
         self.portions(source, reference, observer, |passages, portion| {
             let mut next = 0;
             let chunks = || {
@@ -301,14 +315,16 @@ impl Passages {
                 Some(chunk)
             };
             let worker = || {
-                let mut buffer = Buffer::default();
+                let mut buffers = Buffers::default();
                 let add = &add;
                 move |(chunk, _): (Range<usize>, u64)| {
                     let mut made = T::default();
-                    passages.each(portion, chunk, &mut buffer, &mut |passage| add(&mut made, passage)).map(|()| made)
+                    passages.each(portion, chunk, &mut buffers, &mut |passage| add(&mut made, passage)).map(|()| made)
                 }
             };
-            ordered::map(threads, room, chunks, |&(_, bytes)| bytes, worker, |made| take(made?))
+            let pass_on =
+                |made: Result<T, Error>| if observer.is_stopped() { Err(Error::Stopped) } else { take(made?) };
+            ordered::map(threads, room, chunks, |&(_, bytes)| bytes, worker, pass_on)
         })
     }
 
@@ -320,13 +336,21 @@ impl Passages {
         observer: &dyn Observer,
         mut each: impl FnMut(&Self, &Portion) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        if self.found.len() == 0 {
+            return Ok(());
+        }
         let (mut sources, pool) = (Side::both(source, reference), thread_pool(self.options.words().workers())?);
-        let most_places = (self.options.memory / 2 / BYTES_A_PLACE).clamp(MIN_PLACES as u64, 1 << 30);
+        let most = (self.options.memory / 2).clamp(BYTES_A_PLACE * MIN_PLACES, BYTES_A_PLACE * MAX_PLACES);
         let mut first = 0;
         while first < self.found.len() {
-            let (mut end, mut places) = (first, 0);
-            while end < self.found.len() && (end == first || places + self.found.places(end) <= most_places) {
-                places += self.found.places(end);
+            let (mut end, mut places, mut bytes) = (first, 0, 0);
+            while end < self.found.len() {
+                let own = self.found.places(end);
+                bytes += BYTES_A_PASSAGE + BYTES_A_PLACE * own;
+                if end > first && bytes > most {
+                    break;
+                }
+                places += own;
                 end += 1;
             }
             let portion = self.located(first..end, places as usize, &mut sources, observer, &pool)?;
@@ -355,9 +379,9 @@ impl Passages {
         })?;
         let (mut places, mut texts_at) = (vec![Located::default(); sought.len()], vec![None; firsts.len()]);
         pool.install(|| sought.par_sort_unstable_by_key(|sought| (sought.at, sought.target)));
-        let mut is_first = vec![0u64; sought.len().div_ceil(64)];
-        firsts.iter().for_each(|&first| is_first[(first / 64) as usize] |= 1 << (first % 64));
-        let is_first = |target: u32| is_first[(target / 64) as usize] >> (target % 64) & 1 == 1;
+        let mut bits = vec![0u64; sought.len().div_ceil(64)];
+        firsts.iter().for_each(|&first| bits[(first / 64) as usize] |= 1 << (first % 64));
+        let is_first = |target: u32| bits[(target / 64) as usize] >> (target % 64) & 1 == 1;
         let mut texts = Stored::new("texts of passages", self.options.memory / 16, self.options.temp_dir.as_deref());
         let locator = Locator { documents: &self.documents, options: &self.options, observer };
         let changed = locator.locate(sources, &sought, is_first, &mut self.changed, |part| {
@@ -377,7 +401,8 @@ impl Passages {
         drop(sought);
         self.counts.failed += changed;
         self.counts.spilled += texts.bytes_spilled();
-        Ok(Portion { range, firsts, places, texts_at, texts, landmarks: self.documents.landmarks() })
+        let (landmarks, id_bytes) = (self.documents.landmarks(), self.documents.mean_id_bytes());
+        Ok(Portion { range, firsts, places, texts_at, texts, landmarks, id_bytes })
     }
 
     /// Passes on some passages of a portion, numbered from its first one.
@@ -385,21 +410,21 @@ impl Passages {
         &self,
         portion: &Portion,
         some: Range<usize>,
-        buffer: &mut Buffer,
+        Buffers { repeats, texts }: &mut Buffers,
         each: &mut impl FnMut(&Passage<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let (documents, ids_repeat) = (&self.documents, self.ids_repeat);
-        let (mut number, mut words_of_text) = (some.start, Buffer::default());
+        let mut next = some.start;
         let all = portion.range.start + some.start..portion.range.start + some.end;
-        self.found.for_each(all, buffer, |repeat| {
-            let now = number;
-            number += 1;
+        self.found.for_each(all, repeats, |repeat| {
+            let number = next;
+            next += 1;
             // Without its text the passage is not reported: the document has changed.
-            let Some(at) = portion.texts_at[now] else { return Ok(()) };
-            let first = portion.firsts[now] as usize;
+            let Some(at) = portion.texts_at[number] else { return Ok(()) };
+            let first = portion.firsts[number] as usize;
             let located = &portion.places[first..first + repeat.kept()];
-            let length = portion.text_length(now);
-            let words = portion.texts.read(at..at + length.div_ceil(8) as u64, &mut words_of_text)?;
+            let length = portion.text_length(number);
+            let words = portion.texts.read(at..at + length.div_ceil(8) as u64, texts)?;
             let bytes = bytes::of_words(words);
             let text = std::str::from_utf8(&bytes[..length]).expect("it was text");
             let places = repeat.places().zip(located).filter(|(_, located)| located.line > 0);
@@ -410,7 +435,7 @@ impl Passages {
                 let (start, end, line) = (start as usize, end as usize, line as usize);
                 PassagePlace { id, place, document: document as usize, start, end, line, similarity }
             });
-            let (id, words, count) = ((portion.range.start + now) as u64 + 1, repeat.size, repeat.count);
+            let (id, words, count) = ((portion.range.start + number) as u64 + 1, repeat.size, repeat.count);
             each(&Passage { id, words, count, places: places.collect(), text })
         })
     }

@@ -112,9 +112,14 @@ impl Documents {
         self.starts.partition_point(|&start| start <= token) as u32 - 1
     }
 
+    /// The mean length of their ids, rounded up.
+    pub fn mean_id_bytes(&self) -> u64 {
+        (self.ids.len() as u64).div_ceil(u64::from(self.len().max(1)))
+    }
+
     /// The first tokens of some documents, by which those of many tokens are found faster.
     pub fn landmarks(&self) -> Landmarks {
-        Landmarks(self.starts.iter().step_by(APART).copied().collect())
+        Landmarks(self.starts.iter().step_by(DOCUMENTS_A_LANDMARK).copied().collect())
     }
 
     /// Those of a batch of one side.
@@ -130,17 +135,17 @@ impl Documents {
     }
 }
 
-/// The first token of every [`APART`]th document: so few that they stay in a near cache.
+/// The first token of every [`DOCUMENTS_A_LANDMARK`]th document, so that a search begins in little memory.
 pub(super) struct Landmarks(Vec<u64>);
 
 /// The number of documents from one landmark to the next.
-const APART: usize = if cfg!(test) { 3 } else { 64 };
+const DOCUMENTS_A_LANDMARK: usize = if cfg!(test) { 3 } else { 64 };
 
 impl Landmarks {
     /// The document of a token.
     pub fn number_at(&self, documents: &Documents, token: u64) -> u32 {
-        let first = (self.0.partition_point(|&start| start <= token) - 1) * APART;
-        let near = &documents.starts[first..documents.starts.len().min(first + APART)];
+        let first = (self.0.partition_point(|&start| start <= token) - 1) * DOCUMENTS_A_LANDMARK;
+        let near = &documents.starts[first..documents.starts.len().min(first + DOCUMENTS_A_LANDMARK)];
         (first + near.partition_point(|&start| start <= token)) as u32 - 1
     }
 }

@@ -313,7 +313,8 @@ struct Outbox<'a> {
     at_once: usize,
 }
 
-/// The words that all threads together hold back before they are added. Tests use fewer.
+/// The words that all threads together hold back before they are added, or twice as many: a thread that waits for others to sort the
+/// places of a k-gram takes up another one. Tests use fewer.
 const AT_ONCE: usize = if cfg!(test) { 1 << 6 } else { 1 << 17 };
 
 /// The first places of a repeat.
@@ -506,7 +507,7 @@ pub(super) fn search_groups<C: Collect>(
 }
 
 /// The number of places of a k-gram from which on several threads sort them: few have so many, and one can have most of them.
-const MANY: usize = if cfg!(test) { 1 << 6 } else { 1 << 14 };
+const MIN_PARALLEL_PLACES: usize = if cfg!(test) { 1 << 6 } else { 1 << 14 };
 
 /// The search for the repeats whose first window selects one k-gram.
 struct Search<'s, 't, C> {
@@ -555,7 +556,7 @@ impl<C: Collect> Search<'_, '_, C> {
         // No document has more tokens.
         let common = |pair: &[(u32, u32)]| text.right_common(pair[0].0, pair[1].0) as u32;
         let common: Vec<u32> = match places.len() {
-            MANY.. => {
+            MIN_PARALLEL_PLACES.. => {
                 places.par_sort_unstable_by(compare);
                 places.par_windows(2).map(common).collect()
             }

@@ -127,10 +127,10 @@ const WORDS: usize = 5;
 const AT_ONCE: u64 = 1 << 16;
 
 /// The number of these that one thread looks at.
-const TOGETHER: usize = 1 << 10;
+const ANCHORS_A_TASK: usize = 1 << 10;
 
 /// How many anchors ahead their entries are prefetched.
-const AHEAD: usize = 8;
+const PREFETCH_AHEAD: usize = 8;
 
 /// Documents that are being added.
 pub(super) struct Builder {
@@ -199,9 +199,9 @@ impl Builder {
             let end = self.selected.len().min(first + AT_ONCE * WORDS as u64);
             let selected = self.selected.read(first..end, &mut buffer)?.as_chunks::<WORDS>().0;
             let numbers: Vec<Option<u32>> =
-                selected.par_chunks(TOGETHER).flat_map_iter(|anchors| grams.numbers(anchors)).collect();
+                selected.par_chunks(ANCHORS_A_TASK).flat_map_iter(|anchors| grams.numbers(anchors)).collect();
             for (place, &[_, hash, at, packed, halves]) in selected.iter().enumerate() {
-                if let Some(Some(later)) = numbers.get(place + AHEAD) {
+                if let Some(Some(later)) = numbers.get(place + PREFETCH_AHEAD) {
                     fetch(&groups, *later as usize);
                 }
                 let Some(number) = numbers[place] else { continue };
@@ -316,10 +316,10 @@ impl Grams {
     /// The numbers of the k-grams of some anchors, in their order.
     fn numbers<'a>(&'a self, anchors: &'a [[u64; WORDS]]) -> impl Iterator<Item = Option<u32>> + 'a {
         (0..anchors.len()).map(|place| {
-            if let Some([gram, ..]) = anchors.get(place + 2 * AHEAD) {
+            if let Some([gram, ..]) = anchors.get(place + 2 * PREFETCH_AHEAD) {
                 fetch(&self.starts, (gram >> self.shift) as usize);
             }
-            if let Some([gram, ..]) = anchors.get(place + AHEAD) {
+            if let Some([gram, ..]) = anchors.get(place + PREFETCH_AHEAD) {
                 fetch(&self.grams, self.starts[(gram >> self.shift) as usize] as usize);
             }
             self.number(anchors[place][0])
