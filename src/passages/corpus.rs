@@ -272,8 +272,8 @@ impl Passages {
     /// Those of `each`, a source fails as a whole, a temporary file cannot be written, or threads cannot be started.
     ///
     /// # Cost
-    /// A reading for as many places as fit half of the memory: 28 bytes each, and 20 for each passage. Only documents with places are cut into tokens. `each` is
-    /// called by this thread alone: for many passages [`for_each_chunk`](Self::for_each_chunk) is faster.
+    /// A reading for as many places as fit half of the memory: 28 bytes each, and 20 for each passage. Only documents with places are cut
+    /// into tokens. `each` is called by this thread alone: for many passages [`for_each_chunk`](Self::for_each_chunk) is faster.
     pub fn for_each(
         &mut self,
         source: &mut dyn Source,
