@@ -11,6 +11,7 @@ use crate::algorithm::{Algorithm, CompareOn};
 use crate::error::Error;
 use crate::hamming::BlockTables;
 use crate::hash::mix;
+use crate::kernel::fetch::fetch;
 use crate::run::sort::{HashSort, range_of};
 use rayon::prelude::*;
 
@@ -60,6 +61,15 @@ impl Rows {
     fn get(&self, group: u32) -> &[u64] {
         let row = self.groups.place(group).expect("only candidates are compared");
         &self.words[row * self.tables..][..self.tables]
+    }
+
+    /// Prefetches a row: the cache lines of its start and of its middle.
+    #[inline]
+    fn fetch(&self, group: u32) {
+        if let Some(row) = self.groups.place(group) {
+            fetch(&self.words, row * self.tables);
+            fetch(&self.words, row * self.tables + self.tables / 2);
+        }
     }
 }
 
@@ -247,6 +257,14 @@ impl<'a> Keys<'a> {
                 a[table] == b[table] && !a[..table].iter().zip(&b[..table]).any(|(x, y)| x == y)
             }
             Keys::Free { .. } => self.least_shared(a, b) == Some(key),
+        }
+    }
+
+    /// Prefetches what [`meet_first`](Self::meet_first) reads of a group, where keys are stored.
+    #[inline]
+    pub fn fetch(&self, group: u32) {
+        if let Keys::Aligned { rows, .. } = self {
+            rows.fetch(group);
         }
     }
 

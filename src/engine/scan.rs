@@ -29,6 +29,7 @@ use crate::run::ordered::{thread_pool, workers};
 use crate::source::{Problem, Source};
 use rayon::ThreadPool;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Finds all near-duplicates among the documents of `source`; with a `reference`, only pairs of one of its documents and one
@@ -422,7 +423,11 @@ impl<'a> Run<'a> {
                 Goal::Keep(_) | Goal::KeepAmongAll(_) => HotFamilies::default(),
             };
             let search = Search::new(algorithm, keys, corpus, tables).joining(*joins_within).within(memory);
-            self.report.compared += self.search(&search, evidence, &portion, &hot, &mut found)?;
+            // Portions share the file: it is read ahead once.
+            let file = evidence.large_file().filter(|_| number == 0);
+            let ahead = file.map(|file| |stops: &AtomicBool| _ = file.read_ahead(stops));
+            let task = || self.search(&search, evidence, &portion, &hot, &mut found);
+            self.report.compared += with_helper(ahead, task)?;
             evidence.check()?;
             found.check()?;
             algorithm.check_learned()?;
@@ -431,6 +436,10 @@ impl<'a> Run<'a> {
         for problem in changed.values() {
             self.report.counts.problem(problem);
             self.reader.observer.problem(problem);
+        }
+        if of_all.as_ref().is_some_and(|evidence| evidence.large_file().is_some()) {
+            // The system can take seconds to free a large file. Without another thread, it is freed here.
+            let _ = std::thread::Builder::new().name("closing".into()).spawn(move || drop(of_all));
         }
         Ok(found)
     }
@@ -578,6 +587,27 @@ pub(super) fn learned(
     Ok(counted)
 }
 
+/// Runs a task, with a helper on another thread until the task ends. What the helper does is not needed: it may find no thread, or panic.
+fn with_helper<T>(helper: Option<impl FnOnce(&AtomicBool) + Send>, task: impl FnOnce() -> T) -> T {
+    /// Stops the helper, also if the task panics.
+    struct Ends<'a>(&'a AtomicBool);
+    impl Drop for Ends<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let Some(helper) = helper else { return task() };
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("ahead".into()).spawn_scoped(scope, || helper(&is_done));
+        let ends = Ends(&is_done);
+        let result = task();
+        drop(ends);
+        _ = thread.map(|thread| thread.join());
+        result
+    })
+}
+
 /// Whether two prepared algorithms are known to make the same fingerprints. Without any parameters, nothing is known.
 fn same_signatures(a: &PreparedAlgorithm, b: &PreparedAlgorithm) -> bool {
     let tokenizer =
@@ -613,6 +643,20 @@ mod tests {
     use crate::algorithm::parameter::Settings;
     use crate::hash::mix;
     use crate::source::Documents;
+
+    #[test]
+    fn a_helper_ends_with_its_task() {
+        let until_it_stops = |stops: &AtomicBool| {
+            while !stops.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+        };
+        assert_eq!(with_helper(Some(until_it_stops), || 1), 1);
+        assert_eq!(with_helper(Some(|_: &AtomicBool| panic!("a helper that fails")), || 2), 2);
+        assert_eq!(with_helper(None::<fn(&AtomicBool)>, || 3), 3);
+        let task = || with_helper(Some(until_it_stops), || panic!("a task that fails"));
+        assert!(std::panic::catch_unwind(task).is_err());
+    }
 
     /// Pages of one template, each with four words of its own.
     fn pages(name: &str, count: usize) -> Documents {

@@ -375,6 +375,14 @@ impl Sets {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
 
+    /// The file of the sets, if they are in a [large](Spilled::is_large) one.
+    pub fn large_file(&self) -> Option<&Spilled> {
+        match &self.content {
+            Content::Written { file, .. } => Some(file).filter(|file| file.is_large()),
+            Content::Held { .. } => None,
+        }
+    }
+
     /// Bytes in the file.
     pub fn bytes_spilled(&self) -> u64 {
         match &self.content {

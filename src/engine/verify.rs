@@ -16,7 +16,7 @@ use crate::algorithm::{Algorithm, CompareOn, PreparedAlgorithm};
 use crate::error::Error;
 use crate::kernel::fetch::fetch;
 use crate::outline::{Parities, can_reach, parities};
-use crate::postings::{self, ASKED, MOST_ASKED, Repeated};
+use crate::postings::{self, ASKED, MOST_ASKED, Repeated, Spilled};
 use crate::run::batches::Numbered;
 use crate::run::ordered::Load;
 use crate::run::sign::{Scratch, Signer, evidence_in};
@@ -24,7 +24,7 @@ use crate::run::sort::HashSort;
 use crate::similarity::bound::{Bound, Shape};
 use crate::similarity::{Similarity, Threshold};
 use crate::source::{Place, Problem, ProblemKind, Severity};
-use crate::union_find::UnionFind;
+use crate::union_find::SharedUnionFind;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -85,6 +85,14 @@ impl Evidence {
         let (sets, changed) = recompute(reader, sources, prepared, compares, corpus, missing, sets)?;
         problems.extend(changed);
         Ok(Evidence::Sets(Box::new(sets)))
+    }
+
+    /// The file of the sets, if they are in a [large](Spilled::is_large) one.
+    pub fn large_file(&self) -> Option<&Spilled> {
+        match self {
+            Evidence::Fingerprints => None,
+            Evidence::Sets(sets) => sets.large_file(),
+        }
     }
 
     /// Fails if some of it could not be read.
@@ -460,13 +468,16 @@ fn partners<'h>(bound: Bound, run: &'h mut [Held], sizes: &[u32]) -> &'h [Held] 
     &run[..kept]
 }
 
+/// How many runs ahead the data of members is prefetched: most runs have two or three.
+const RUNS_AHEAD: usize = 8;
+
 /// The number of runs that a thread looks at, at least, before it takes others.
 const RUNS_AT_ONCE: usize = 1 << 10;
 
 /// An upper bound of the number of pairs of documents: those of all runs; if these are more than `many`, no more than
 /// those of the documents that runs connect.
 ///
-/// Cost: a look at each run, on all threads of the pool; and a union of all members, on one, if there are many pairs.
+/// Cost: a look at each run, and a union of all members if there are many pairs, on all threads of the pool.
 pub(super) fn most_pairs(tables: &[Table], corpus: &Corpus, many: u64) -> u64 {
     let add = |all: (u64, u64), own: (u64, u64)| (all.0 + own.0, all.1 + own.1);
     let of_run = |run: &[u32]| {
@@ -486,16 +497,20 @@ pub(super) fn most_pairs(tables: &[Table], corpus: &Corpus, many: u64) -> u64 {
     if of_runs <= many {
         return of_runs;
     }
-    let mut connected = UnionFind::<u32>::new(corpus.distinct());
-    for run in tables.iter().flat_map(|table| (0..table.runs()).map(|run| table.run(run))) {
-        run.iter().for_each(|&group| _ = connected.union(run[0], group));
+    let connected = SharedUnionFind::new(corpus.distinct());
+    for table in tables {
+        let runs = (0..table.runs()).into_par_iter().with_min_len(RUNS_AT_ONCE).map(|run| table.run(run));
+        runs.for_each(|run| run.iter().for_each(|&group| connected.union(run[0], group)));
     }
-    let mut documents = vec![(0, 0); corpus.distinct()];
-    for group in 0..corpus.distinct() as u32 {
-        let all = &mut documents[connected.find(group) as usize];
-        *all = add(*all, corpus.counts(group));
-    }
-    of_runs.min(documents.into_iter().map(|documents| corpus.pairs_among(documents)).fold(0, u64::saturating_add))
+    // Of each set of groups, the documents of the reference and the others, at its smallest group.
+    let documents: Vec<[AtomicU64; 2]> = (0..corpus.distinct()).map(|_| Default::default()).collect();
+    (0..corpus.distinct() as u32).into_par_iter().with_min_len(RUNS_AT_ONCE).for_each(|group| {
+        let (all, own) = (&documents[connected.find(group) as usize], corpus.counts(group));
+        all[0].fetch_add(own.0, Ordering::Relaxed);
+        all[1].fetch_add(own.1, Ordering::Relaxed);
+    });
+    let among = |[one, other]: [AtomicU64; 2]| corpus.pairs_among((one.into_inner(), other.into_inner()));
+    of_runs.min(documents.into_par_iter().map(among).reduce(|| 0, u64::saturating_add))
 }
 
 /// The search for pairs in the runs; each pair comes with the run of a table that it is in.
@@ -663,6 +678,9 @@ impl<'a> Search<'a> {
             match *task {
                 Task::Runs { table, from, to } => {
                     for run in from..to {
+                        if run + RUNS_AHEAD < to {
+                            self.tables[table].run(run + RUNS_AHEAD).iter().for_each(|&group| fetch(group));
+                        }
                         (0..self.tables[table].run(run).len()).for_each(|i| row(table, run, i));
                     }
                 }
@@ -808,7 +826,10 @@ impl<'a> Search<'a> {
         };
         let fetch = |group| match evidence {
             Evidence::Fingerprints => {}
-            Evidence::Sets(sets) => sets.fetch(group),
+            Evidence::Sets(sets) => {
+                sets.fetch(group);
+                self.keys.fetch(group);
+            }
         };
         self.pairs((|| found.is_closed(), begin, fetch), look);
         if let Some((sets, bound)) = prefixed {
