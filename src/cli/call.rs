@@ -14,7 +14,7 @@ use super::arguments::{
 pub use super::contain::{hint_of_share, remarks_on_short};
 pub use super::index::{answer, unanswered};
 use super::input::check_not_empty;
-pub use super::input::{PLACE, PLACES_OF_CONTAINED, PLACES_OF_PAIR, ids_repeat};
+pub use super::input::{PLACE, PLACES_OF_CONTAINED, PLACES_OF_CONTAINING, PLACES_OF_PAIR, ids_repeat};
 use super::method::Method;
 use super::{compare as compare_command, contain, passages, scan as scan_command, spelling, stream};
 use clap::Command;

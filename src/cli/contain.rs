@@ -241,10 +241,10 @@ fn refuse_of_reference(arguments: &Arguments) -> Result<(), Error> {
     if arguments.of == ShareOf::Document {
         return Ok(());
     }
-    if arguments.emit != Emit::Kept {
+    if !matches!(arguments.emit, Emit::Kept | Emit::Verdicts) {
         return Err(usage_error(
-            "--of reference has an effect only on --output and --emit kept: to list how much of each reference document stands in \
-             the documents, swap the sides (dedup contain REFERENCE --against DOCUMENTS)",
+            "--of reference has an effect only on --output, --emit kept and --emit verdicts: to list how much of each reference \
+             document stands in the documents, swap the sides (dedup contain REFERENCE --against DOCUMENTS)",
         ));
     }
     if arguments.min_coverage_all.is_some() {
@@ -435,7 +435,11 @@ fn write_verdicts(
     let (mut out, mut records) = (PassageLines::new(WholeLines::new()), 0);
     let found = passages::find_uncontained(input, side(reference), &request.options, terminal)?;
     let result = check_failed(request.on_error, found.counts().failed, NOTHING_WRITTEN).and_then(|()| {
-        input::warn_of_ids(terminal, found.ids_repeat(), input::PLACES_OF_CONTAINED);
+        let places = match request.options.of {
+            ShareOf::Document => input::PLACES_OF_CONTAINED,
+            ShareOf::Reference => input::PLACES_OF_CONTAINING,
+        };
+        input::warn_of_ids(terminal, found.ids_repeat(), places);
         for verdict in found.verdicts() {
             records += 1;
             let keep = clean::OnError::from(request.on_error).keeps(verdict.keep, verdict.error, verdict.is_skipped);
@@ -445,7 +449,8 @@ fn write_verdicts(
         }
         out.finish()
     });
-    Ok((decided(&found, records), result))
+    let hint = hint_of_share(&found, &request.options);
+    Ok((Written { hint, ..decided(&found, records) }, result))
 }
 
 fn write_kept(

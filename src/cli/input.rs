@@ -282,6 +282,9 @@ pub const PLACES_OF_PAIR: &str = "a_at and b_at";
 /// The same in records of one document in another.
 pub const PLACES_OF_CONTAINED: &str = "at and in_at";
 
+/// Those of verdicts on documents that contain one of the reference.
+pub const PLACES_OF_CONTAINING: &str = "at and contains_at";
+
 /// The warning where ids repeat, with the fields that identify documents.
 pub fn ids_repeat(fields: &str) -> String {
     format!("ids repeat: documents are identified by {fields}, where they were read")

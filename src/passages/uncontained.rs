@@ -29,6 +29,8 @@ pub struct ContainmentVerdict<'a> {
     pub keep: bool,
     /// What contains it, if it is not kept; what it contains, if the share is [of the reference](ShareOf::Reference).
     pub container: Option<Container<'a>>,
+    /// Which document the coverage is a share of: whether `container` contains this one or is contained in it.
+    pub of: ShareOf,
     /// Whether it was not compared, because it is shorter than a run.
     pub is_short: bool,
     /// Why it could not be read and was not compared.
@@ -265,7 +267,7 @@ impl Uncontained {
         std::iter::from_fn(move || {
             let document = documents.peek().copied().unwrap_or(end);
             if let Some(rejection) = rejections.next_if(|&next| self.rejections.before(next) <= document) {
-                return Some(rejected(&self.rejections.get(rejection)));
+                return Some(rejected(&self.rejections.get(rejection), self.options.of));
             }
             let document = documents.next()?;
             let reason = reasons.next_if(|reason| reason.document == document);
@@ -275,6 +277,7 @@ impl Uncontained {
                 place: self.place(document),
                 keep: reason.is_none(),
                 container: reason.map(|reason| self.container(reason)),
+                of: self.options.of,
                 is_short: (self.tokens[document as usize] as usize) < self.options.shingle,
                 error: None,
                 is_skipped: false,
@@ -317,7 +320,7 @@ impl Uncontained {
 }
 
 /// The verdict on a record that could not be read: it is kept, because its content is unknown.
-fn rejected<'a>(rejection: &Rejection<'a>) -> ContainmentVerdict<'a> {
+fn rejected<'a>(rejection: &Rejection<'a>, of: ShareOf) -> ContainmentVerdict<'a> {
     let &Rejection { id, at, why, is_skipped } = rejection;
     ContainmentVerdict {
         id,
@@ -325,6 +328,7 @@ fn rejected<'a>(rejection: &Rejection<'a>) -> ContainmentVerdict<'a> {
         place: at,
         keep: true,
         container: None,
+        of,
         is_short: false,
         error: Some(why),
         is_skipped,

@@ -8,7 +8,7 @@ use super::worker::{self, Watch};
 use crate::clean::{self, CleanOptions};
 use crate::cli::call::{self, ContainEmit, PassageEmit, Search};
 use crate::passages::{
-    ContainOptions, ContainmentVerdict, DocumentPairs, Passage, PassageCounts, PassageOptions, ShortDocuments,
+    ContainOptions, ContainmentVerdict, DocumentPairs, Passage, PassageCounts, PassageOptions, ShareOf, ShortDocuments,
     find_contained, find_coverages, find_passages, find_spans, find_uncontained,
 };
 use crate::report::PassageLines;
@@ -173,11 +173,15 @@ fn find_containers(
                 let keep = search.on_error.keeps(verdict.keep, verdict.error, verdict.is_skipped);
                 ContainmentVerdict { keep, ..verdict }
             });
+            remarks.extend(call::hint_of_share(&found, options));
             if search.emit == ContainEmit::Kept {
-                remarks.extend(call::hint_of_share(&found, options));
                 return Ok((Found::Flags(Table::flags("keep", verdicts.map(|verdict| verdict.keep))), remarks));
             }
-            remarks.extend(repeated(found.ids_repeat(), call::PLACES_OF_CONTAINED));
+            let places = match options.of {
+                ShareOf::Document => call::PLACES_OF_CONTAINED,
+                ShareOf::Reference => call::PLACES_OF_CONTAINING,
+            };
+            remarks.extend(repeated(found.ids_repeat(), places));
             for verdict in verdicts {
                 let error = verdict.error.map(rejection);
                 let verdict = ContainmentVerdict { error: error.as_deref(), ..verdict };

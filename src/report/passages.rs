@@ -4,8 +4,8 @@ use super::{PairLines, cannot_write, write_line};
 use crate::engine::Pair;
 use crate::error::Error;
 use crate::passages::{
-    CONTAINMENT, ContainedPair, Containment, ContainmentVerdict, Coverage, DocumentPair, DocumentSpans, PairedPassage,
-    Passage, PassagePlace, SharedPassage,
+    CONTAINMENT, ContainedPair, Container, Containment, ContainmentVerdict, Coverage, DocumentPair, DocumentSpans,
+    PairedPassage, Passage, PassagePlace, ShareOf, SharedPassage,
 };
 use crate::run::places::At;
 use crate::similarity::Similarity;
@@ -67,6 +67,9 @@ enum Record<'a> {
         keep: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
         r#in: Option<&'a str>,
+        /// A document of the reference that it contains.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        contains: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         coverage: Option<f64>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,6 +84,8 @@ enum Record<'a> {
         at: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         in_at: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        contains_at: Option<String>,
     },
 }
 
@@ -262,17 +267,24 @@ impl<W: Write> PassageLines<W> {
     /// # Errors
     /// As for [`passage`](Self::passage).
     pub fn containment_verdict(&mut self, verdict: &ContainmentVerdict<'_>, with_places: bool) -> Result<(), Error> {
-        let &ContainmentVerdict { id, place, keep, container, is_short, error, .. } = verdict;
+        let &ContainmentVerdict { id, place, keep, container, of, is_short, error, .. } = verdict;
+        let (contained_in, contains) = match of {
+            ShareOf::Document => (container, None),
+            ShareOf::Reference => (None, container),
+        };
+        let at = |other: Option<Container<'_>>| position(other.filter(|_| with_places).map(|other| other.place));
         let record = Record::Verdict {
             id,
             keep,
-            r#in: container.map(|other| other.id),
+            r#in: contained_in.map(|other| other.id),
+            contains: contains.map(|other| other.id),
             coverage: container.map(|other| other.coverage.value()),
             coverage_all: container.and_then(|other| other.coverage_all).map(Similarity::value),
             note: is_short.then_some(NO_RUNS),
             error,
             at: position(with_places.then_some(place)),
-            in_at: position(container.filter(|_| with_places).map(|other| other.place)),
+            in_at: at(contained_in),
+            contains_at: at(contains),
         };
         write_line(&mut self.out, &record)
     }

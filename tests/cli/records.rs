@@ -53,6 +53,8 @@ pub struct Verdict {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#in: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub contains: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage_all: Option<f64>,
@@ -66,6 +68,8 @@ pub struct Verdict {
     pub duplicate_of_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contains_at: Option<String>,
 }
 
 /// A record of `dedup contain --emit pairs`.
@@ -1350,7 +1354,7 @@ impl Verdict {
     fn check(&self) -> bool {
         let value = self.similarity.as_deref().map(similarity);
         let error = self.error.as_deref();
-        if self.r#in.is_some() || self.note.as_deref() == Some("no runs") {
+        if self.r#in.is_some() || self.contains.is_some() || self.note.as_deref() == Some("no runs") {
             return self.check_of_contain();
         }
         let places = self.at.is_some() == self.duplicate_of_at.is_some() || self.duplicate_of.is_none();
@@ -1374,10 +1378,14 @@ impl Verdict {
             && self.duplicate_of_at.is_none()
             && self.error.is_none();
         let Some(coverage) = self.coverage else {
-            return is_plain && self.keep && self.r#in.is_none() && self.coverage_all.is_none() && self.in_at.is_none();
+            let is_free = self.r#in.is_none() && self.contains.is_none() && self.coverage_all.is_none();
+            return is_plain && self.keep && is_free && self.in_at.is_none() && self.contains_at.is_none();
         };
+        let other = [(&self.r#in, &self.in_at), (&self.contains, &self.contains_at)];
+        let is_of_one = other.iter().filter(|(id, _)| id.is_some()).count() == 1
+            && other.iter().all(|(id, at)| at.is_some() == (id.is_some() && self.at.is_some()));
         let is_share = 0.0 < coverage && coverage <= self.coverage_all.unwrap_or(coverage) && coverage <= 1.0;
-        is_plain && is_share && !self.keep && self.note.is_none() && self.at.is_some() == self.in_at.is_some()
+        is_plain && is_share && is_of_one && !self.keep && self.note.is_none()
     }
 
     /// The similarity, as printed.

@@ -182,8 +182,13 @@ def test_test_questions(tmp_path, table, articles):
     left = neardups.contain(table, against=questions, of="reference", emit="kept", **share)
     assert articles[0]["id"] in pairs["in"].to_pylist()
     assert set(left["id"].to_pylist()) == {article["id"] for article in articles} - set(pairs["in"].to_pylist())
+    verdicts = neardups.contain(table, against=questions, of="reference", emit="verdicts", **share).to_pylist()
+    assert [verdict["id"] for verdict in verdicts if verdict["keep"]] == left["id"].to_pylist()
+    assert {str(verdict["contains"]) for verdict in verdicts if not verdict["keep"]} == {"0"} and "contains_at" in verdicts[0]
+    of_list = neardups.contain([article["text"] for article in articles], against=questions, of="reference", emit="verdicts", **share)
+    assert {verdict["contains"] for verdict in of_list if not verdict["keep"]} == {0}
     with pytest.raises(ValueError, match="swap the sides"):
-        neardups.contain(table, against=questions, of="reference", emit="verdicts")
+        neardups.contain(table, against=questions, of="reference", emit="pairs")
     with pytest.raises(ValueError, match="that of all documents together"):
         neardups.contain(questions, against=table, preset="palm", emit="pairs")
     with pytest.raises(ValueError, match="against"):

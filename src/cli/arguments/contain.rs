@@ -166,7 +166,7 @@ pub fn command() -> Command {
                 .default_value("document")
                 .requires("against")
                 .long_help(
-                    "With --against and --output or --emit kept: what the coverage is a share of. With 'reference', a document is left out \
+                    "With --against, and --output, --emit kept or --emit verdicts: what the coverage is a share of. With 'reference', a document is left out \
                      if at least --min-coverage of the runs of one reference document stand in it: exactly the documents that 'dedup \
                      contain REF --against DOCUMENTS --emit pairs' names in 'in'.",
                 ),

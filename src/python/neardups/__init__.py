@@ -178,8 +178,8 @@ def contain(documents: Any, *, against: Any = None, progress: Optional[bool] = N
     """How much of each document stands in others: what `dedup contain` prints.
 
     `emit` is what is returned: `"containments"`, `"pairs"`, `"verdicts"`, or `"kept"`, the documents that no kept one contains,
-    as `keep` returns them. Without `emit`, those are found that are mostly contained in another one. With `against`, `emit="kept"` and
-    `of="reference"`, documents are left out that have at least `min_coverage` of one of the reference, such as a test question.
+    as `keep` returns them. Without `emit`, those are found that are mostly contained in another one. With `against`, `of="reference"`
+    and `emit="kept"` or `"verdicts"`, documents are left out that have at least `min_coverage` of one of the reference, such as a test question.
 
     >>> import neardups
     >>> texts = ["when in the course of human events", "He wrote: when in the course of human events it becomes necessary."]
@@ -218,7 +218,7 @@ def _search(
         if ids != "string":
             # Those of passages are numbers, and their places have ids.
             for named in [record, *record.get("places", [])]:
-                for name in ("id", "in", "a", "b"):
+                for name in ("id", "in", "contains", "a", "b"):
                     if name in named and isinstance(named[name], str):
                         named[name] = _integer(named[name])
     if not source.is_list:
@@ -422,12 +422,14 @@ def _found(kind: str, ids: str) -> Any:
             "id": own,
             "keep": pyarrow.bool_(),
             "in": own,
+            "contains": own,
             "coverage": share,
             "coverage_all": share,
             "note": text,
             "error": text,
             "at": text,
             "in_at": text,
+            "contains_at": text,
         },
     }
     return pyarrow.schema(fields[kind])
