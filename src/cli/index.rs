@@ -61,7 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let path = &*arguments.file;
     let mut outputs = Outputs::new();
     outputs.writes_index(path)?;
-    if let Action::Query(signing, ..) | Action::Add(signing, _) = &arguments.action {
+    if let Action::Query(signing, ..) | Action::Add(signing, ..) = &arguments.action {
         outputs.reads_documents(&[], false)?;
         outputs.reads_method(&signing.method)?;
     }
@@ -91,7 +91,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
             }
             Ok(status)
         }
-        Action::Add(signing, limits) => add(path, signing, *limits, &terminal),
+        Action::Add(signing, limits, creates) => add(path, signing, (*limits, *creates), &terminal),
         Action::Remove { ids, ids_from } => forget(path, ids, ids_from.as_deref(), &terminal),
         Action::Compact { limits, salvage } => {
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
@@ -167,8 +167,13 @@ fn export(path: &Path, has_fingerprints: bool, terminal: &Terminal) -> Result<St
     Ok(Status::Done)
 }
 
-fn add(path: &Path, signing: &Signing, limits: Limits, terminal: &Terminal) -> Result<Status, Error> {
-    let options = index::IndexOptions { mode: Mode::Add, ..index::IndexOptions::within(limits) };
+fn add(
+    path: &Path,
+    signing: &Signing,
+    (limits, creates): (Limits, bool),
+    terminal: &Terminal,
+) -> Result<Status, Error> {
+    let options = index::IndexOptions { mode: Mode::Add, creates, ..index::IndexOptions::within(limits) };
     let (counts, index, status) = stream(path, signing, options, &mut Nothing, terminal)?;
     terminal.line(&format!(
         "{}: {} added, {} known; {} remembered now",
@@ -255,10 +260,11 @@ impl<'a> Neighbours<'a> {
     }
 }
 
-/// The record of what an index says about a document, as JSON.
-pub fn answer(id: &str, decision: &Decision) -> String {
+/// The record of what an index says about a document, as JSON. Whether it is known is said of what [only reads](Mode::only_reads).
+pub fn answer(id: &str, decision: &Decision, only_reads: bool) -> String {
     match decision {
         Decision::Nearest(nearest) => json(&Neighbours::new(id, nearest)),
+        decision if only_reads => json(&Verdict::of_query(id, decision)),
         decision => json(&Verdict::new(id, decision)),
     }
 }
@@ -303,7 +309,7 @@ impl Sink for Answers {
     }
 
     fn decided(&mut self, _line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
-        self.add(answer(id, decision))
+        self.add(answer(id, decision, true))
     }
 
     fn rejected(&mut self, _record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {
@@ -349,10 +355,13 @@ fn forget(path: &Path, ids: &[String], ids_from: Option<&Path>, terminal: &Termi
         terminal.warning(&stream::of_cut(path, torn));
     }
     if !unknown.is_empty() {
-        terminal.warning(&unknown_ids(&unknown));
+        terminal.failed(&unknown_ids(&unknown));
+        if ids_from.is_some() && unknown.iter().any(|id| id.starts_with("{\"")) {
+            terminal.line("--ids-from reads an id from each line, not a record: jq -r .id makes ids of JSON lines");
+        }
     }
     terminal.line(&format!("{} removed, of {}", counted(documents, "document"), counted(asked, "id")));
-    Ok(Status::Done)
+    Ok(Status::of_input(unknown.len() as u64))
 }
 
 fn rewrite(path: &Path, outdated: Outdated, terminal: &Terminal) -> Result<Status, Error> {

@@ -271,6 +271,13 @@ impl<'a> Verdict<'a> {
         Verdict { r#type: "verdict", id, keep: duplicate.is_none(), duplicate, note, error: None }
     }
 
+    /// The verdict of a query: that of a known document has a note.
+    pub fn of_query(id: &'a str, decision: &'a Decision) -> Self {
+        let verdict = Verdict::new(id, decision);
+        let is_known = matches!(decision, Decision::Known);
+        Verdict { note: if is_known { Some("known") } else { verdict.note }, ..verdict }
+    }
+
     /// Whether the document is a near-duplicate of another.
     pub fn is_duplicate(&self) -> bool {
         self.duplicate.is_some()

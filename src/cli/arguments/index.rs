@@ -30,8 +30,8 @@ pub enum Action {
     },
     /// With `--window`, `--expire`, `--memory` and `--max-candidates`, and what `--top` asks for.
     Query(Box<Signing>, Limits, Option<Wanted>),
-    /// With `--memory`.
-    Add(Box<Signing>, Limits),
+    /// With `--memory`, and whether the index may be created: without `--require-index`.
+    Add(Box<Signing>, Limits, bool),
     Remove {
         ids: Vec<String>,
         /// `--ids-from`.
@@ -63,7 +63,7 @@ impl Arguments {
             }
             "add" => {
                 let limits = Limits { memory: signing::memory(given), ..Limits::default() };
-                Action::Add(Signing::new(given).into(), limits)
+                Action::Add(Signing::new(given).into(), limits, !switch(given, "require-index"))
             }
             "remove" => Action::Remove { ids: values(given, "ids"), ids_from: path(given, "ids-from") },
             "compact" => Action::Compact { limits: signing::forgetting(given), salvage: switch(given, "salvage") },
@@ -168,6 +168,10 @@ pub fn command() -> Command {
                      by id and text, are not added again.",
                 )
                 .arg(file())
+                .arg(
+                    signing::require_index_switch()
+                        .help("End with an error if the index does not exist, instead of creating it"),
+                )
                 .arg(signing::memory_arg())
                 .arg(signing::expect_arg())
                 .args(signing::args()),
@@ -175,6 +179,10 @@ pub fn command() -> Command {
         .subcommand(
             Command::new("remove")
                 .about("Forgets documents by id, so that their near-duplicates are passed again")
+                .long_about(
+                    "Forgets documents by id, so that their near-duplicates are passed again. Status 3 if the index has no document \
+                     with one of the ids; the documents of the others are removed.",
+                )
                 .arg(file())
                 .arg(Arg::new("ids").value_name("ID").num_args(0..).required_unless_present("ids-from").help("Ids"))
                 .arg(

@@ -111,11 +111,14 @@ pub fn drop_known_arg() -> Arg {
 
 /// The flag against an index that is created because its name was mistyped or its disk is not mounted.
 pub fn require_index_arg() -> Arg {
-    Arg::new("require-index")
-        .long("require-index")
-        .action(ArgAction::SetTrue)
+    require_index_switch()
         .requires("index")
         .help("End with an error if the file of --index does not exist, instead of creating it")
+}
+
+/// The same for a command whose index is not an option.
+pub fn require_index_switch() -> Arg {
+    Arg::new("require-index").long("require-index").action(ArgAction::SetTrue)
 }
 
 /// The flag for the size of an index.
