@@ -63,11 +63,13 @@ pub fn controls_display(c: char) -> bool {
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     const LEAST: f64 = 0.4;
     let pairs = |word: &str| word.as_bytes().windows(2).map(|pair| [pair[0], pair[1]]).collect::<BTreeSet<_>>();
-    let typed = pairs(typed);
+    let of_typed = pairs(typed);
     let similarity = |word: &str| {
         let pairs = pairs(word);
-        let (shared, either) = (typed.intersection(&pairs).count(), typed.union(&pairs).count());
-        shared as f64 / either.max(1) as f64
+        let (shared, either) = (of_typed.intersection(&pairs).count(), of_typed.union(&pairs).count());
+        let similarity = shared as f64 / either.max(1) as f64;
+        // One mistake changes up to three pairs: letters in the wrong order, one too many, too few, or another one.
+        if strsim::osa_distance(typed, word) == 1 { similarity.max(LEAST) } else { similarity }
     };
     let mut similar: Vec<_> = known.into_iter().map(|word| (similarity(word), word)).collect();
     similar.retain(|&(similarity, _)| similarity >= LEAST);
@@ -114,6 +116,7 @@ mod tests {
             ("minwords", &["min-words"]),
             ("ignored", &["ignore"]),
             ("similarity", &["file-similarity"]),
+            ("ignroe", &["ignore"]),
             ("reports", &["reports", "report"]),
             ("exclude", &[]),
             ("", &[]),

@@ -5,6 +5,8 @@ use crate::readable::nearest;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use neardups::algorithm::ALGORITHMS;
+use neardups::guide::CHAPTERS;
+use std::cmp::Reverse;
 use std::ffi::OsString;
 
 /// Further names of an option, with the same meaning and unit. They are understood, and no help shows them.
@@ -382,22 +384,43 @@ fn of_value(error: &clap::Error) -> Option<String> {
         "[TOPIC]" => {
             let is_algorithm = ALGORITHMS.iter().any(|entry| entry.name == value);
             let known = TOPICS.iter().find(|(topics, _)| topics.contains(&value)).map(|(_, chapter)| *chapter);
-            let chapter = known.or(is_algorithm.then_some("algorithms"))?;
-            return Some(format!(
-                "'{value}' is neither a command nor a chapter of the guide: see dedup help {chapter}"
-            ));
+            let chapters = match known.or(is_algorithm.then_some("algorithms")) {
+                Some(chapter) => vec![chapter],
+                // Clap has a tip, or else lists them all.
+                None if error.get(ContextKind::SuggestedValue).is_some() => return None,
+                None => chapters_with(value),
+            };
+            let chapters: Vec<String> = chapters.iter().map(|chapter| format!("dedup help {chapter}")).collect();
+            return (!chapters.is_empty()).then(|| {
+                format!("'{value}' is neither a command nor a chapter of the guide: see {}", chapters.join(", "))
+            });
         }
         _ => return None,
     };
     Some(format!("invalid value '{value}' for '{arg}': {tip}"))
 }
 
+/// At most three chapters that have a word, those with it more often first.
+fn chapters_with(word: &str) -> Vec<&'static str> {
+    const MOST_CHAPTERS: usize = 3;
+    let word = word.to_lowercase();
+    let count = |text: &str| {
+        let text = text.to_lowercase();
+        text.split(|c: char| !c.is_alphanumeric()).filter(|other| **other == *word).count()
+    };
+    let mut found: Vec<_> = CHAPTERS.iter().map(|chapter| (count(chapter.text), chapter.name)).collect();
+    found.retain(|&(count, _)| count > 0);
+    found.sort_by_key(|&(count, _)| Reverse(count));
+    found.into_iter().take(MOST_CHAPTERS).map(|(_, name)| name).collect()
+}
+
 /// What people ask for help about, with the chapter that has it.
 const TOPICS: &[(&[&str], &str)] = &[
     (&["threshold", "similarity", "recall", "precision", "preset", "presets", "truth"], "choosing"),
     (&["memory", "limit"], "limits"),
-    (&["threads", "exit", "status", "pairs", "clusters", "verdicts"], "scanning"),
+    (&["threads", "exit", "status", "statuses", "pairs", "clusters", "verdicts"], "scanning"),
     (&["algo", "algorithm", "lsh"], "algorithms"),
+    (&["backup", "recovery", "crash", "snapshot", "metrics"], "filtering"),
     (&["csv", "format", "json", "jsonl", "parquet", "warc", "id", "glob", "globs", "include", "exclude"], "formats"),
     (
         &["against", "decisions", "move-duplicates", "undo", "interrupt", "resume", "shards", "keep", "prefer"],
