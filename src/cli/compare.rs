@@ -537,6 +537,7 @@ impl Report<'_> {
             out += &format!("median of {documents}: {}\n", counted(*median_tokens as u64, "token"));
         }
         self.passages_as_text(&mut out);
+        self.partial_as_text(&mut out);
         self.differences_as_text(&mut out);
         if all {
             self.evidence_as_text(&mut out, width);
@@ -604,6 +605,21 @@ impl Report<'_> {
                 shown(&places[1]),
                 excerpt(&a.text[start..end])
             );
+        }
+    }
+
+    /// What finds documents of which one has much of the other, if no algorithm reports them.
+    fn partial_as_text(&self, out: &mut String) {
+        let covered = self.runs.covered();
+        let is_mostly = |side: usize| 2 * covered[side] > self.documents[side].tokens.len();
+        let most = match [0, 1].map(is_mostly) {
+            [true, true] => "most of each stands in the other",
+            [true, false] => "most of a stands in b",
+            [false, true] => "most of b stands in a",
+            [false, false] => return,
+        };
+        if !self.comparisons.iter().any(|(_, comparison)| comparison.verdict.is_reported()) {
+            *out += &format!("{most}: dedup contain and dedup passages can find such documents\n");
         }
     }
 

@@ -149,6 +149,8 @@ struct Written {
     /// Passages, unless only spans were looked for.
     passages: Option<u64>,
     left_out: u64,
+    /// Passages with more places than are listed.
+    shortened: u64,
     /// Tokens in passages, if spans were looked for.
     covered: Option<u64>,
     /// What was cut.
@@ -191,7 +193,16 @@ fn search(
 
 impl Written {
     fn of(counts: PassageCounts) -> Self {
-        Written { counts, records: 0, passages: None, left_out: 0, covered: None, cuts: None, cleaned: None }
+        Written {
+            counts,
+            records: 0,
+            passages: None,
+            left_out: 0,
+            shortened: 0,
+            covered: None,
+            cuts: None,
+            cleaned: None,
+        }
     }
 }
 
@@ -213,7 +224,7 @@ fn find_passages(
     let mut found = passages::find_passages(input, side(reference), &request.options, terminal)?;
     let fields = if emit == Emit::Pairs { input::PLACES_OF_PAIR } else { input::PLACE };
     input::warn_of_ids(terminal, found.ids_repeat(), fields);
-    let (mut out, mut records) = (PassageLines::new(WholeLines::new()), 0);
+    let (mut out, mut records, mut shortened) = (PassageLines::new(WholeLines::new()), 0, 0);
     let mut pairs = DocumentPairs::new(found.counts().references as usize);
     let result = match emit {
         Emit::Pairs => found.for_each(input, side(reference), terminal, |passage| {
@@ -223,13 +234,16 @@ fn find_passages(
             })
         }),
         _ => {
-            let add = |(lines, count): &mut (PassageLines<Vec<u8>>, u64), passage: &Passage<'_>| {
+            let add = |chunk: &mut (PassageLines<Vec<u8>>, [u64; 2]), passage: &Passage<'_>| {
+                let (lines, [count, more]) = chunk;
                 *count += 1;
+                *more += u64::from(passage.count > passage.places.len() as u64);
                 lines.passage(passage)
             };
-            found.for_each_chunk(input, side(reference), terminal, add, |(lines, count)| {
+            found.for_each_chunk(input, side(reference), terminal, add, |(lines, [count, more])| {
                 out.append(&lines)?;
                 records += count;
+                shortened += more;
                 Ok(())
             })
         }
@@ -242,7 +256,8 @@ fn find_passages(
     });
     let (counts, left_out) = (found.counts().clone(), found.left_out());
     let passages = Some(found.len() as u64);
-    Ok((Written { records, passages, left_out, ..Written::of(counts) }, result.and_then(|()| out.finish())))
+    let written = Written { records, passages, left_out, shortened, ..Written::of(counts) };
+    Ok((written, result.and_then(|()| out.finish())))
 }
 
 fn find_spans(
@@ -316,6 +331,14 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
             terminal.line(&format!(
                 "{} left out: their places overlap, and 10 longer ones begin at the same place",
                 counted(written.left_out, "passage")
+            ));
+        }
+        if written.shortened > 0 {
+            let (have, listed) = (if written.shortened == 1 { "has" } else { "have" }, request.options.max_places);
+            terminal.line(&format!(
+                "{} {have} more than {}: the first are listed, and count has all (--max-places)",
+                counted(written.shortened, "passage"),
+                counted(listed as u64, "place"),
             ));
         }
         if spilled > 0 {
