@@ -260,7 +260,7 @@ impl<'a> Neighbours<'a> {
     }
 }
 
-/// The record of what an index says about a document, as JSON. Whether it is known is said of what [only reads](Mode::only_reads).
+/// The record of the answer of an index to a document, as JSON. Only a mode that [only reads](Mode::only_reads) has the note on known documents.
 pub fn answer(id: &str, decision: &Decision, only_reads: bool) -> String {
     match decision {
         Decision::Nearest(nearest) => json(&Neighbours::new(id, nearest)),
