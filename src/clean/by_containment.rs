@@ -60,9 +60,11 @@ impl Decider for ByContainment<'_> {
         let started = Instant::now();
         let (mut input, mut reference) = sides;
         let (found, conditions) = self.find(&mut input, &mut reference, observer)?;
+        let worded = |warning: String| (self.options.worded)(&warning);
+        let never_found =
+            input.fields_never_found().into_iter().chain(reference.as_ref().and_then(Input::fields_never_found));
+        let warnings: Vec<String> = never_found.map(worded).collect();
         let read = input.counts() + reference.map_or(source::Counts::default(), |reference| reference.counts());
-        let worded = |warning: &String| (self.options.worded)(warning);
-        let warnings: Vec<String> = input.fields_never_found().iter().map(worded).collect();
         (self.review)(&found, &warnings);
         let (names, on_error) = (inputs.names(), self.options.on_error);
         let decide = |out: &mut dyn Write| {

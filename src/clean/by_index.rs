@@ -111,8 +111,8 @@ impl<'a> Stream<'a> {
             let mut fields = FieldsFound::default();
             let how = (self.options, self.by.drops_known);
             let decided = decide((filter, observer), &mut input, inputs, how, (&mut *list, &mut fields))?;
-            fields.check(&self.options.engine.required_fields, &mut || input.field_names())?;
-            are_unnamed = fields.unnamed > 0;
+            fields.check(&self.options.engine.required_fields, &mut |_| input.field_names())?;
+            are_unnamed = fields.all_unnamed() > 0;
             check_read(self.options, decided.1.documents, (decided.1.failed, 0), &input.counts()).map(|()| decided)
         };
         let (files, counts, removed_bytes) = match folder {
@@ -243,7 +243,7 @@ fn decide(
         let at = At { path: &place.path, line: place.line };
         match decided {
             Decided::Document(id, decision) => {
-                fields.document(place, id, false);
+                fields.document((at.path, at.line), id, false);
                 let partner = match decision {
                     Decision::Duplicate { of, similarity, .. } => Some((&**of, similarity.value())),
                     Decision::Known if drops_known => Some((id, 1.0)),

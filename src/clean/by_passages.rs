@@ -80,7 +80,11 @@ impl Decider for ByPassages<'_> {
         let (mut input, mut reference) = sides;
         let watch = Watch::new(observer).with_unread(self.passages.memory);
         let mut cuts = self.find(&mut input, &mut reference, &watch)?;
-        let warnings = input.fields_never_found();
+        let warnings: Vec<String> = input
+            .fields_never_found()
+            .into_iter()
+            .chain(reference.as_ref().and_then(Input::fields_never_found))
+            .collect();
         let read = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
         let (conditions, names) = (watch.conditions(), inputs.names());
         let mut deciding = Deciding::new(&conditions, &names, self.options, false);

@@ -30,7 +30,9 @@ pub(super) fn scan(
     }
     let against = reference.as_mut().map(|reference| reference as &mut dyn Source);
     let mut outcome = engine::deduplicate(&mut input, against, factory, &options.engine, &watch, options.keep)?;
-    input.fields_never_found().into_iter().for_each(|warning| outcome.warn(warning));
+    let never_found =
+        input.fields_never_found().into_iter().chain(reference.as_ref().and_then(Input::fields_never_found));
+    never_found.for_each(|warning| outcome.warn(warning));
     let counts = &outcome.report().counts;
     check_read(options, counts.documents, (counts.failed, counts.skipped), &input.counts())?;
     let read = input.counts() + reference.map_or(source::Counts::default(), |reference| reference.counts());
@@ -122,6 +124,7 @@ pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Resu
         format,
         text_fields,
         id_field,
+        reference,
         page_text,
         pages_in_fields,
         delimiter,
@@ -159,9 +162,11 @@ pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Resu
     });
     let prefer = ranking.prefer.iter().map(|globs| Value::from(globs.typed())).collect();
     let decisions = options.engine.chosen.as_ref().map(|chosen| format!("digest {:032x}", chosen.digest()));
-    let rows: [(&str, Value); 15] = [
+    let names = |fields: &source::TextFields| Value::Array(fields.paths().map(|path| path.name().into()).collect());
+    let fields_of_reference = reference.text.as_ref().map(names);
+    let rows: [(&str, Value); 17] = [
         ("format", format.name().into()),
-        ("text fields", Value::Array(text_fields.paths().map(|path| path.name().into()).collect())),
+        ("text fields", names(text_fields)),
         ("id field", id_field.name().into()),
         ("content", content.into()),
         ("delimiter", delimiter.map_or(Value::Null, |delimiter| char::from(delimiter).to_string().into())),
@@ -175,6 +180,8 @@ pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Resu
         ("decisions file", decisions.into()),
         ("on error", on_error.into()),
         ("against", against.into()),
+        ("text fields of the reference", fields_of_reference.into()),
+        ("id field of the reference", reference.id.as_ref().map(|path| path.name()).into()),
     ];
     request.extend(rows.map(|(name, value)| (name.to_string(), value)));
     Ok(request)

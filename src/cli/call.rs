@@ -130,6 +130,11 @@ impl Documents {
 }
 
 impl Scan {
+    /// Whether the field of ids of the reference was named.
+    pub fn names_reference_ids(&self) -> bool {
+        self.names_ids || self.source.reference.id.is_some()
+    }
+
     /// The options for copies of records.
     pub fn options_of_clean(&self) -> clean::CleanOptions {
         clean::CleanOptions {
@@ -175,6 +180,11 @@ pub struct Search<E, O> {
 }
 
 impl<E, O> Search<E, O> {
+    /// Whether the field of ids of the reference was named.
+    pub fn names_reference_ids(&self) -> bool {
+        self.names_ids || self.source.reference.id.is_some()
+    }
+
     /// Checks what was read, as [`Scan::check`] does.
     ///
     /// # Errors

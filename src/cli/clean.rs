@@ -496,8 +496,7 @@ fn report_decided(terminal: &Terminal, request: &Request, cleaned: &Cleaned) {
     if let Some(report) = &cleaned.report {
         let engine::Counts { documents, references, unnamed, featureless, .. } = report.counts;
         input::report_unchecked(terminal, featureless);
-        let id_field = request.names_ids.then_some(&request.options.source.id_field);
-        input::warn_of_unnamed(terminal, id_field, unnamed, documents + references);
+        input::warn_of_unnamed(terminal, (&request.options.source, request.names_ids), unnamed, documents + references);
     }
 }
 

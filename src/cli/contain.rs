@@ -310,7 +310,9 @@ fn execute(
         let result = search(&mut input, &mut reference, &request, &terminal);
         terminal.done();
         let (written, result) = terminal.finish_rejects(result)?;
-        input.fields_never_found().iter().for_each(|warning| terminal.warning(&spelled(warning)));
+        let never_found =
+            input.fields_never_found().into_iter().chain(reference.as_ref().and_then(Input::fields_never_found));
+        never_found.for_each(|warning| terminal.warning(&spelled(&warning)));
         let files = match &written.cleaned {
             Some(cleaned) => cleaned.read,
             None => input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default(),
@@ -671,8 +673,7 @@ fn warn_of_mistakes(terminal: &Terminal, request: &Request, counts: &PassageCoun
         input::warn_of_one_document(terminal, &request.paths, (failed, skipped), files);
     }
     input::warn_of_no_fields(terminal, &request.options.required_fields, &files);
-    let id_field = request.names_ids.then_some(&request.source.id_field);
-    input::warn_of_unnamed(terminal, id_field, unnamed, documents + references);
+    input::warn_of_unnamed(terminal, (&request.source, request.names_ids), unnamed, documents + references);
 }
 
 /// The one object of `--stats`.

@@ -9,7 +9,7 @@ use super::terminal::Terminal;
 use crate::readable::{count, counted};
 use neardups::clean::OnError;
 use neardups::engine::{Chosen, RequiredFields};
-use neardups::source::{FieldPath, Format, Globs, PageText, Program, RankBy, Ranking, TextFields};
+use neardups::source::{FieldPath, Format, Globs, PageText, Program, RankBy, Ranking, ReferenceFields, TextFields};
 use neardups::{Error, engine, source};
 use std::fs::File;
 use std::io::{BufReader, IsTerminal, Read};
@@ -133,7 +133,12 @@ pub fn paths(typed: &[PathBuf], more: &[PathBuf]) -> Result<Vec<PathBuf>, Error>
 
 /// How documents are read.
 pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Result<source::ReadOptions, Error> {
-    let fields = [("text-field", typed.text_fields.is_typed), ("id-field", typed.id_field.is_typed)];
+    let fields = [
+        ("text-field", typed.text_fields.is_typed),
+        ("id-field", typed.id_field.is_typed),
+        ("against-text-field", !typed.reference_text_fields.is_empty()),
+        ("against-id-field", typed.reference_id_field.is_some()),
+    ];
     if let (format @ ("text" | "lines" | "html" | "warc"), Some((field, _))) =
         (typed.format.as_str(), fields.iter().find(|(_, is_typed)| *is_typed))
     {
@@ -161,6 +166,13 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
         format: Format::by_name(&typed.format)?,
         text_fields: TextFields::parse("text-field", &typed.text_fields.value)?,
         id_field: FieldPath::parse("id-field", &typed.id_field.value)?,
+        reference: ReferenceFields {
+            text: match &typed.reference_text_fields[..] {
+                [] => None,
+                fields => Some(TextFields::parse("against-text-field", fields)?),
+            },
+            id: typed.reference_id_field.as_ref().map(|id| FieldPath::parse("against-id-field", id)).transpose()?,
+        },
         page_text: if typed.content == Content::Main { PageText::Main } else { PageText::All },
         pages_in_fields: typed.content != Content::All,
         delimiter: typed.delimiter,
@@ -239,9 +251,16 @@ pub const NO_FIELD: &str = "none";
 
 /// The fields that some record must have: each that was typed, because it may have been mistyped.
 pub fn required_fields(typed: &arguments::Input) -> RequiredFields {
+    if typed.allow_empty {
+        return RequiredFields::default();
+    }
     let (text, id) = (&typed.text_fields, &typed.id_field);
-    let is_required = id.is_typed && id.value != NO_FIELD && !typed.allow_empty;
-    RequiredFields { text: text.is_typed && !typed.allow_empty, id: is_required.then(|| id.value.clone()) }
+    let is_field = |name: &&String| **name != NO_FIELD;
+    RequiredFields {
+        text: text.is_typed,
+        id: Some(&id.value).filter(|_| id.is_typed).filter(is_field).cloned(),
+        reference_id: typed.reference_id_field.as_ref().filter(is_field).cloned(),
+    }
 }
 
 /// The options of the engine where everything is read.
@@ -297,17 +316,26 @@ pub fn warn_of_ids(terminal: &Terminal, repeat: bool, fields: &str) {
     }
 }
 
-/// Warns of records without an id, if `--id-field` was typed with this field.
-pub fn warn_of_unnamed(terminal: &Terminal, id_field: Option<&FieldPath>, unnamed: u64, documents: u64) {
-    if let Some(field) = id_field.map(FieldPath::to_string).filter(|field| unnamed > 0 && field != NO_FIELD) {
-        terminal.warning(&unnamed_records(&field, unnamed, documents));
+/// Warns of records without an id, if a field of ids was typed: `is_typed` says whether that of the documents was.
+pub fn warn_of_unnamed(
+    terminal: &Terminal,
+    (options, is_typed): (&source::ReadOptions, bool),
+    unnamed: u64,
+    documents: u64,
+) {
+    let (own, of_reference) = (&options.id_field, options.reference.id.as_ref());
+    let is_asked = is_typed || of_reference.is_some();
+    let has_none = [Some(own), of_reference].into_iter().flatten().any(|field| field.name() == NO_FIELD);
+    if unnamed > 0 && is_asked && !has_none {
+        terminal.warning(&unnamed_records(own, of_reference, unnamed, documents));
     }
 }
 
-fn unnamed_records(field: &str, unnamed: u64, documents: u64) -> String {
+fn unnamed_records(own: &FieldPath, of_reference: Option<&FieldPath>, unnamed: u64, documents: u64) -> String {
     let (have, are) = if unnamed == 1 { ("has", "is") } else { ("have", "are") };
     let (unnamed, documents) = (count(unnamed), counted(documents, "document"));
-    format!("{unnamed} of {documents} {have} no --id-field '{field}', and {are} identified by position, FILE:RECORD")
+    let or = of_reference.map(|field| format!(" or --against-id-field '{field}'")).unwrap_or_default();
+    format!("{unnamed} of {documents} {have} no --id-field '{own}'{or}, and {are} identified by position, FILE:RECORD")
 }
 
 /// Warns that one document was compared with nothing. `left_out` are the numbers of files and records that failed and that were skipped.
@@ -410,7 +438,7 @@ mod tests {
             (1, 4, "1 of 4 documents has no --id-field 'url', and is identified"),
             (1200, 4000, "1,200 of 4,000 documents have no --id-field 'url', and are identified"),
         ] {
-            let found = unnamed_records("url", unnamed, documents);
+            let found = unnamed_records(&FieldPath::parse("id-field", "url").unwrap(), None, unnamed, documents);
             assert_eq!(found, format!("{expected} by position, FILE:RECORD"));
         }
     }

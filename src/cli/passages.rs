@@ -119,7 +119,9 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         let result = search(&mut input, &mut reference, &request, &terminal);
         terminal.done();
         let (written, closed) = terminal.finish_rejects(result)?;
-        input.fields_never_found().iter().for_each(|warning| terminal.warning(&spelled(warning)));
+        let never_found =
+            input.fields_never_found().into_iter().chain(reference.as_ref().and_then(Input::fields_never_found));
+        never_found.for_each(|warning| terminal.warning(&spelled(&warning)));
         let files = match &written.cleaned {
             Some(cleaned) => cleaned.read,
             None => input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default(),
@@ -133,8 +135,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
             summarise(&terminal, &request, &written, files, started);
             let PassageCounts { references, unnamed, .. } = written.counts;
             input::warn_of_no_fields(&terminal, &request.options.required_fields, &files);
-            let id_field = request.names_ids.then_some(&request.source.id_field);
-            input::warn_of_unnamed(&terminal, id_field, unnamed, documents + references);
+            input::warn_of_unnamed(&terminal, (&request.source, request.names_ids), unnamed, documents + references);
         }
         write_stats(stats_file.take(), &stats_of(&request, &written, failure.as_ref(), started), failure.as_ref())?;
         failure.map_or_else(|| Ok(Status::of_input(failed)), Err)

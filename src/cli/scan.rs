@@ -230,7 +230,9 @@ fn scan(
         Err(error) if error.is_closed_pipe() => (Written::default(), true, None),
         Err(error) => (Written::default(), true, Some(error)),
     };
-    input.fields_never_found().iter().for_each(|warning| terminal.warning(&spelled(warning)));
+    let never_found =
+        input.fields_never_found().into_iter().chain(reference.as_ref().and_then(Input::fields_never_found));
+    never_found.for_each(|warning| terminal.warning(&spelled(&warning)));
     let input = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
     if !closed {
         summarise(&terminal, &report, request, &written, input, started);
@@ -303,8 +305,7 @@ fn warn_of_mistakes(terminal: &Terminal, counts: &Counts, input: source::Counts,
         input::warn_of_one_document(terminal, &request.paths, (failed, skipped), input);
     }
     input::warn_of_no_fields(terminal, &request.engine.required_fields, &input);
-    let id_field = request.names_ids.then_some(&request.source.id_field);
-    input::warn_of_unnamed(terminal, id_field, unnamed, documents + references);
+    input::warn_of_unnamed(terminal, (&request.source, request.names_ids), unnamed, documents + references);
 }
 
 /// Refuses a missing reference: without it, every document would seem new.

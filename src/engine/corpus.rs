@@ -345,29 +345,28 @@ impl Corpus {
     }
 
     /// Checks that some record has a text and some an id, in the fields that must be somewhere, and some documents the value
-    /// that ranks them, if it is that of a field. `unnamed` records have no id; `here` returns the fields that there are.
+    /// that ranks them, if it is that of a field. `here` returns the fields of the documents, if `false`, or of a reference.
     ///
     /// # Errors
     /// None has.
     pub fn check_fields(
         &self,
         options: &ScanOptions,
-        unnamed: u64,
-        here: &mut dyn FnMut() -> Option<String>,
+        here: &mut dyn FnMut(bool) -> Option<String>,
     ) -> Result<(), Error> {
         if options.required_fields != RequiredFields::default() {
             let without_text = self.first_without_text.clone();
-            let mut fields = FieldsFound { unnamed, without_text, ..FieldsFound::default() };
-            for document in self.documents_read().filter(|&document| self.at(document).line.is_some()) {
-                fields.records += 1;
-                fields.has_text |= !self.is_reference(document);
+            let mut fields = FieldsFound { without_text, ..FieldsFound::default() };
+            for document in self.documents_read() {
+                let At { path, line } = self.at(document);
+                fields.document((path, line), self.id(document), self.is_reference(document));
             }
             fields.check(&options.required_fields, here)?;
         }
         if let Some(field) = options.ranked_by.as_ref().filter(|_| self.unranked > 0)
             && self.unranked == self.lengths.len()
         {
-            let here = fields_here(here);
+            let here = fields_here(&mut || here(false));
             return Err(Error::Usage(format!(
                 "`keep`: no document has a number or a time in the field '{field}'{here}"
             )));

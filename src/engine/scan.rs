@@ -25,6 +25,7 @@ use crate::hamming::Distribution;
 use crate::kernel::heap;
 use crate::lexicon::file::Terms;
 use crate::outline::Parities;
+use crate::run::fields::field_names;
 use crate::run::ordered::{thread_pool, workers};
 use crate::source::{Problem, Source};
 use rayon::ThreadPool;
@@ -287,8 +288,7 @@ impl<'a> Run<'a> {
         let mut documents = self.pool.install(|| Corpus::gather(documents, against, (memory, drops_halves), counts))?;
         documents.distrust(&damaged);
         let sources = &mut self.sources;
-        let mut here = || sources.iter_mut().filter(|side| !side.reference).find_map(|side| side.source.field_names());
-        documents.check_fields(self.reader.options, self.report.counts.unnamed, &mut here)?;
+        documents.check_fields(self.reader.options, &mut |of_reference| field_names(sources, of_reference))?;
         if let Some(chosen) = &self.reader.options.chosen {
             documents.prefer(chosen)?;
         }

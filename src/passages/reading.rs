@@ -9,7 +9,7 @@ use super::text::{Builder, Selector, Text};
 use crate::error::Error;
 use crate::postings::Sorter;
 use crate::run::batches::{Numbered, Side, in_parallel};
-use crate::run::fields::FieldsFound;
+use crate::run::fields::{FieldsFound, field_names};
 use crate::run::observer::{Observer, Stage};
 use crate::run::ordered::{Load, thread_pool};
 use crate::run::places::Places;
@@ -86,9 +86,8 @@ impl Search {
         sources.iter_mut().for_each(|side| side.source.keep_for_second_read());
         observer.stage(Stage::Reading);
         let Reading { documents, builder, mut counts, fields, seeds } = read(&mut sources, options, &pool, observer)?;
-        let mut here = || sources.iter_mut().filter(|side| !side.reference).find_map(|side| side.source.field_names());
-        fields.check(&options.required_fields, &mut here)?;
-        counts.unnamed = fields.unnamed;
+        fields.check(&options.required_fields, &mut |of_reference| field_names(&mut sources, of_reference))?;
+        counts.unnamed = fields.all_unnamed();
         observer.stage(Stage::Grouping);
         let text = pool.install(|| {
             let mut text = builder.finish(documents.bytes_beyond())?;
@@ -241,7 +240,7 @@ fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selecting: &Selecting, gr
                 Ok(()) => {
                     part.ids.push_str(&document.id);
                     part.id_ends.push(part.ids.len());
-                    part.fields.document(&document.place, &document.id, reference);
+                    part.fields.document((&document.place.path, document.place.line), &document.id, reference);
                     part.places.push(&document.place);
                 }
                 Err(error) => part.refused = part.refused.take().or(Some(error)),

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::hash::shingle_hashes_in_place;
 use crate::postings::{Filter, Sorter};
 use crate::run::batches::{Numbered, Side, in_parallel};
-use crate::run::fields::{FieldsFound, RequiredFields};
+use crate::run::fields::{FieldsFound, RequiredFields, field_names};
 use crate::run::observer::{Observer, Stage};
 use crate::run::ordered::{Load, thread_pool};
 use crate::run::places::{At, Places};
@@ -229,9 +229,8 @@ impl Compared {
         }
         let Reading { documents, rejections, tokens, runs, rows, mut counts, fields, short, exceeds_filter, .. } =
             reading;
-        let mut field_names = || sides.iter_mut().find(|side| !side.reference)?.source.field_names();
-        fields.check(&options.required_fields, &mut field_names)?;
-        counts.unnamed = fields.unnamed;
+        fields.check(&options.required_fields, &mut |of_reference| field_names(&mut sides, of_reference))?;
+        counts.unnamed = fields.all_unnamed();
         check_stopped(observer)?;
         observer.stage(Stage::Grouping);
         counts.spilled += rows.bytes_spilled();
@@ -455,7 +454,7 @@ fn part(
             cutting.free(words);
             part.ids.push_str(&document.id);
             part.id_ends.push(part.ids.len());
-            part.fields.document(&document.place, &document.id, reference);
+            part.fields.document((&document.place.path, document.place.line), &document.id, reference);
             part.places.push(&document.place);
             // The weight of a batch has its size twice: once for what is made of it.
             load.raise((8 * part.runs.capacity() as u64).saturating_sub(counted));

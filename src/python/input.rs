@@ -137,8 +137,13 @@ impl Given {
                 let table = ArrowTable::new(&schema, batches, &options).map_err(|error| exception(&error))?;
                 if names_ids && !are_texts && !table.has_ids() && options.id_field.name() != "none" {
                     let columns: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+                    let field = if options.is_reference && options.reference.id.is_some() {
+                        "against_id_field"
+                    } else {
+                        "id_field"
+                    };
                     return Err(PyValueError::new_err(format!(
-                        "invalid value '{}' for `id_field`: expected a column (columns here: {})",
+                        "invalid value '{}' for `{field}`: expected a column (columns here: {})",
                         options.id_field,
                         columns.join(", ")
                     )));

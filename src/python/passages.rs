@@ -67,7 +67,8 @@ fn answer<'py, E: Send + 'static, O: Send + 'static>(
     find: Find<E, O>,
 ) -> PyResult<Answer<'py>> {
     let mut documents = documents.open(&search.source, search.names_ids)?;
-    let mut against = against.map(|against| against.open(&search.source, search.names_ids)).transpose()?;
+    let mut against =
+        against.map(|against| against.open(&search.source.of_reference(), search.names_reference_ids())).transpose()?;
     let ids = match &against {
         Some(against) if against.ids() != documents.ids() => Ids::Strings,
         _ => documents.ids(),
@@ -80,11 +81,11 @@ fn answer<'py, E: Send + 'static, O: Send + 'static>(
         }
         let (found, remarks) =
             find(&search, &mut documents, against.as_mut(), watch).map_err(|error| watch.explained(error))?;
-        let never_found = match &documents {
+        let never_found = [Some(&documents), against.as_ref()].into_iter().flatten().filter_map(|side| match side {
             Opened::Files(input) => input.fields_never_found(),
             Opened::Table(_) => None,
-        };
-        Ok::<_, Error>((found, never_found.into_iter().chain(remarks).chain(watch.problems()).collect::<Vec<_>>()))
+        });
+        Ok::<_, Error>((found, never_found.chain(remarks).chain(watch.problems()).collect::<Vec<_>>()))
     };
     let (found, warnings) = worker::run(py, show, work)?.map_err(|error| exception(&error))?;
     let found = match found {

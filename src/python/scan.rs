@@ -49,7 +49,8 @@ pub fn scan<'py>(
 ) -> PyResult<(Bound<'py, PyAny>, Vec<String>)> {
     let call = call::scan(&given(keywords), documents.kind(), against.is_some()).map_err(refused)?;
     let opened = documents.open(&call.source, call.names_ids)?;
-    let against = against.map(|against| against.open(&call.source, call.names_ids)).transpose()?;
+    let against =
+        against.map(|against| against.open(&call.source.of_reference(), call.names_reference_ids())).transpose()?;
     let work = move |watch: &Watch| {
         let found = find(&call, opened, against, watch).map_err(|error| watch.explained(error));
         found.map(|(found, mut report)| {

@@ -157,7 +157,8 @@ impl JsonFields {
     pub fn new(options: &ReadOptions) -> Self {
         let rank_by = options.ranking.by.clone();
         let fields =
-            jsonl::Fields::new(&options.text_fields, &options.id_field, rank_by.field(), options.field_pages());
+            jsonl::Fields::new(&options.text_fields, &options.id_field, rank_by.field(), options.field_pages())
+                .chosen_with(options.field_parameters().text);
         JsonFields { fields, rank_by, may_be_text: false }
     }
 

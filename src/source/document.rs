@@ -38,9 +38,14 @@ impl Place {
 
     /// Whether an id is only this location, written as `path:LINE`.
     pub fn names(&self, id: &str) -> bool {
-        let line = id.strip_prefix(&*self.path).and_then(|rest| rest.strip_prefix(':'));
-        self.line.is_some_and(|own| line.is_some_and(|line| line.parse() == Ok(own)))
+        is_name_of((&self.path, self.line), id)
     }
+}
+
+/// Whether an id is only the location of a record, written as `path:LINE`.
+pub(crate) fn is_name_of((path, line): (&str, Option<u64>), id: &str) -> bool {
+    let written = id.strip_prefix(path).and_then(|rest| rest.strip_prefix(':'));
+    line.is_some_and(|own| written.is_some_and(|line| line.parse() == Ok(own)))
 }
 
 impl fmt::Display for Place {

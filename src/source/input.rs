@@ -121,16 +121,17 @@ impl Input {
 
     /// Makes a source of documents, and one of a reference if there are paths for it. A file that is among both is read on one
     /// side: where it is nearer to a path that was named, so that of a file and the folder with it the file decides; else
-    /// as the reference. Takes a walk through all folders.
+    /// as the reference. The records of the reference have its own [fields](ReadOptions::reference). Takes a walk through all folders.
     pub fn sides(paths: Vec<PathBuf>, reference: Vec<PathBuf>, options: ReadOptions) -> (Self, Option<Self>) {
         let mut input = Input::new(paths, options.clone());
         if reference.is_empty() {
             return (input, None);
         }
-        // A text field that one side has is there.
-        let fields = Arc::new(JsonFields::new(&options));
-        let mut reference = Input::new(reference, options);
-        (input.fields, reference.fields) = (Some(Arc::clone(&fields)), Some(fields));
+        let ours = JsonFields::new(&options);
+        let mut reference = Input::new(reference, options.of_reference());
+        let mut theirs = JsonFields::new(&reference.options);
+        theirs.fields.share_found(&ours.fields);
+        (input.fields, reference.fields) = (Some(Arc::new(ours)), Some(Arc::new(theirs)));
         let (ours, theirs) = (input.depths(), reference.depths());
         let both = || ours.iter().filter_map(|(id, ours)| Some((id.clone(), *ours < *theirs.get(id)?)));
         let of = |is_ours: bool| Arc::new(both().filter(|(_, ours)| *ours == is_ours).map(|(id, _)| id).collect());
@@ -430,13 +431,18 @@ impl Source for Input {
 
 impl Input {
     /// The warning about fields that were named for texts and that no record has, although some have others: they were probably
-    /// mistyped. It is known when all that was read has been parsed.
+    /// mistyped. It is known when all that was read has been parsed. A reference only has one of fields of its own: others may be
+    /// those of the documents.
     pub fn fields_never_found(&self) -> Option<String> {
+        if self.options.is_reference && self.options.reference.text.is_none() {
+            return None;
+        }
         let never = self.fields.as_ref()?.fields.never_found();
         let names: Vec<String> = never.iter().map(|name| format!("'{name}'")).collect();
         (!names.is_empty()).then(|| {
             let field = if names.len() == 1 { "field" } else { "fields" };
-            format!("`text-field`: no record has the {field} {}: only the others were compared", names.join(", "))
+            let parameter = self.options.field_parameters().text;
+            format!("`{parameter}`: no record has the {field} {}: only the others were compared", names.join(", "))
         })
     }
 

@@ -57,6 +57,8 @@ pub(super) struct Fields {
     pages: Option<PageText>,
     /// Of several texts, which were found in some line or table.
     found: Arc<[AtomicBool]>,
+    /// The parameter that chooses the fields of the text, for messages.
+    parameter: &'static str,
     /// The field that ranks records, as if it were an id.
     #[cfg_attr(not(feature = "files"), allow(dead_code, reason = "only records of files are ranked"))]
     number: Option<Wanted>,
@@ -77,7 +79,20 @@ impl Fields {
             wanted
         });
         let found = texts.iter().map(|_| AtomicBool::new(false)).collect();
-        Fields { texts, id: id.clone(), wanted, pages, found, number }
+        Fields { texts, id: id.clone(), wanted, pages, found, parameter: "text-field", number }
+    }
+
+    /// With another name of the parameter that chooses the fields of the text.
+    pub fn chosen_with(self, parameter: &'static str) -> Self {
+        Fields { parameter, ..self }
+    }
+
+    /// A text field that one of two sides of a comparison has is found, if both have the same text fields.
+    #[cfg(feature = "files")]
+    pub fn share_found(&mut self, other: &Self) {
+        if self.texts == other.texts {
+            self.found = Arc::clone(&other.found);
+        }
     }
 
     /// Notes that a table has columns for all texts but these.
@@ -152,7 +167,7 @@ impl Fields {
             true => wrong,
             false => {
                 let here = field_names(line).unwrap_or_default();
-                format!("{wrong} (fields here: {here}; choose with `text-field`)")
+                format!("{wrong} (fields here: {here}; choose with `{}`)", self.parameter)
             }
         };
         Err(Rejected { kind: ProblemKind::Text, message, id: id.map(Cow::into_owned), lacks_field })

@@ -96,6 +96,7 @@ pub use batch::Batch;
 #[cfg(feature = "files")]
 pub use counts::Counts;
 pub(crate) use decompress::open;
+pub(crate) use document::is_name_of;
 pub use document::{Document, Place};
 pub use documents::Documents;
 pub use fields::{FieldPath, TextFields};
@@ -110,7 +111,7 @@ pub use input::Input;
 pub(crate) use input::Listed;
 pub use live::{Chunk, Chunks, EachRecord, Live};
 pub use opaque::opaque;
-pub use options::{FORMATS, Format, FormatName, ReadOptions};
+pub use options::{FORMATS, Format, FormatName, ReadOptions, ReferenceFields};
 pub use page_text::PageText;
 pub use problem::{Problem, ProblemKind, Severity};
 #[cfg(feature = "files")]

@@ -118,6 +118,22 @@ impl Format {
     }
 }
 
+/// The fields of the records of a reference that differ from those of the documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReferenceFields {
+    /// The fields of the text; `None` is [`ReadOptions::text_fields`].
+    pub text: Option<TextFields>,
+    /// The field of the id; `None` is [`ReadOptions::id_field`].
+    pub id: Option<FieldPath>,
+}
+
+/// The names of the parameters that choose the fields of texts and of ids.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FieldParameters {
+    pub text: &'static str,
+    pub id: &'static str,
+}
+
 /// Options of reading.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
@@ -128,6 +144,11 @@ pub struct ReadOptions {
     /// The field of the id, in JSON lines, CSV and Parquet. The id of a record without one is `path:LINE`, in Parquet
     /// `path:ROW`.
     pub id_field: FieldPath,
+    /// The fields of a reference, where they differ from these.
+    pub reference: ReferenceFields,
+    /// Whether what is read is a reference, which only matters to messages: they name the parameters `against-text-field` and
+    /// `against-id-field` then. [`of_reference`](Self::of_reference) sets it.
+    pub is_reference: bool,
     /// The text that is read of HTML pages, in files or in records of an archive.
     pub page_text: PageText,
     /// Whether each text field of JSON lines, CSV and Parquet is a page, or a part of one, of which the text is read as of
@@ -175,6 +196,8 @@ impl Default for ReadOptions {
             format: Format::Auto,
             text_fields: FieldPath::single("text").into(),
             id_field: FieldPath::single("id"),
+            reference: ReferenceFields::default(),
+            is_reference: false,
             page_text: PageText::All,
             pages_in_fields: false,
             delimiter: None,
@@ -202,6 +225,26 @@ impl ReadOptions {
 
     /// The valid values of `max_window`. The largest is also the largest of zstd.
     pub const MAX_WINDOW: std::ops::RangeInclusive<u64> = 1 << 20..=2 << 30;
+
+    /// The same for the documents of a reference, whose records may have other fields.
+    #[must_use]
+    pub fn of_reference(&self) -> Self {
+        let ReferenceFields { text, id } = self.reference.clone();
+        ReadOptions {
+            text_fields: text.unwrap_or_else(|| self.text_fields.clone()),
+            id_field: id.unwrap_or_else(|| self.id_field.clone()),
+            is_reference: true,
+            ..self.clone()
+        }
+    }
+
+    /// The parameters that name the fields of texts and of ids, for messages.
+    pub(super) fn field_parameters(&self) -> FieldParameters {
+        match self.is_reference {
+            true => FieldParameters { text: "against-text-field", id: "against-id-field" },
+            false => FieldParameters { text: "text-field", id: "id-field" },
+        }
+    }
 
     /// The text of pages that is read of fields, if they are pages.
     pub(super) fn field_pages(&self) -> Option<PageText> {

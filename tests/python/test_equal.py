@@ -198,6 +198,35 @@ def test_test_questions(tmp_path, table, articles):
         neardups.contain(questions, against=tmp_path / "empty")
 
 
+
+def test_fields_of_a_reference(articles, table, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    half = len(articles) // 2
+    renamed = [{"nr": article["id"], "body": article["text"]} for article in articles[:half]]
+    files = [tmp_path / "documents.jsonl", tmp_path / "reference.jsonl"]
+    for path, rows in zip(files, [articles[half:], renamed]):
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    names = {"against_text_field": "body", "against_id_field": "nr"}
+    flags = ["--against", str(files[1]), "--against-text-field", "body", "--against-id-field", "nr"]
+    documents = table.slice(half)
+    for reference in (pyarrow.Table.from_pylist(renamed), files[1]):
+        printed = dedup("scan", str(files[0]), *flags)
+        assert lines("pair", without_nulls(neardups.scan(documents, against=reference, **names))) == printed != b""
+        printed = dedup("contain", str(files[0]), *flags, "--min-coverage", "0.3")
+        found = quiet(neardups.contain, documents, against=reference, min_coverage=0.3, **names)
+        assert lines("containment", without_nulls(found)) == printed != b""
+    # Documents that are a list have no fields, and the reference has.
+    texts = [article["text"] for article in articles[half:]]
+    pairs = neardups.scan(texts, against=pyarrow.Table.from_pylist(renamed), **names)
+    assert [pair["a"] for pair in pairs] == [pair["a"] for pair in neardups.scan(documents, against=files[1], **names).to_pylist()]
+    with pytest.raises(ValueError, match="invalid value 'url' for `against_id_field`: expected a column .columns here: nr, body"):
+        neardups.scan(documents, against=pyarrow.Table.from_pylist(renamed), against_text_field="body", against_id_field="url")
+    with pytest.raises(ValueError, match="invalid value 'text' for `against_text_field`: expected a column of texts"):
+        neardups.scan(documents, against=pyarrow.Table.from_pylist(renamed))
+    with pytest.raises(ValueError, match="against"):
+        neardups.scan(documents, **names)
+
+
 def test_two_texts(tmp_path):
     a, b = "A rose is a rose is a rose, she said.", "A rose is a rose is a rose, he said."
     assert neardups.similarity(a, b) == 3 / 7

@@ -21,6 +21,10 @@ pub struct Input {
     pub text_fields: Defaulted<Vec<String>>,
     /// `--id-field`.
     pub id_field: Defaulted<String>,
+    /// `--against-text-field`, each time it was given.
+    pub reference_text_fields: Vec<String>,
+    /// `--against-id-field`.
+    pub reference_id_field: Option<String>,
     /// `--content`.
     pub content: Content,
     /// `--delimiter`.
@@ -87,6 +91,8 @@ impl Input {
             format: text("format"),
             text_fields: Defaulted { value: values(given, "text-field"), is_typed: is_typed(given, "text-field") },
             id_field: field("id-field"),
+            reference_text_fields: values(given, "against-text-field"),
+            reference_id_field: value(given, "against-id-field").cloned(),
             content: chosen(given, "content", CONTENTS).expect("has a default"),
             delimiter: value(given, "delimiter").copied(),
             max_record: *value(given, "max-record").expect("has a default"),
@@ -105,6 +111,28 @@ impl Input {
 /// The files and folders that were typed.
 pub fn paths(given: &ArgMatches) -> Vec<PathBuf> {
     values(given, "path")
+}
+
+/// The flags of the fields of a reference that are others than those of the documents.
+pub fn reference_args() -> [Arg; 2] {
+    [
+        Arg::new("against-text-field")
+            .long("against-text-field")
+            .value_name("PATHS")
+            .requires("against")
+            .action(ArgAction::Append)
+            .help("Where the text of a record of --against is, if not in --text-field")
+            .long_help(
+                "Where the text of a record of --against is, if not in --text-field. It is written like that option, and may name \
+                 several fields.",
+            ),
+        Arg::new("against-id-field")
+            .long("against-id-field")
+            .value_name("PATH")
+            .requires("against")
+            .help("Where the id of a record of --against is, if not in --id-field"),
+    ]
+    .map(|arg| arg.help_heading(INPUT_OPTIONS))
 }
 
 /// `--on-error`.

@@ -100,6 +100,8 @@ const ADVANCED: &[&str] = &[
     "on-error",
     "rejects",
     "delimiter",
+    "against-text-field",
+    "against-id-field",
     "max-record",
     "max-expansion",
     "max-window",

@@ -170,6 +170,7 @@ pub fn command() -> Command {
         .args(tokens::args())
         .args(method::parameters())
         .args(input::args())
+        .args(input::reference_args())
         .args([input::on_error_arg("keep"), input::rejects_arg(), input::allow_empty_arg()])
         .args(run::args())
         .arg(keep::report_arg())

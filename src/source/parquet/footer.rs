@@ -419,7 +419,8 @@ impl<'a> Schema<'a> {
     fn columns(&self, options: &ReadOptions) -> Result<Columns, Fault> {
         let here = self.names(|_| true);
         let refused = |kind, message: String| Fault { kind, message };
-        let advice = choose_column(&here);
+        let parameters = options.field_parameters();
+        let advice = choose_column(&here, parameters.text);
         let is_column = |name: &str| self.within(0).any(|(_, element)| element.name == name);
         let wanted: Vec<&FieldPath> = options.text_fields.in_columns(is_column).collect();
         let (texts, missing) = self.texts(&wanted).map_err(|(path, node)| {
@@ -437,9 +438,8 @@ impl<'a> Schema<'a> {
             Some((_, Ok(kind), Some(column))) => Some((column, kind)),
             Some((node, ..)) => {
                 let kind = node.kind().map_or_else(|kind| kind, |_| "of another type");
-                let message = format!(
-                    "id column '{path}' is {kind}, not a string or an integer (columns here: {here}; choose with `id-field`)"
-                );
+                let advice = choose_column(&here, parameters.id);
+                let message = format!("id column '{path}' is {kind}, not a string or an integer {advice}");
                 return Err(refused(ProblemKind::Id, message));
             }
         };
