@@ -1,0 +1,143 @@
+//! What the two sides name, and the reading of it: files, records of files by their numbers, or ids.
+
+use super::super::arguments::compare::Arguments;
+use super::super::input;
+use super::super::spelling;
+use super::super::status::usage_error;
+use super::super::terminal::{self, counted};
+use super::document::{Collection, Read};
+use neardups::Error;
+use neardups::compare::MeasuredSource;
+use neardups::source::{self, Input, NoRecord, Record as SourceRecord};
+use neardups::tokenizer::Tokenizer;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What a side names: a file, or one of its records.
+pub struct Address {
+    pub path: PathBuf,
+    pub record: Option<u64>,
+}
+
+impl Address {
+    /// The file of this name, if there is one. Otherwise a number after the last colon is that of a record.
+    pub fn of(typed: &Path) -> Self {
+        let whole = || Address { path: typed.to_path_buf(), record: None };
+        if typed.symlink_metadata().is_ok() {
+            return whole();
+        }
+        let split = typed.to_str().and_then(|typed| typed.rsplit_once(':'));
+        let number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?;
+        match split.and_then(|(path, digits)| Some((path, number(digits)?))) {
+            Some((path, record)) if !path.is_empty() => Address { path: path.into(), record: Some(record) },
+            _ => whole(),
+        }
+    }
+
+    /// For messages.
+    fn file(&self) -> String {
+        terminal::escaped(&self.path.to_string_lossy())
+    }
+
+    /// The error for a record that cannot be read.
+    fn refusal(&self, why: NoRecord) -> Error {
+        let file = self.file();
+        let number = self.record.map(|number| format!(":{number}")).unwrap_or_default();
+        let cannot =
+            |problem: String| Error::input(format!("cannot compare {file}{number}"), io::Error::other(problem));
+        match why {
+            NoRecord::Several => usage_error(format!(
+                "{file} has more than one document: name one, as in {file}:1 for the first line, or use --format text"
+            )),
+            NoRecord::Whole => usage_error(format!(
+                "{file} is one document, without record {}: choose --format lines, jsonl, csv, …, or name the file alone",
+                self.record.unwrap_or_default()
+            )),
+            NoRecord::Unreadable(problem) => {
+                let line = match self.record {
+                    None => problem.place.line.map(|line| format!(":{line}")).unwrap_or_default(),
+                    Some(_) => number,
+                };
+                let message = terminal::escaped(&spelling::of_problem(&problem));
+                Error::input(format!("cannot compare {file}{line}"), io::Error::other(message))
+            }
+            NoRecord::Absent { numbers: Some((first, last)), records } => cannot(format!(
+                "there is no such record: the file has {}, {first} to {last}",
+                counted(records, "record")
+            )),
+            NoRecord::Absent { .. } => cannot("it has no document".into()),
+            _ => cannot("the record holds no document".into()),
+        }
+    }
+}
+
+/// Reads one document.
+pub fn read(address: &Address, options: &source::ReadOptions) -> Result<Read, Error> {
+    if address.path.is_dir() {
+        return Err(usage_error(format!("{} is a folder: name two files, or two ids with --in", address.file())));
+    }
+    let mut input = Input::new(vec![address.path.clone()], options.clone());
+    let record = SourceRecord::read(&mut input, address.record).map_err(|why| address.refusal(why))?;
+    Ok((record, address.record.is_some()))
+}
+
+/// Reads the documents with the typed ids, and measures all.
+pub fn read_ids(
+    arguments: &Arguments,
+    options: &source::ReadOptions,
+    tokenizer: &dyn Tokenizer,
+    seed: u64,
+) -> Result<([Read; 2], Option<Collection>), Error> {
+    let ids = arguments.sides.each_ref().map(|id| id.to_string_lossy());
+    let mut input = Input::new(arguments.within.clone(), options.clone());
+    let mut measured = MeasuredSource::new(&mut input, tokenizer, seed);
+    let [a, b] = SourceRecord::with_ids(&mut measured, ids.each_ref().map(|id| &**id));
+    let collection = Collection { documents: measured.documents(), median_tokens: measured.median_tokens() };
+    let record = |record: Result<_, _>, id: &str| match record {
+        Ok(record) => Ok((record, true)),
+        Err(why) => Err(no_record_of_id(id, why, &arguments.within)),
+    };
+    Ok(([record(a, &ids[0])?, record(b, &ids[1])?], Some(collection)))
+}
+
+/// The error for an id of `--in` that is not that of one record.
+fn no_record_of_id(typed: &str, why: NoRecord, within: &[PathBuf]) -> Error {
+    let id = terminal::escaped(typed);
+    let cannot = |problem: String| Error::input(format!("cannot compare '{id}'"), io::Error::other(problem));
+    match why {
+        NoRecord::Repeated(places) => {
+            // Standard input is read once, and so without --in only one of the two can be there.
+            let is_stdin = places.iter().any(|place| &*place.path == "-");
+            let [first, second] = places.map(|place| terminal::escaped(&place.to_string()));
+            let advice = match is_stdin {
+                true => format!(
+                    "with --id-field {} the ids of all are their places, as in -- {first} {second}",
+                    input::NO_FIELD
+                ),
+                false => "name them by their places, without --in".to_string(),
+            };
+            usage_error(format!("'{id}' is the id of several records, among them {first} and {second}: {advice}"))
+        }
+        NoRecord::Unreadable(problem) => {
+            let place = terminal::escaped(&problem.place.to_string());
+            cannot(format!("{place}: {}", terminal::escaped(&spelling::of_problem(&problem))))
+        }
+        NoRecord::Absent { records, .. } => {
+            let paths: Vec<_> = within.iter().map(|path| terminal::escaped(&path.to_string_lossy())).collect();
+            let documents = counted(records, "document");
+            let advice = match is_place(typed, within) {
+                true => format!("--id-field {} makes places the ids of all", input::NO_FIELD),
+                false => "--id-field names the field".into(),
+            };
+            cannot(format!("none of {documents} in {} has this id ({advice})", paths.join(", ")))
+        }
+        _ => cannot("the record holds no document".into()),
+    }
+}
+
+/// Whether an id is the place of a record in one of these files or folders.
+fn is_place(id: &str, within: &[PathBuf]) -> bool {
+    let address = Address::of(Path::new(id));
+    let plain = |path: &Path| path.strip_prefix(".").unwrap_or(path).to_path_buf();
+    address.record.is_some() && within.iter().any(|path| plain(&address.path).starts_with(plain(path)))
+}

@@ -1,0 +1,87 @@
+//! The verdict of an algorithm, in a word and in a sentence.
+
+use super::algorithms::SHINGLE;
+use neardups::algorithm::{Entry, Row};
+use neardups::compare::{Comparison, Evidence, Verdict};
+use neardups::similarity::Similarity;
+
+/// The verdict in one word.
+pub fn outcome(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Reported { copies: false } => "reported",
+        Verdict::Reported { copies: true } => "copies",
+        Verdict::BelowThreshold => "below_threshold",
+        Verdict::NoKeyInCommon => "no_key_in_common",
+        Verdict::TooFewFeatures(_) => "too_few_features",
+        Verdict::Refused(_) => "refused",
+        Verdict::NeedsCollection => "needs_collection",
+    }
+}
+
+/// The names of parameters that decide whether a pair is reported.
+const LIMITS: [&str; 5] = ["threshold", "cosine", "distance", "agree", "min_supershingles"];
+
+/// The verdict in a sentence.
+pub fn sentence(entry: &Entry, comparison: &Comparison) -> String {
+    let evidence = comparison.evidence.as_ref();
+    let similarity = evidence.and_then(|evidence| evidence.similarity);
+    let mut similar = similarity.map_or_else(String::new, |s| format!("{} {}", comparison.measure, decimal(s)));
+    similar.extend(evidence.and_then(|evidence| bits(comparison, evidence)).map(|bits| format!(", {bits}")));
+    let limit = decisive(comparison);
+    match &comparison.verdict {
+        Verdict::Reported { copies: true } => "reported: exact copies, all tokens are equal".into(),
+        Verdict::Reported { copies: false } => format!("reported: {similar}{limit}"),
+        Verdict::BelowThreshold => format!("not reported: {similar}{limit}"),
+        Verdict::NoKeyInCommon => format!("missed: {similar}{limit}, but no key in common"),
+        Verdict::TooFewFeatures(which) => format!(
+            "not compared: {} too few features",
+            match which {
+                [true, true] => "both have",
+                [true, false] => "a has",
+                _ => "b has",
+            }
+        ),
+        Verdict::Refused(why) => format!("not run: {why}"),
+        // A lexicon counts terms, not features.
+        Verdict::NeedsCollection if comparison.parameters.iter().any(|row| row.name == "drop_common") => {
+            "not compared: --drop-common drops features of many documents, and two are too few".into()
+        }
+        Verdict::NeedsCollection => format!(
+            "not compared: it needs the frequencies of terms in a collection: use --algo {} --lexicon FILE",
+            entry.name
+        ),
+    }
+}
+
+/// The parameters that decide, in parentheses: the least similarity, and the length of shingles.
+fn decisive(comparison: &Comparison) -> String {
+    let named = |row: &Row| format!("{} {}", row.name.replace('_', " "), row.value);
+    let limit = comparison.parameters.iter().find(|row| LIMITS.contains(&row.name)).map(named);
+    let shingle = match &comparison.tokenizer {
+        Some(tokenizer) => Some(format!("{tokenizer} tokens")),
+        None => comparison.parameters.iter().find(|row| row.name == SHINGLE).map(named),
+    };
+    let parts: Vec<String> = limit.into_iter().chain(shingle).collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+}
+
+/// How many bits agree where `agree` is the limit, and otherwise how many differ.
+fn bits(comparison: &Comparison, evidence: &Evidence) -> Option<String> {
+    let distance = evidence.distance?;
+    let of = evidence.agreement.iter().find(|agreement| agreement.what == "bits")?.of;
+    let is_agreement = comparison.parameters.iter().any(|row| row.name == "agree");
+    Some(match is_agreement {
+        true => format!("{} of {of} bits agree", of - distance as usize),
+        false => format!("{distance} of {of} bits differ"),
+    })
+}
+
+/// Whether the exact join would report a pair, for algorithms with sketches and an exact join.
+pub fn reported_by_exact(entry: &Entry, comparison: &Comparison) -> Option<bool> {
+    let sketched = entry.uses("exact") && comparison.algorithm == entry.name && comparison.measure == "jaccard";
+    sketched.then(|| comparison.verdict.is_reported() || comparison.verdict == Verdict::NoKeyInCommon)
+}
+
+pub fn decimal(similarity: Similarity) -> String {
+    format!("{:.4}", similarity.value())
+}
