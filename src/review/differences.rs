@@ -1,11 +1,9 @@
 //! The words in which two texts differ, with a few words around each difference.
 
-use crate::passages::Run;
+use super::alignment::{Words, align};
 use crate::passages::lcs::Lcs;
 use serde::{Serialize, Serializer};
 use std::ops::Range;
-use unicode_segmentation::UnicodeSegmentation;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// The number of words shown before and after a difference.
 const CONTEXT: usize = 10;
@@ -21,9 +19,6 @@ const MAX_PIECE: usize = 600;
 
 /// The maximum number of bytes of a text that [`Differences::between`] compares.
 const MAX_TEXT: usize = 1 << 20;
-
-/// The number of words of each text that are aligned at once. The cost is its square, divided by 64.
-const MAX_ALIGNED: usize = 2000;
 
 /// A piece of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +40,20 @@ impl Serialize for Piece {
             Piece::Omitted(words) => (0, words).serialize(serializer),
         }
     }
+}
+
+/// The place of a difference, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// The words that only the first text has; empty after the word before it if there are none.
+    pub a: Range<usize>,
+    /// Those that only the second text has.
+    pub b: Range<usize>,
+    /// Up to ten words of the first text before it, which both texts have.
+    pub before: Range<usize>,
+    /// Up to ten words of the first text after it, which both texts have.
+    pub after: Range<usize>,
 }
 
 /// The words in which two texts differ, with some words around each difference. What is shown of a text is bounded.
@@ -71,71 +80,77 @@ pub struct Differences {
     /// Whether only the beginnings of the texts were compared.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
+    /// Whether words of a difference that is shown are left out.
+    #[serde(skip)]
+    pub is_shortened: bool,
+    /// The places of the differences that are shown.
+    #[serde(skip)]
+    pub places: Vec<Difference>,
 }
 
-/// A text in words.
-struct Words<'a> {
-    text: &'a str,
-    places: Vec<Range<usize>>,
-    hashes: Vec<u64>,
+/// How much is shown.
+#[derive(Clone, Copy)]
+struct Bounds {
+    differences: usize,
+    /// The bytes of a text, after which no difference is shown, and those of a piece.
+    bytes: usize,
+    piece: usize,
+    /// The words of a difference, half of them from its end.
+    own: usize,
 }
 
-impl<'a> Words<'a> {
-    fn new(text: &'a str) -> Self {
-        let words = text.split_word_bound_indices().filter(|(_, word)| !word.trim().is_empty());
-        let (places, hashes) = words.map(|(start, word)| (start..start + word.len(), xxh3_64(word.as_bytes()))).unzip();
-        Words { text, places, hashes }
-    }
-
-    /// Some words, without the white space after the last.
-    fn piece(&self, words: &Range<usize>) -> String {
-        let text = &self.text[self.places[words.start].start..self.places[words.end - 1].end];
-        match text.floor_char_boundary(MAX_PIECE) {
-            end if end < text.len() => format!("{}…", &text[..end]),
-            _ => text.to_string(),
-        }
-    }
-
-    /// The white space before a word, shortened.
-    fn space(&self, word: usize) -> &'static str {
-        let Some(before) = word.checked_sub(1) else { return "" };
-        match &self.text[self.places[before].end..self.places[word].start] {
-            "" => "",
-            space if space.contains('\n') => "\n",
-            _ => " ",
-        }
-    }
-}
+/// What a person reads at once.
+const EXCERPT: Bounds = Bounds { differences: usize::MAX, bytes: MAX_SHOWN, piece: MAX_PIECE, own: MAX_OWN };
 
 /// The pieces of one text so far.
 #[derive(Default)]
 struct Side {
     pieces: Vec<Piece>,
     bytes: usize,
+    is_shortened: bool,
 }
 
 impl Side {
-    /// Adds words, without the omitted ones in the middle.
-    fn add(&mut self, words: &Words<'_>, range: Range<usize>, is_own: bool, (head, tail): (usize, usize)) {
-        if range.len() <= head.saturating_add(tail).saturating_add(1) {
-            return self.push(words, range, is_own);
-        }
-        let (first, last) = (range.start + head, range.end - tail);
-        self.push(words, range.start..first, is_own);
-        self.pieces.push(Piece::Omitted(last - first));
-        self.push(words, last..range.end, is_own);
+    /// Adds words that only this text has.
+    fn add_own(&mut self, words: &Words<'_>, range: Range<usize>, bounds: Bounds) {
+        self.is_shortened |= self.add(words, range, Some(bounds.piece), (bounds.own / 2, bounds.own / 2));
     }
 
-    fn push(&mut self, words: &Words<'_>, range: Range<usize>, is_own: bool) {
-        if range.is_empty() {
-            return;
+    /// Adds words that both texts have.
+    fn add_shared(&mut self, words: &Words<'_>, range: Range<usize>, context: (usize, usize)) {
+        self.add(words, range, None, context);
+    }
+
+    /// Adds words, without the omitted ones in the middle. Returns whether some are left out.
+    fn add(
+        &mut self,
+        words: &Words<'_>,
+        range: Range<usize>,
+        own: Option<usize>,
+        (head, tail): (usize, usize),
+    ) -> bool {
+        if range.len() <= head.saturating_add(tail).saturating_add(1) {
+            return self.push(words, range, own);
         }
-        let (space, piece) = (words.space(range.start), words.piece(&range));
+        let (first, last) = (range.start + head, range.end - tail);
+        self.push(words, range.start..first, own);
+        self.pieces.push(Piece::Omitted(last - first));
+        self.push(words, last..range.end, own);
+        true
+    }
+
+    /// Adds words that only this text has, with the maximum number of bytes, or that both have. Returns whether some are left out.
+    fn push(&mut self, words: &Words<'_>, range: Range<usize>, own: Option<usize>) -> bool {
+        if range.is_empty() {
+            return false;
+        }
+        let (space, (piece, is_shortened)) =
+            (space(words, range.start), piece(words, &range, own.unwrap_or(MAX_PIECE)));
         self.bytes += piece.len();
-        match (is_own, self.pieces.last_mut()) {
-            (false, Some(Piece::Shared(text))) => *text += &format!("{space}{piece}"),
-            (false, _) => self.pieces.push(Piece::Shared(format!("{space}{piece}"))),
-            (true, last) => {
+        match (own, self.pieces.last_mut()) {
+            (None, Some(Piece::Shared(text))) => *text += &format!("{space}{piece}"),
+            (None, _) => self.pieces.push(Piece::Shared(format!("{space}{piece}"))),
+            (Some(_), last) => {
                 match last {
                     Some(Piece::Shared(text)) => text.push_str(space),
                     Some(_) if !space.is_empty() => self.pieces.push(Piece::Shared(space.into())),
@@ -144,56 +159,104 @@ impl Side {
                 self.pieces.push(Piece::Own(piece));
             }
         }
+        is_shortened
+    }
+}
+
+/// Some words, without the white space after the last, and whether there are more bytes than `most`.
+fn piece(words: &Words<'_>, range: &Range<usize>, most: usize) -> (String, bool) {
+    let text = &words.text[words.bytes(range)];
+    match text.floor_char_boundary(most) {
+        end if end < text.len() => (format!("{}…", &text[..end]), true),
+        _ => (text.to_string(), false),
+    }
+}
+
+/// The white space before a word, shortened.
+fn space(words: &Words<'_>, word: usize) -> &'static str {
+    let Some(before) = word.checked_sub(1) else { return "" };
+    match &words.text[words.places[before].end..words.places[word].start] {
+        "" => "",
+        space if space.contains('\n') => "\n",
+        _ => " ",
     }
 }
 
 impl Differences {
-    /// Compares two texts: of long ones the first MiB.
+    /// Compares two texts: of long ones the first MiB. About 1,000 bytes of each are shown, and the first and last words of a long difference.
     ///
     /// # Cost
-    /// Linear in what is compared: at most some hundred operations for each word. Memory: some MiB.
+    /// At most some hundred operations for each word, and a sort. Memory: some 80 bytes for each word.
     pub fn between(a: &str, b: &str) -> Self {
         let [(a, a_is_cut), (b, b_is_cut)] = [a, b].map(beginning);
         Differences::new(a, b, a_is_cut || b_is_cut, &mut Lcs::default())
     }
 
+    /// Compares two texts of any length, and shows the first differences, at most `most`, with all of their words.
+    ///
+    /// # Cost
+    /// As for [`between`](Self::between), and the memory for what is shown.
+    ///
+    /// ```
+    /// use neardups::review::Differences;
+    /// let found = Differences::first(usize::MAX, "one two three", "one 2 three, four");
+    /// let places: Vec<_> = found.places.iter().map(|place| (place.a.clone(), place.b.clone())).collect();
+    /// assert_eq!(places, [(4..7, 4..5), (13..13, 11..17)]);
+    /// ```
+    pub fn first(most: usize, a: &str, b: &str) -> Self {
+        let bounds = Bounds { differences: most, bytes: usize::MAX, piece: usize::MAX, own: usize::MAX };
+        Differences::within(bounds, [a, b], false, &mut Lcs::default())
+    }
+
     /// Compares the beginnings of two texts, of which some may be cut.
     ///
     /// # Cost
-    /// Linear in the texts.
+    /// As for [`between`](Self::between).
     pub(super) fn new(a: &str, b: &str, is_cut: bool, lcs: &mut Lcs) -> Self {
-        let texts = [Words::new(a), Words::new(b)];
-        let (runs, ends_early) = align(&texts, lcs);
-        let is_cut = is_cut || ends_early;
+        Differences::within(EXCERPT, [a, b], is_cut, lcs)
+    }
+
+    fn within(bounds: Bounds, texts: [&str; 2], is_cut: bool, lcs: &mut Lcs) -> Self {
+        let texts = texts.map(Words::new);
+        let runs = align(&texts, lcs);
         let mut sides = [Side::default(), Side::default()];
-        let (mut at, mut shown, mut more) = ([0, 0], 0, 0);
+        let (mut at, mut last, mut places, mut more) = ([0, 0], 0..0, Vec::new(), 0);
         for (number, run) in runs.iter().enumerate() {
             let starts = [run.a, run.b];
-            let is_full = sides.iter().any(|side| side.bytes >= MAX_SHOWN);
+            let is_full = |sides: &[Side; 2], shown| {
+                shown >= bounds.differences || sides.iter().any(|side| side.bytes >= bounds.bytes)
+            };
             let is_different = at != starts;
-            if is_different && is_full {
+            if is_different && is_full(&sides, places.len()) {
                 more += 1;
             } else if is_different {
-                shown += 1;
+                let [a, b] = [0, 1].map(|side| texts[side].bytes(&(at[side]..starts[side])));
                 for side in 0..2 {
-                    sides[side].add(&texts[side], at[side]..starts[side], true, (MAX_OWN / 2, MAX_OWN / 2));
+                    sides[side].add_own(&texts[side], at[side]..starts[side], bounds);
                 }
+                let before = last.end - last.len().min(CONTEXT)..last.end;
+                let after = run.a..run.a + run.tokens.min(CONTEXT);
+                let [before, after] = [before, after].map(|words| texts[0].bytes(&words));
+                places.push(Difference { a, b, before, after });
             }
             // After the last difference that is shown, only a few words follow.
-            let is_last = number + 1 == runs.len() || sides.iter().any(|side| side.bytes >= MAX_SHOWN);
+            let shown = places.len();
+            let is_last = number + 1 == runs.len() || is_full(&sides, shown);
             let head = if starts == [0, 0] { 0 } else { CONTEXT };
             let tail = if is_last { 0 } else { CONTEXT };
             let context = if shown == 0 && is_last { (4 * CONTEXT, 0) } else { (head, tail) };
             for side in 0..2 {
                 let words = starts[side]..starts[side] + run.tokens;
                 if more == 0 && !words.is_empty() {
-                    sides[side].add(&texts[side], words, false, context);
+                    sides[side].add_shared(&texts[side], words, context);
                 }
             }
+            last = run.a..run.a + run.tokens;
             at = [run.a + run.tokens, run.b + run.tokens];
         }
+        let is_shortened = sides.iter().any(|side| side.is_shortened);
         let [a, b] = sides.map(|side| side.pieces);
-        Differences { a, b, shown, more, is_cut }
+        Differences { a, b, shown: places.len(), more, is_cut, is_shortened, places }
     }
 }
 
@@ -207,63 +270,14 @@ fn beginning(text: &str) -> (&str, bool) {
     (&text[..word_end], true)
 }
 
-/// The runs of words that both texts have, in order; the last one ends with the texts, and may be empty. And whether only the
-/// beginnings of the texts were aligned.
-///
-/// Between what both texts begin and end with, windows are aligned one after the other. The next one begins behind the last
-/// run that begins in the first three quarters of a window. Where there is none in the last three quarters of one, such as
-/// behind a long insertion, the texts are not aligned any further.
-fn align(texts: &[Words<'_>; 2], lcs: &mut Lcs) -> (Vec<Run>, bool) {
-    let [a, b] = texts.each_ref().map(|words| words.hashes.as_slice());
-    let head = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(a, b)| a == b).count();
-    let ends = [a.len() - tail, b.len() - tail];
-    let mut runs = vec![Run { a: 0, b: 0, tokens: head }];
-    let (mut at, mut is_cut) = ([head, head], false);
-    let mut found = Vec::new();
-    while at[0] < ends[0] && at[1] < ends[1] {
-        let window = |side: usize| at[side]..(at[side] + MAX_ALIGNED).min(ends[side]);
-        let is_last = (0..2).all(|side| window(side).end == ends[side]);
-        found.clear();
-        lcs.common(&a[window(0)], &b[window(1)], &mut found);
-        if !is_last {
-            let is_certain = |run: &Run| run.a.max(run.b) < MAX_ALIGNED / 4 * 3;
-            found.truncate(found.partition_point(is_certain));
-        }
-        let start = at;
-        runs.extend(found.iter().map(|run| Run { a: run.a + start[0], b: run.b + start[1], tokens: run.tokens }));
-        at = match found.last() {
-            _ if is_last => ends,
-            Some(run) if run.a.max(run.b) + run.tokens >= MAX_ALIGNED / 4 => {
-                [start[0] + run.a + run.tokens, start[1] + run.b + run.tokens]
-            }
-            _ => {
-                is_cut = true;
-                break;
-            }
-        };
-    }
-    runs.push(Run { a: ends[0], b: ends[1], tokens: tail });
-    // Runs that continue each other are one.
-    runs.retain(|run| run.tokens > 0);
-    runs.dedup_by(|next, run| {
-        let continues = [run.a + run.tokens, run.b + run.tokens] == [next.a, next.b];
-        run.tokens += if continues { next.tokens } else { 0 };
-        continues
-    });
-    if runs.last().is_none_or(|run| [run.a + run.tokens, run.b + run.tokens] != [a.len(), b.len()]) {
-        runs.push(Run { a: a.len(), b: b.len(), tokens: 0 });
-    }
-    (runs, is_cut)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use unicode_segmentation::UnicodeSegmentation;
 
     fn of(kept: &str, own: &str) -> String {
-        let Differences { a: kept, b: own, shown, more, is_cut } = Differences::between(kept, own);
+        let Differences { a: kept, b: own, shown, more, is_cut, .. } = Differences::between(kept, own);
         let side = |pieces: Vec<Piece>| -> String {
             let piece = |piece| match piece {
                 Piece::Shared(text) => text,
@@ -297,7 +311,7 @@ mod tests {
         assert_eq!(of(&long, &long), format!("{}<4960> | {}<4960> | 0+0", words(0, 40), words(0, 40)));
         let other = words(10_000, 15_000);
         let found = Differences::new(&long, &other, false, &mut Lcs::default());
-        assert!(found.is_cut && found.shown == 1 && found.more == 0, "{found:?}");
+        assert!(!found.is_cut && found.is_shortened && found.shown == 1 && found.more == 0, "{found:?}");
     }
 
     #[test]
@@ -316,6 +330,8 @@ mod tests {
         let long = "x".repeat(100_000);
         let found = Differences::new(&long, "y", false, &mut Lcs::default());
         assert_eq!(found.a, [Piece::Own(format!("{}…", "x".repeat(MAX_PIECE)))]);
+        assert!(found.is_shortened);
+        assert_eq!(Differences::first(1, &long, "y").a, [Piece::Own(long)]);
         let changed: String = (0..4000).map(|n| if n % 3 == 0 { format!("a{n} ") } else { "same ".into() }).collect();
         let kept = "same ".repeat(4000);
         let found = Differences::new(&kept, &changed, false, &mut Lcs::default());
@@ -335,23 +351,87 @@ mod tests {
             let found = Differences::between(&words(&[]), &words(changes));
             assert_eq!((found.shown + found.more, found.is_cut), (apart, false), "{changes:?}");
         }
-        // Behind a long insertion nothing is aligned, and that is said.
+        // Also after a long insertion.
         let inserted: String = (0..3_000).map(|n| format!("q{n} ")).collect();
         for texts in [
             [words(&[]), format!("{inserted}{}", words(&[19_950]))],
             [format!("{inserted}{}", words(&[50])), words(&[])],
         ] {
             let found = Differences::between(&texts[0], &texts[1]);
-            assert!(found.is_cut && found.shown == 1, "{found:?}");
+            assert_eq!((found.shown + found.more, found.is_cut), (2, false), "{found:?}");
         }
         let (long, short) = (words(&[]), "w0 w1 another w2");
         for [a, b] in [[&*long, short], [short, &*long]] {
             let found = Differences::between(a, b);
-            assert!(found.is_cut || found.shown > 0);
+            assert!(!found.is_cut && found.shown > 0, "{found:?}");
         }
     }
 
+    #[test]
+    fn as_many_as_wanted_are_shown_in_full() {
+        let old: String = (0..300).map(|n| format!("old{n} new{n} and{n} here{n} ")).collect();
+        let new: String = (0..300).map(|n| format!("old{n} {} here{n} ", "x".repeat(n % 3))).collect();
+        for (most, expected) in [(0, 0), (1, 1), (100, 100), (300, 300), (usize::MAX, 300)] {
+            let found = Differences::first(most, &old, &new);
+            assert_eq!((found.shown, found.shown + found.more, found.places.len()), (expected, 300, expected));
+            let own = found.a.iter().filter(|piece| matches!(piece, Piece::Own(_))).count();
+            assert!(own == expected && !found.is_shortened && !found.is_cut);
+        }
+        let [long, other] = ["a", "b"].map(|word| (0..5_000).map(|n| format!("{word}{n} ")).collect::<String>());
+        let found = Differences::first(1, &format!("one {long}two"), &format!("one {other}two"));
+        assert_eq!((&found.a[1], found.shown), (&Piece::Own(long.trim().into()), 1));
+        let place = &found.places[0];
+        assert_eq!((place.before.clone(), place.after.len()), (0..3, 3));
+        // Texts of any length are compared.
+        let huge = "word ".repeat(1 << 18);
+        let found = Differences::first(usize::MAX, &huge, &format!("{huge}another end"));
+        assert_eq!((found.shown, found.more, found.is_cut), (1, 0, false));
+    }
+
+    /// The words of a text that are in none of these ranges.
+    fn words_beside(text: &str, ranges: impl Fn(usize) -> bool) -> Vec<&str> {
+        let words = text.split_word_bound_indices().filter(|(_, word)| !word.trim().is_empty());
+        words.filter(|(start, _)| !ranges(*start)).map(|(_, word)| word).collect()
+    }
+
+    /// The number of words in the longest common subsequence, from a table.
+    fn longest_common(a: &[&str], b: &[&str]) -> usize {
+        let mut row = vec![0; b.len() + 1];
+        for word in a {
+            let mut diagonal = 0;
+            for (j, other) in b.iter().enumerate() {
+                let longer = if word == other { diagonal + 1 } else { row[j].max(row[j + 1]) };
+                diagonal = std::mem::replace(&mut row[j + 1], longer);
+            }
+        }
+        row[b.len()]
+    }
+
     proptest! {
+        /// Without the differences, both texts have the same words, as many as there can be.
+        #[test]
+        fn places_are_those_of_the_differences(a in "([ab.é漢] ?){0,40}", b in "([ab.é漢] ?){0,40}", most in 0usize..50) {
+            let all = Differences::first(usize::MAX, &a, &b);
+            let in_a = |byte| all.places.iter().any(|place| place.a.contains(&byte));
+            let in_b = |byte| all.places.iter().any(|place| place.b.contains(&byte));
+            let [left_a, left_b] = [words_beside(&a, in_a), words_beside(&b, in_b)];
+            prop_assert_eq!(&left_a, &left_b);
+            prop_assert_eq!(left_a.len(), longest_common(&words_beside(&a, |_| false), &words_beside(&b, |_| false)));
+            for place in &all.places {
+                prop_assert!(!place.a.is_empty() || !place.b.is_empty());
+                prop_assert!(place.before.end <= place.a.start && place.a.end <= place.after.start);
+                for range in [&place.before, &place.after] {
+                    prop_assert!(words_beside(&a[range.clone()], |_| false).len() <= CONTEXT);
+                }
+            }
+            for pair in all.places.windows(2) {
+                prop_assert!(pair[0].after.end <= pair[1].a.start && pair[0].a.end <= pair[1].before.start);
+            }
+            let first = Differences::first(most, &a, &b);
+            prop_assert_eq!(&first.places[..], &all.places[..most.min(all.shown)]);
+            prop_assert_eq!(first.shown + first.more, all.shown);
+        }
+
         /// Short texts are shown whole.
         #[test]
         fn nothing_of_a_short_text_is_lost(a in "([ab.é漢] ?){0,12}", b in "([ab.é漢] ?){0,12}") {
