@@ -1,4 +1,4 @@
-//! Writes the report for people to standard output: wrapped to the width of a terminal, and in colours.
+//! Reports for people: wrapped to the width of the terminal, and in colours.
 
 use anstyle::{AnsiColor, Style};
 use neardups::check::report::{Mark, Marked};
@@ -15,21 +15,30 @@ const MIN_COLUMNS: usize = 20;
 /// The indentation of texts. Other lines are not wrapped, so that programs recognise the places in them.
 const INDENT: &str = "    ";
 
-/// Writes the report.
+/// Writes the report of a check to standard output.
 ///
 /// # Errors
 /// Standard output cannot be written.
 pub fn write(report: &Marked) -> io::Result<()> {
-    let width = || terminal_size().map_or(DEFAULT_WIDTH, |(Width(width), _)| usize::from(width));
-    let width = io::stdout().is_terminal().then(width);
     let mut out = String::new();
-    for (mark, text) in wrapped(report.parts(), width) {
+    for (mark, text) in wrapped(report.parts(), width()) {
         match style(mark) {
             Some(style) => out += &format!("{style}{text}{style:#}"),
             None => out += &text,
         }
     }
     anstream::stdout().lock().write_all(out.as_bytes())
+}
+
+/// A report for standard output, without colours.
+pub fn plain(report: &str) -> String {
+    wrapped([(Mark::Plain, report)].into_iter(), width()).into_iter().map(|(_, text)| text).collect()
+}
+
+/// The width of standard output, if it is a terminal.
+fn width() -> Option<usize> {
+    let width = || terminal_size().map_or(DEFAULT_WIDTH, |(Width(width), _)| usize::from(width));
+    io::stdout().is_terminal().then(width)
 }
 
 fn style(mark: Mark) -> Option<Style> {

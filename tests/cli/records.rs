@@ -994,23 +994,33 @@ pub struct Comparison {
     covered: [usize; 2],
     pub complete: bool,
     pub passages: Vec<Passage>,
-    differences: ComparedWords,
+    pub differences: ComparedWords,
     median_tokens: usize,
+    pub reported_by: Vec<String>,
+    pub contained: Option<String>,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct ComparedWords {
-    shown: usize,
-    more: usize,
-    complete: bool,
-    a: Vec<Words>,
-    b: Vec<Words>,
+pub struct ComparedWords {
+    pub shown: usize,
+    pub more: usize,
+    pub complete: bool,
+    pub a: Vec<Words>,
+    pub b: Vec<Words>,
+    pub places: Vec<DifferencePlaces>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct DifferencePlaces {
+    pub a: PassagePlace,
+    pub b: PassagePlace,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Words {
+pub enum Words {
     Shared(String),
     Own(String),
     Omitted(usize),
@@ -1158,7 +1168,11 @@ impl Comparison {
                 matches!(&*by.outcome, "below_threshold" | "no_key_in_common" | "too_few_features" | "refused");
             by.reported == reported
                 && (reported || unsure || by.outcome == "needs_collection")
-                && (by.outcome == "needs_collection") == by.features.is_none()
+                && match &*by.outcome {
+                    "needs_collection" => by.features.is_none(),
+                    "refused" => true,
+                    _ => by.features.is_some(),
+                }
                 && (!reported || by.similarity.is_some())
                 && share(&by.similarity)
                 && share(&by.probability)
@@ -1168,14 +1182,30 @@ impl Comparison {
         let inside = |place: &PassagePlace, document: &ComparedDocument| {
             place.lines[0] >= 1
                 && place.lines[0] <= place.lines[1]
-                && place.bytes[0] < place.bytes[1]
+                && place.bytes[0] <= place.bytes[1]
                 && place.bytes[1] <= document.bytes
         };
+        let is_empty = |place: &PassagePlace| place.bytes[0] == place.bytes[1];
         let passage = |passage: &Passage| {
             passage.tokens >= self.min_run
                 && inside(&passage.a, &self.a)
                 && inside(&passage.b, &self.b)
+                && !is_empty(&passage.b)
+                && !passage.text.is_empty()
                 && passage.text.len() == passage.a.bytes[1] - passage.a.bytes[0]
+        };
+        let difference = |places: &DifferencePlaces| {
+            let is_different = !is_empty(&places.a) || !is_empty(&places.b);
+            is_different && inside(&places.a, &self.a) && inside(&places.b, &self.b)
+        };
+        let reported = self.algorithms.iter().filter(|by| by.reported).map(|by| &by.algo);
+        let contained = match [(self.covered[0], &self.a), (self.covered[1], &self.b)]
+            .map(|(covered, document)| covered > document.tokens / 2)
+        {
+            [true, true] => Some("both"),
+            [true, false] => Some("a"),
+            [false, true] => Some("b"),
+            [false, false] => None,
         };
         self.covered[0] <= self.a.tokens
             && self.covered[1] <= self.b.tokens
@@ -1185,6 +1215,10 @@ impl Comparison {
             })
             && self.passages.iter().all(passage)
             && self.passages.is_sorted_by_key(|passage| passage.a.bytes[0])
+            && self.differences.places.len() == self.differences.shown
+            && self.differences.places.iter().all(difference)
+            && reported.eq(self.reported_by.iter())
+            && self.contained.as_deref() == contained
     }
 }
 

@@ -235,12 +235,13 @@ def test_two_texts(tmp_path):
     paths = [tmp_path / name for name in "ab"]
     for path, text in zip(paths, [a, b]):
         path.write_text(text)
-    printed = json.loads(dedup("compare", *map(str, paths), "--json"))
-    result = quiet(neardups.compare, a, b)
-    for record in (printed["a"], printed["b"], result["a"], result["b"]):
-        del record["id"]
-    del printed["type"]
-    assert result == printed
+    for flags, options in [([], {}), (["--max-differences", "1"], {"max_differences": 1})]:
+        printed = json.loads(dedup("compare", *map(str, paths), "--json", *flags))
+        result = quiet(neardups.compare, a, b, **options)
+        for record in (printed["a"], printed["b"], result["a"], result["b"]):
+            del record["id"]
+        del printed["type"]
+        assert result == printed
 
 
 def test_an_index(tmp_path, table, articles):

@@ -287,6 +287,13 @@ static ANSWERS: &[Answer] = &[
         example: "",
     },
     Answer {
+        typed: &["--diff", "--word-diff", "--full", "--limit", "--max-diffs"],
+        commands: &["compare"],
+        options: &["max-differences"],
+        text: "--max-differences all lists every difference with all of its words",
+        example: "--max-differences all",
+    },
+    Answer {
         typed: &["--sort", "--sort-by", "--min-count", "--min-places", "--min-documents"],
         commands: &["passages"],
         options: &[],
@@ -714,6 +721,7 @@ mod tests {
             ("passages docs --report html=a.html", "dedup check PATH… --report html=FILE"),
             ("passages docs --min-count 5", "dedup help repeats"),
             ("clean docs -d out", "--output DIR"),
+            ("compare a b --full", "--max-differences all"),
             ("scan docs --limit 10", "head -n"),
             ("version", "dedup --version"),
             ("scan docs --algo exact", "--exact"),

@@ -18,6 +18,8 @@ pub struct Arguments {
     pub method: Method,
     /// `--min-run`.
     pub min_run: usize,
+    /// `--max-differences`, if it was typed; `usize::MAX` for all.
+    pub max_differences: Option<usize>,
     /// `--all`.
     pub all: bool,
     /// `--json`.
@@ -36,11 +38,24 @@ impl Arguments {
             within: given.get_many("in").into_iter().flatten().cloned().collect(),
             method: Method::new(given),
             min_run: *value::<u64>(given, "min-run").expect("has a default") as usize,
+            max_differences: value(given, "max-differences").copied(),
             all: switch(given, "all"),
             json: switch(given, "json"),
             input: Input::new(given),
             run: Run::new(given),
         }
+    }
+}
+
+/// Parses a number of differences: `usize::MAX` for all.
+fn max_differences(typed: &str) -> Result<usize, String> {
+    match typed {
+        "all" => Ok(usize::MAX),
+        _ => typed
+            .parse()
+            .ok()
+            .filter(|&number| number > 0)
+            .ok_or_else(|| "expected a whole number from 1, or all".into()),
     }
 }
 
@@ -69,6 +84,7 @@ pub fn command() -> Command {
             "Examples:\n  dedup compare old.txt new.txt\n  dedup compare old.txt new.txt --algo minhash --threshold 0.6\n  \
              dedup compare corpus.jsonl:17 corpus.jsonl:912 --text-field body\n  \
              dedup compare --in shards/ doc-17 doc-912\n  \
+             dedup compare old.txt new.txt --max-differences all\n  \
              curl -s https://example.com/page.txt | dedup compare - copy.txt --json",
         )
         .arg(file("A", "A file, or a record of it as FILE:RECORD; - is standard input"))
@@ -104,6 +120,18 @@ pub fn command() -> Command {
                 .long_help(
                     "Minimum length of a shared passage, in tokens. Every run of at least this many equal tokens is found and extended as far as \
                      possible. If a run occurs more than 32 times in a document, some of its places are skipped, with a note.",
+                ),
+        )
+        .arg(
+            Arg::new("max-differences")
+                .long("max-differences")
+                .value_name("N|all")
+                .value_parser(max_differences)
+                .help("List the first N differences, or all, with their places and all of their words")
+                .long_help(
+                    "List the first N differences, or all, with their places and all of their words, in texts of any length. Without it, about \
+                     1,000 bytes of each document are shown, of differences in the first MiB, and long ones are shortened. It applies to \
+                     --json too.",
                 ),
         )
         .arg(

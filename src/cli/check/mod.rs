@@ -4,7 +4,6 @@
 //! arguments.rs   flags → typed arguments → request
 //! confine.rs     restricts the files that a configuration may name
 //! targets.rs     opens the files of reports; refuses to overwrite inputs
-//! wrap.rs        wraps and colours the report for people
 //! print.rs       messages; the resolved settings as dedup.toml
 //! ```
 
@@ -12,7 +11,6 @@ pub mod arguments;
 mod confine;
 mod print;
 mod targets;
-mod wrap;
 
 use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, counted};

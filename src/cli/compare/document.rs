@@ -5,6 +5,7 @@ use neardups::engine::Observer;
 use neardups::source::{Place as RecordPlace, Problem, Record as SourceRecord};
 use neardups::tokenizer::{TokenDetail, Tokenizer, Tokens};
 use serde::Serialize;
+use std::ops::Range;
 
 /// A document.
 pub struct Document {
@@ -59,7 +60,11 @@ impl Document {
 
     /// The place of some of its tokens, at least one.
     pub fn place(&self, first: usize, tokens: usize) -> Place {
-        let (start, end) = (self.tokens.span(first).start, self.tokens.span(first + tokens - 1).end);
+        self.place_of(self.tokens.span(first).start..self.tokens.span(first + tokens - 1).end)
+    }
+
+    /// The place of a range of bytes.
+    pub fn place_of(&self, Range { start, end }: Range<usize>) -> Place {
         let line = |byte: usize| self.line_ends.partition_point(|&end| end < byte) + 1;
         Place { lines: [line(start), line(end.saturating_sub(1).max(start))], bytes: [start, end] }
     }
@@ -70,4 +75,13 @@ impl Document {
 pub struct Place {
     pub lines: [usize; 2],
     pub bytes: [usize; 2],
+}
+
+impl Place {
+    /// The place for people.
+    pub fn shown(&self) -> String {
+        let Place { lines: [first, last], bytes: [start, end] } = self;
+        let lines = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
+        format!("{lines} (bytes {start}-{end})")
+    }
 }

@@ -3,8 +3,10 @@
 
 mod address;
 mod algorithms;
+mod differences;
 mod document;
 mod evidence;
+mod partial;
 mod record;
 mod report;
 mod text;
@@ -17,6 +19,7 @@ use super::spelling::spell_all;
 use super::stats::end_programs_on_signals;
 use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal};
+use super::wrap;
 use address::{Address, read, read_ids};
 use algorithms::{Choice, chosen_shingle, factories, shingle_factory};
 use document::{Collection, Document, Read};
@@ -61,7 +64,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         }
         match arguments.json {
             true => report.as_json() + "\n",
-            false => terminal::escaped_lines(&report.as_text(arguments.all)),
+            false => wrap::plain(&terminal::escaped_lines(&report.as_text(arguments.all))),
         }
     })?;
     let mut out = io::stdout().lock();
@@ -120,7 +123,12 @@ fn reported(
         overlaps: overlaps(&judged(&shingles)?, Overlap::of_shingles(a, b, 3)),
         counts: CountVectors::of(a, b),
         passages: runs.passages(),
-        differences: Differences::between(texts[0], texts[1]),
+        differences: match arguments.max_differences {
+            None => Differences::between(texts[0], texts[1]),
+            Some(most) => Differences::first(most, texts[0], texts[1]),
+        },
+        max_differences: arguments.max_differences,
+        token_flags: partial::token_flags(&arguments.method.tokens, &method.tokens),
         documents,
         collection,
         median_tokens,

@@ -3,11 +3,12 @@
 use super::super::json::{Ordered, json};
 use super::super::spelling::spelled;
 use super::document::{Document, Place};
+use super::partial::contained;
 use super::report::Report;
 use super::verdict::{outcome, reported_by_exact, sentence};
 use neardups::algorithm::{Agreement, Entry};
 use neardups::compare::{Comparison, CountedTerms, Evidence};
-use neardups::review::{Differences, Piece};
+use neardups::review::{Difference, Differences, Piece};
 use neardups::similarity::Similarity;
 use neardups::source::Place as RecordPlace;
 use serde::Serialize;
@@ -26,6 +27,7 @@ impl Report<'_> {
         };
         let share = |share: Option<Similarity>| share.map(Similarity::value);
         let [covered_a, covered_b] = self.runs.covered();
+        let reported = self.comparisons.iter().filter(|(_, comparison)| comparison.verdict.is_reported());
         let record = Record {
             r#type: "comparison",
             a: document(a),
@@ -58,8 +60,10 @@ impl Report<'_> {
                     PassageRecord { tokens: run.tokens, a: place, b: b.place(run.b, run.tokens), text }
                 })
                 .collect(),
-            differences: DifferencesRecord::new(&self.differences),
+            differences: DifferencesRecord::new(&self.differences, [a, b]),
             median_tokens: self.median_tokens,
+            reported_by: reported.map(|(_, comparison)| comparison.algorithm).collect(),
+            contained: contained(self),
         };
         json(&record)
     }
@@ -81,6 +85,8 @@ struct Record<'a> {
     passages: Vec<PassageRecord<'a>>,
     differences: DifferencesRecord<'a>,
     median_tokens: usize,
+    reported_by: Vec<&'a str>,
+    contained: Option<&'static str>,
 }
 
 /// The words in which the texts differ.
@@ -91,6 +97,14 @@ struct DifferencesRecord<'a> {
     complete: bool,
     a: Vec<PieceRecord<'a>>,
     b: Vec<PieceRecord<'a>>,
+    places: Vec<PlacesRecord>,
+}
+
+/// The place of a difference in both texts.
+#[derive(Serialize)]
+struct PlacesRecord {
+    a: Place,
+    b: Place,
 }
 
 #[derive(Serialize)]
@@ -102,15 +116,20 @@ enum PieceRecord<'a> {
 }
 
 impl<'a> DifferencesRecord<'a> {
-    fn new(differences: &'a Differences) -> Self {
-        let Differences { a, b, shown, more, is_cut, .. } = differences;
+    fn new(differences: &'a Differences, documents: [&Document; 2]) -> Self {
+        let Differences { a, b, shown, more, is_cut, places, .. } = differences;
         let piece = |piece: &'a Piece| match piece {
             Piece::Shared(text) => PieceRecord::Shared(text),
             Piece::Own(text) => PieceRecord::Own(text),
             Piece::Omitted(words) => PieceRecord::Omitted(*words),
         };
         let [a, b] = [a, b].map(|pieces| pieces.iter().map(piece).collect());
-        DifferencesRecord { shown: *shown, more: *more, complete: !is_cut, a, b }
+        let place = |place: &Difference| PlacesRecord {
+            a: documents[0].place_of(place.a.clone()),
+            b: documents[1].place_of(place.b.clone()),
+        };
+        let places = places.iter().map(place).collect();
+        DifferencesRecord { shown: *shown, more: *more, complete: !is_cut, a, b, places }
     }
 }
 

@@ -20,6 +20,10 @@ pub struct Report<'a> {
     pub runs: CommonRuns,
     pub passages: Vec<Run>,
     pub differences: Differences,
+    /// The number of differences that was asked for.
+    pub max_differences: Option<usize>,
+    /// The flags by which other commands make the tokens; `None` if they cannot.
+    pub token_flags: Option<String>,
 }
 
 /// The overlaps, with their names, of the shingles chosen for the documents and of shingles of three tokens.

@@ -2,12 +2,13 @@
 
 use super::super::excerpt::excerpt;
 use super::super::terminal::{count, counted};
-use super::document::{Collection, Place};
+use super::differences::push_differences;
+use super::document::Collection;
 use super::evidence::push_evidence;
+use super::partial::{commands, contained};
 use super::report::Report;
-use super::verdict::sentence;
+use super::verdict::{sentence, summary};
 use neardups::passages::FREQUENT;
-use neardups::review::{Differences, Piece};
 
 impl Report<'_> {
     /// The verdicts, the documents and the passages; with `all`, the evidence of the algorithms and the shingles too.
@@ -16,6 +17,9 @@ impl Report<'_> {
         let width = self.comparisons.iter().map(|(entry, _)| entry.name.len()).max().unwrap_or_default();
         for (entry, comparison) in &self.comparisons {
             out += &format!("{:<width$}  {}\n", entry.name, sentence(entry, comparison));
+        }
+        if self.comparisons.len() > 1 {
+            out += &format!("{}\n", summary(&self.comparisons));
         }
         out.push('\n');
         for (name, document) in ["a", "b"].iter().zip(&self.documents) {
@@ -32,7 +36,7 @@ impl Report<'_> {
         }
         self.passages_as_text(&mut out);
         self.partial_as_text(&mut out);
-        self.differences_as_text(&mut out);
+        push_differences(self, &mut out);
         if all {
             push_evidence(self, &mut out, width);
         }
@@ -58,57 +62,34 @@ impl Report<'_> {
         }
         for run in &self.passages {
             let places = [a.place(run.a, run.tokens), b.place(run.b, run.tokens)];
-            let shown = |Place { lines: [first, last], bytes: [start, end] }: &Place| {
-                let lines = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
-                format!("{lines} (bytes {start}-{end})")
-            };
             let [start, end] = places[0].bytes;
             *out += &format!(
                 "  {}: {} of a, {} of b\n    {}\n",
                 counted(run.tokens as u64, "token"),
-                shown(&places[0]),
-                shown(&places[1]),
+                places[0].shown(),
+                places[1].shown(),
                 excerpt(&a.text[start..end])
             );
         }
     }
 
-    /// What finds documents of which one has much of the other, if no algorithm reports them.
+    /// What finds documents of which one has most of the other, if no algorithm reports them.
     fn partial_as_text(&self, out: &mut String) {
-        let covered = self.runs.covered();
-        let is_mostly = |side: usize| 2 * covered[side] > self.documents[side].tokens.len();
-        let most = match [0, 1].map(is_mostly) {
-            [true, true] => "most of each stands in the other",
-            [true, false] => "most of a stands in b",
-            [false, true] => "most of b stands in a",
-            [false, false] => return,
+        let most = match contained(self) {
+            Some("a") => "most of a stands in b",
+            Some("b") => "most of b stands in a",
+            Some(_) => "most of each stands in the other",
+            None => return,
         };
-        if !self.comparisons.iter().any(|(_, comparison)| comparison.verdict.is_reported()) {
-            *out += &format!("{most}: dedup contain and dedup passages can find such documents\n");
-        }
-    }
-
-    /// The differences, marked as in `git diff --word-diff`.
-    fn differences_as_text(&self, out: &mut String) {
-        let Differences { a, b, shown, more, is_cut, .. } = &self.differences;
-        let places = match shown + more {
-            0 => "no words differ".into(),
-            all => format!("words differ in {}", counted(all as u64, "place")),
-        };
-        let first = if *more == 0 { String::new() } else { format!("; the first {} are shown", count(*shown as u64)) };
-        let of = if *is_cut { " (only the beginnings of the texts were compared)" } else { "" };
-        *out += &format!("\n{places}{first}{of}\n");
-        if *shown == 0 {
+        if self.comparisons.iter().any(|(_, comparison)| comparison.verdict.is_reported()) {
             return;
         }
-        for (name, pieces, [before, after]) in [("a", a, ["[-", "-]"]), ("b", b, ["{+", "+}"])] {
-            let piece = |piece: &Piece| match piece {
-                Piece::Shared(text) => text.clone(),
-                Piece::Own(text) => format!("{before}{text}{after}"),
-                Piece::Omitted(_) => " … ".into(),
-            };
-            let line: String = pieces.iter().map(piece).collect();
-            *out += &format!("  {name}  {}\n", line.split_whitespace().collect::<Vec<_>>().join(" "));
-        }
+        let commands = commands(self);
+        let find = match commands.len() {
+            0 => String::new(),
+            1 => format!(": {} finds this pair", commands[0]),
+            _ => format!(": {} find this pair", commands.join(" and ")),
+        };
+        *out += &format!("{most}{find}\n");
     }
 }

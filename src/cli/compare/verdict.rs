@@ -1,5 +1,6 @@
 //! The verdict of an algorithm, in a word and in a sentence.
 
+use super::super::terminal::counted;
 use super::algorithms::SHINGLE;
 use neardups::algorithm::{Entry, Row};
 use neardups::compare::{Comparison, Evidence, Verdict};
@@ -15,6 +16,31 @@ pub fn outcome(verdict: &Verdict) -> &'static str {
         Verdict::TooFewFeatures(_) => "too_few_features",
         Verdict::Refused(_) => "refused",
         Verdict::NeedsCollection => "needs_collection",
+    }
+}
+
+/// Whether an algorithm compared the documents.
+fn is_compared(verdict: &Verdict) -> bool {
+    !matches!(verdict, Verdict::TooFewFeatures(_) | Verdict::Refused(_) | Verdict::NeedsCollection)
+}
+
+/// Which of several algorithms report the documents.
+pub fn summary(comparisons: &[(&'static Entry, Comparison)]) -> String {
+    let compared: Vec<_> = comparisons.iter().filter(|(_, comparison)| is_compared(&comparison.verdict)).collect();
+    let reported = compared.iter().filter(|(_, comparison)| comparison.verdict.is_reported());
+    let names: Vec<&str> = reported.map(|(entry, _)| entry.name).collect();
+    let others = match comparisons.len() - compared.len() {
+        0 => String::new(),
+        others => format!(" ({others} did not compare them)"),
+    };
+    match (&*compared, names.len()) {
+        ([], _) => format!("compared by none of {}", counted(comparisons.len() as u64, "algorithm")),
+        ([(entry, _)], number) => {
+            let not = if number == 0 { "not " } else { "" };
+            format!("{not}reported by the only algorithm that compared them: {}", entry.name)
+        }
+        (all, 0) => format!("reported by none of {} algorithms{others}", all.len()),
+        (all, number) => format!("reported by {number} of {} algorithms{others}: {}", all.len(), names.join(", ")),
     }
 }
 

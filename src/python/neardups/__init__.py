@@ -245,8 +245,8 @@ def compare(a: str, b: str, **options: Any) -> dict[str, Any]:
 
     >>> import neardups
     >>> result = neardups.compare("to be or not to be, that is the question", "To be or not to be: that is the question", algo="minhash")
-    >>> result["algorithms"][0]["similarity"]
-    1.0
+    >>> result["algorithms"][0]["similarity"], result["reported_by"], result["contained"]
+    (1.0, ['minhash'], 'both')
     """
     record, messages = _native.compare(a, b, _input.keywords(options))
     _warn(messages)
