@@ -46,8 +46,10 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         Err(error) if error.is_closed_pipe() => {}
         written => written?,
     }
+    check_not_empty(&outcome)?;
     print::summary(&outcome, request.baseline.as_deref(), started.elapsed(), &terminal);
-    status(&outcome)
+    let found = if outcome.fails() { Status::Found } else { Status::Done };
+    Ok(found.max(Status::of_input(outcome.failed.len() as u64)))
 }
 
 /// Prints all errors of a configuration but the last, which is returned.
@@ -74,8 +76,8 @@ fn outcome(request: &Request, config: &Config, targets: &Targets, terminal: &Ter
     pages.find().map_err(explained)
 }
 
-/// The status of a check. An empty check is an error: a mistyped path must not pass.
-fn status(outcome: &Outcome) -> Result<Status, Error> {
+/// Checks that something was compared: a mistyped path must not pass, nor look like a page without copies.
+fn check_not_empty(outcome: &Outcome) -> Result<(), Error> {
     if outcome.pages == 0 {
         let found = "no pages were read: name pages, or folders with pages";
         let advice = "source files are not pages: 'dedup passages --tokenizer code' finds copied code";
@@ -85,6 +87,5 @@ fn status(outcome: &Outcome) -> Result<Status, Error> {
         let pages = counted(outcome.pages as u64, "page");
         return Err(Error::Empty(format!("{pages} without words: nothing was compared")));
     }
-    let found = if outcome.fails() { Status::Found } else { Status::Done };
-    Ok(found.max(Status::of_input(outcome.failed.len() as u64)))
+    Ok(())
 }
