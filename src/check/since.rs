@@ -53,16 +53,12 @@ impl Changes {
     pub fn since(reference: &str) -> Result<Self, SinceError> {
         let wrong = |message: String| SinceError::Reference { reference: reference.into(), message };
         let top = Repository::here().map_err(SinceError::Git)?;
-        let is_shallow =
-            || top.git(["rev-parse", "--is-shallow-repository"]).is_ok_and(|printed| printed.starts_with(b"true"));
-        let fetch = "this clone is shallow: fetch more of it (for actions/checkout, fetch-depth: 0)";
-        let commit = top.commit(reference).map_err(|_| {
-            let hint = if is_shallow() { format!("; {fetch}") } else { String::new() };
-            wrong(format!("there is no such commit{hint}"))
-        })?;
+        let commit = top.commit(reference).map_err(|_| wrong(top.without(reference)))?;
         let base = match top.git(["merge-base", &commit, "HEAD"]).map(line) {
             Ok(base) => base,
-            Err(_) if is_shallow() => return Err(wrong(format!("no common ancestor with HEAD is known; {fetch}"))),
+            Err(_) if top.is_shallow() => {
+                return Err(wrong(format!("no common ancestor with HEAD is known; {}", shallow(""))));
+            }
             // Histories without a common ancestor.
             Err(_) => commit,
         };
@@ -141,6 +137,13 @@ impl Changes {
     }
 }
 
+/// What a shallow clone needs: everything, with what else is fetched.
+fn shallow(from: &str) -> String {
+    format!(
+        "this clone is shallow: fetch the rest with git fetch --unshallow{from} (in GitHub Actions, give actions/checkout fetch-depth: 0)"
+    )
+}
+
 /// A repository that git runs in.
 #[derive(Clone)]
 struct Repository {
@@ -179,6 +182,32 @@ impl Repository {
     fn commit(&self, reference: &str) -> Result<String, String> {
         let commit = format!("{reference}^{{commit}}");
         self.git(["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]).map(line)
+    }
+
+    /// Whether it lacks commits, as a clone of CI often does.
+    fn is_shallow(&self) -> bool {
+        self.git(["rev-parse", "--is-shallow-repository"]).is_ok_and(|printed| printed.starts_with(b"true"))
+    }
+
+    /// That there is no such commit, and what may bring it.
+    fn without(&self, reference: &str) -> String {
+        let remotes = self.git(["remote"]).map(line).unwrap_or_default();
+        // The name of a remote can have slashes.
+        let of_remote = |remote: &str| Some((remote.to_string(), reference.strip_prefix(remote)?.strip_prefix('/')?));
+        let branch = remotes.lines().filter_map(of_remote).max_by_key(|(remote, _)| remote.len());
+        // Without `~3` and the like. A clone of one branch names no others by itself, so the command says where it goes.
+        let from = branch.and_then(|(remote, branch)| {
+            let branch = branch.split(['~', '^', '@', ':']).next().filter(|branch| !branch.is_empty())?;
+            Some(format!(" {remote} {branch}:refs/remotes/{remote}/{branch}"))
+        });
+        let same = || remotes.lines().find(|remote| self.commit(&format!("{remote}/{reference}")).is_ok());
+        let hint = match (from, same()) {
+            (None, Some(remote)) => format!(", but there is {remote}/{reference}"),
+            (from, _) if self.is_shallow() => format!("; {}", shallow(&from.unwrap_or_default())),
+            (Some(from), _) => format!("; if it is there, this fetches it: git fetch{from}"),
+            (None, None) => String::new(),
+        };
+        format!("there is no such commit{hint}")
     }
 
     /// The output of git, or the reason why it failed.
