@@ -4,7 +4,7 @@ use super::Scanned;
 use super::decider::Sides;
 use super::decisions::{self, Conditions, OfFile};
 use super::failures;
-use super::folder::{Folder, Found, Request, State, Stay, records};
+use super::folder::{Folder, Found, Request, State, Stay, records, refuse_other_than_folders};
 use super::inputs::{File, Inputs};
 use super::manifest::{self, Duplicate, MANIFEST, Movable, RETIRED, Written, movable};
 use super::moves::{Moved, Mover, remove_empty};
@@ -55,6 +55,7 @@ pub fn move_duplicates(
     let sides = Input::sides(paths.to_vec(), options.against.clone(), options.source.clone());
     let inputs = Inputs::new(sides.0.listing()?);
     if let Some(output) = output {
+        refuse_other_than_folders(output)?;
         inputs.refuse_output(paths, output)?;
         inputs.refuse_output(&options.against, output)?;
     }

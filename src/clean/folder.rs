@@ -189,6 +189,7 @@ impl Folder {
         if own.is_dir() {
             return Ok(());
         }
+        refuse_other_than_folders(root)?;
         match fs::read_dir(root).map(|mut entries| entries.next().is_some()) {
             Ok(true) => Err(not_ours(root)),
             Ok(false) => Ok(()),
@@ -550,6 +551,38 @@ fn refuse_links(own: &Path) -> Result<(), Error> {
             Ok(kind) if !kind.is_file() && !kind.is_dir() => return refused(&entry.path(), "not a regular file"),
             _ => {}
         }
+    }
+    Ok(())
+}
+
+/// Refuses a path where no folder can be: there is something else, or above it.
+///
+/// # Errors
+/// It is refused.
+pub(super) fn refuse_other_than_folders(root: &Path) -> Result<(), Error> {
+    // Without a slash at its end, which asks for a folder.
+    let plain: PathBuf = root.components().collect();
+    for path in plain.ancestors().filter(|path| !path.as_os_str().is_empty()) {
+        let Ok(found) = fs::symlink_metadata(path) else { continue };
+        let what = match fs::metadata(path) {
+            Ok(found) if found.is_dir() => return Ok(()),
+            Ok(found) if found.is_file() => "a file",
+            Err(error) if error.kind() == io::ErrorKind::NotFound && found.is_symlink() => "a link that leads nowhere",
+            // Opening it says why.
+            Err(_) => return Ok(()),
+            Ok(_) => "not a folder",
+        };
+        let why = if path == plain {
+            format!(
+                "it is {what}, and the output is a folder that holds a file for each of the input: choose a new or an empty folder"
+            )
+        } else {
+            format!(
+                "{} is {what}, in which no folder can be: choose another place for the output folder",
+                path.display()
+            )
+        };
+        return Err(Error::Usage(format!("{}: {why}", root.display())));
     }
     Ok(())
 }

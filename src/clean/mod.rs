@@ -62,7 +62,7 @@ use by_scan::Scanning;
 use decider::{Decider, Decisions, Sides};
 use decisions::OfFile;
 use folder::Found::{Complete, Decided, New};
-use folder::{Folder, Request, State, records};
+use folder::{Folder, Request, State, records, refuse_other_than_folders};
 use inputs::Inputs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -214,6 +214,7 @@ fn write_clean(
         let counts = Cleaned::of(files.iter().map(|file| file.counts), failed);
         return Ok(Cleaned { report, cut, read, remembered: decider.remembered(), ..counts });
     };
+    refuse_other_than_folders(output)?;
     inputs.refuse_output(paths, output)?;
     inputs.refuse_output(&options.against, output)?;
     let request = decider.request()?;
