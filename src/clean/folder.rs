@@ -313,8 +313,12 @@ impl Folder {
         };
         let names = old.0.keys().chain(new.0.keys());
         if let Some(name) = names.filter(|name| old.0.get(*name) != new.0.get(*name)).min() {
-            let shown = |request: &Request| request.get(name).map_or("nothing".to_string(), Value::to_string);
-            let other = format!("with {}: {} there, {} now", another(name), shown(old.0), shown(new.0));
+            let of = |request: &Request| request.get(name).cloned().unwrap_or_default();
+            let (old, new) = (of(old.0), of(new.0));
+            let shown = |value: &Value| if value.is_null() { "nothing".to_string() } else { value.to_string() };
+            let files = if name == "against" { other_reference(&old, &new) } else { None };
+            let difference = files.unwrap_or_else(|| format!("{} there, {} now", shown(&old), shown(&new)));
+            let other = format!("with {}: {difference}", another(name));
             return refuse(format!("is the output of a run {other}"), other);
         }
         if old.1 == new.1 {
@@ -599,6 +603,33 @@ fn another(name: &str) -> String {
         "text fields" => format!("other {name}"),
         name => format!("another {name}"),
     }
+}
+
+/// How the files of two references differ, in words: the first difference. `None` if a value is not a list of files.
+fn other_reference(old: &Value, new: &Value) -> Option<String> {
+    let (old, new) = (referenced(old)?, referenced(new)?);
+    let (names, now): (Vec<&str>, Vec<&str>) =
+        (old.iter().map(|file| file.0).collect(), new.iter().map(|file| file.0).collect());
+    if let Some(gone) = names.iter().find(|name| !now.contains(name)) {
+        return Some(format!("{gone} is not in it now"));
+    }
+    if let Some(added) = now.iter().find(|name| !names.contains(name)) {
+        return Some(format!("{added} is new in it"));
+    }
+    if names != now {
+        return Some("its files are in another order".into());
+    }
+    let ((name, was), (_, is)) = old.iter().zip(&new).find(|(old, new)| old != new)?;
+    let bytes = |version: &str| version.split_once(" bytes of ").map(|(bytes, _)| bytes.to_string());
+    Some(match (bytes(was), bytes(is)) {
+        (Some(was), Some(is)) if was != is => format!("{name} has changed, from {was} bytes to {is}"),
+        _ => format!("{name} has changed"),
+    })
+}
+
+/// The files of a reference, as a request has them: the name of each, and what shows whether it has changed.
+fn referenced(value: &Value) -> Option<Vec<(&str, &str)>> {
+    value.as_array()?.iter().map(|file| file.as_str()?.rsplit_once(", ")).collect()
 }
 
 fn not_ours(root: &Path) -> Error {
