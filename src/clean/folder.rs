@@ -5,7 +5,7 @@
 //! | `removed.jsonl` | a line for each record that is left out |
 //! | `failed.jsonl` | a line for each file and record that could not be read |
 //! | `state.json` | while files are written: the request, the inputs, what happens to each |
-//! | `done` | while files are written: a line for each that is done, its number and its length |
+//! | `done` | while files are written: a line for each that is done, its number, its length and its time |
 //! | `remembered` | until an index remembers what is kept: what is added to it |
 //! | `summary.json` | at the end |
 //! | `moved.jsonl` | instead of `removed.jsonl`: a line for each file that moved there, or will |
@@ -13,7 +13,7 @@
 //! | `.lock` | locked by the process that writes |
 
 use super::decisions::Counts;
-use super::inputs::{Inputs, OWN};
+use super::inputs::{Inputs, OWN, Stamp};
 use super::manifest::MANIFEST;
 use super::request::Cleaned;
 use crate::error::Error;
@@ -460,16 +460,17 @@ impl Folder {
         opened.map(BufReader::new)
     }
 
-    /// The files that are done: the length of each by its number.
-    pub fn done(&self) -> BTreeMap<usize, u64> {
+    /// The files that are done: what shows whether each is as it was written, by its number. Earlier versions wrote no times.
+    pub fn done(&self) -> BTreeMap<usize, Stamp> {
         let Ok(file) = open_to_read(&self.own.join("done")) else { return BTreeMap::new() };
         let whole = BufReader::new(file).split(b'\n').map_while(Result::ok);
-        let number = |line: Vec<u8>| {
+        let written = |line: Vec<u8>| {
             let line = String::from_utf8(line).ok()?;
-            let (number, length) = line.strip_suffix('.')?.split_once(' ')?;
-            Some((number.parse().ok()?, length.parse().ok()?))
+            let mut words = line.strip_suffix('.')?.split(' ');
+            let (number, bytes) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+            Some((number, Stamp { bytes, modified: words.next().unwrap_or_default().into() }))
         };
-        whole.filter_map(number).collect()
+        whole.filter_map(written).collect()
     }
 
     /// The list of files that are done, to be continued.
@@ -521,13 +522,13 @@ pub(super) struct Done {
 }
 
 impl Done {
-    /// Adds a file, with its length.
+    /// Adds a file.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn add(&mut self, number: usize, length: u64) -> Result<(), Error> {
-        // A line that was cut has no full stop.
-        let line = format!("{number} {length}.\n");
+    pub fn add(&mut self, number: usize, Stamp { bytes, modified }: &Stamp) -> Result<(), Error> {
+        // A line that was cut has no full stop, or another time.
+        let line = format!("{number} {bytes} {modified}.\n");
         self.file.write_all(line.as_bytes()).map_err(|error| cannot_write(&self.path, error))
     }
 }

@@ -2,14 +2,15 @@
 
 use super::decisions::{Condition, OfFile};
 use super::folder::{Folder, cannot_write};
-use super::inputs::{File, Inputs, check_unchanged};
+use super::inputs::{File, Inputs, Stamp, check_unchanged};
+use super::relocate::Content;
 use super::request::CleanOptions;
 use crate::error::Error;
 use crate::replace::Replacement;
 use crate::run::observer::{Observer, Stage};
 use crate::run::ordered::{self, Room, workers};
 use crate::source::rest::{Failure, Form, OnDisk, copy_without};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
@@ -26,8 +27,19 @@ pub(super) struct Written {
     pub lengths: Vec<Option<u64>>,
 }
 
-/// A file that is written, and its length; `None` if it has no output.
-type Copied = Result<Option<u64>, Error>;
+/// What shows whether an output is as it was written; `None` if the file has none.
+type Copied = Result<Option<Stamp>, Error>;
+
+/// What has the name of an output before it is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// Nothing, or what an interrupted run has left.
+    Replaceable,
+    /// The output.
+    Output,
+    /// Something else, which is replaced only by the same content. It may have been edited.
+    Other,
+}
 
 /// Writes the output of each file, several beside each other; if it `is_durable`, to the disk.
 ///
@@ -52,23 +64,22 @@ pub(super) fn write(
     let mut written = Written::default();
     let copy = |number: usize| {
         let (file, of_file) = (&inputs.files[number], &decisions[number]);
-        let before = is_done(&done, number, &folder.output(&file.output));
-        let copied = if before {
-            Ok(done.get(&number).copied())
-        } else {
-            write_file(file, of_file, folder, options, is_durable)
+        let found = found_at(&folder.output(&file.output), done.get(&number), file);
+        let copied = match found {
+            Found::Output => Ok(done.get(&number).cloned()),
+            Found::Replaceable | Found::Other => write_file(file, of_file, folder, options, (found, is_durable)),
         };
-        (number, file, before, copied)
+        (number, file, found == Found::Output, copied)
     };
     let take = |(number, file, before, copied): (usize, &File, bool, Copied)| {
         let copied = copied?;
-        written.lengths.push(copied);
-        if let Some(length) = copied {
+        written.lengths.push(copied.as_ref().map(|stamp| stamp.bytes));
+        if let Some(stamp) = copied {
             written.files += 1;
-            written.bytes += length;
+            written.bytes += stamp.bytes;
             written.continued += u64::from(before);
             if !before {
-                list.add(number, length)?;
+                list.add(number, &stamp)?;
             }
         }
         observer.progress(file.stamp.bytes, 0);
@@ -82,13 +93,31 @@ pub(super) fn write(
     Ok(written)
 }
 
-/// Whether an earlier run has written an output.
-fn is_done(done: &BTreeMap<usize, u64>, number: usize, output: &Path) -> bool {
-    let is_long = |length: &u64| fs::symlink_metadata(output).is_ok_and(|found| found.len() == *length);
-    done.get(&number).is_some_and(is_long)
+/// What is at the path of an output, of which an earlier run may have listed that it is done. An output has the time of its input as far
+/// as the system allows, and what has another time may have been edited.
+fn found_at(output: &Path, done: Option<&Stamp>, file: &File) -> Found {
+    let Ok(found) = fs::symlink_metadata(output) else { return Found::Replaceable };
+    let found = Stamp::of(&found);
+    let (bytes, modified) = done.map_or((None, ""), |done| (Some(done.bytes), &*done.modified));
+    let is_long = bytes == Some(found.bytes);
+    match modified {
+        // Earlier versions list no times.
+        "" if is_long => Found::Output,
+        "" if bytes.is_some() || found.modified == file.stamp.modified => Found::Replaceable,
+        time if time == found.modified && is_long => Found::Output,
+        // Nothing has written to it since, so the system did not keep it.
+        time if time == found.modified => Found::Replaceable,
+        _ => Found::Other,
+    }
 }
 
-fn write_file(file: &File, of_file: &OfFile, folder: &Folder, options: &CleanOptions, is_durable: bool) -> Copied {
+fn write_file(
+    file: &File,
+    of_file: &OfFile,
+    folder: &Folder,
+    options: &CleanOptions,
+    (found, is_durable): (Found, bool),
+) -> Copied {
     // Its records are unknown, as in an encrypted file: its bytes are kept.
     let is_lost = of_file.counts.condition == Condition::Unreadable && !has_bytes(file);
     if of_file.is_left_out || is_lost {
@@ -101,8 +130,15 @@ fn write_file(file: &File, of_file: &OfFile, folder: &Folder, options: &CleanOpt
         fs::create_dir_all(folder).map_err(cannot)?;
     }
     let is_unchanged = of_file.left_out().is_nothing();
-    if is_unchanged && options.link && link(&file.path, &output).map_err(cannot)? {
-        return Ok(Some(file.stamp.bytes));
+    let refuse_edited = |content: &Path| match found == Found::Other && !is_equal(content, &output).map_err(cannot)? {
+        true => Err(edited(&output)),
+        false => Ok(()),
+    };
+    if is_unchanged && options.link {
+        refuse_edited(&file.path)?;
+        if link(&file.path, &output).map_err(cannot)? {
+            return Ok(Some(file.stamp.clone()));
+        }
     }
     let mut new = Replacement::new(&output).map_err(cannot)?;
     match is_unchanged {
@@ -126,12 +162,30 @@ fn write_file(file: &File, of_file: &OfFile, folder: &Folder, options: &CleanOpt
     }
     check_unchanged(file)?;
     keep_time_and_mode(file, new.file());
-    let length = new.file().metadata().map_err(cannot)?.len();
     if is_durable {
         new.file().sync_all().map_err(cannot)?;
     }
+    refuse_edited(new.path())?;
     new.commit().map_err(cannot)?;
-    Ok(Some(length))
+    Ok(Some(Stamp::of(&fs::symlink_metadata(&output).map_err(cannot)?)))
+}
+
+/// Whether an output has this content, or is not there any more.
+fn is_equal(content: &Path, output: &Path) -> io::Result<bool> {
+    match fs::metadata(output) {
+        Ok(found) if found.len() != fs::metadata(content)?.len() => Ok(false),
+        Ok(_) => Content::of(content)?.is_in(output),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+/// The error that what has the name of an output is not replaced.
+fn edited(output: &Path) -> Error {
+    Error::Usage(format!(
+        "{}: it is not as an earlier run wrote it, and is not overwritten: move it to another place, and the same command continues",
+        output.display()
+    ))
 }
 
 /// Whether the bytes of a file can be read.

@@ -273,6 +273,70 @@ fn a_killed_run_is_continued() {
     assert!(continued > 0, "no run was killed while it wrote");
 }
 
+/// What someone made of an output while the run was interrupted is not overwritten, however long it is.
+#[test]
+fn an_edited_output_stays() {
+    let shell = Shell::new();
+    let path = |name: &str| shell.folder().join(name);
+    shell.sh("mkdir in").done();
+    let names = ["a", "b", "c", "d"];
+    for name in names {
+        shell.write(&format!("in/{name}.txt"), format!("the first words of text {name} and others that follow"));
+    }
+    shell.write("in/z.bin", vec![0; 1 << 20]);
+    let clean = "dedup clean in --output out -q -j 1";
+    shell.sh("dedup clean in --output whole -q -j 1").done();
+    let expected = files(&path("whole"));
+    // No file may be longer, so that the run ends before the last one is written.
+    let interrupt = || {
+        _ = fs::remove_dir_all(path("out"));
+        let run = shell.sh(&format!("trap '' XFSZ; ulimit -f 200; {clean}"));
+        assert_eq!(run.status, 2, "{}", run.stderr);
+        assert!(path("out/_dedup/state.json").exists());
+        let done = fs::read_to_string(path("out/_dedup/done")).unwrap();
+        assert_eq!(done.lines().count(), names.len(), "{done}");
+        done
+    };
+    let refused = |name: &str| {
+        let message = "it is not as an earlier run wrote it, and is not overwritten: move it to another place, and the same command continues";
+        for _ in 0..2 {
+            let run = shell.sh(clean);
+            let expected = format!("dedup: error: usage: out/{name}.txt: {message}\n");
+            assert_eq!((run.status, run.stderr, run.stdout), (2, expected, String::new()));
+        }
+    };
+    // As long as before, shorter, and one that is not listed as done yet.
+    let edits = [("a", "s/first/other/", false), ("b", "s/first//", false), ("d", "s/first/other/", true)];
+    for (name, edit, is_lost) in edits {
+        let done = interrupt();
+        if is_lost {
+            let lines: Vec<&str> = done.lines().collect();
+            fs::write(path("out/_dedup/done"), lines[..names.len() - 1].join("\n") + "\n").unwrap();
+        }
+        shell.sh(&format!("perl -pi -e {edit} out/{name}.txt")).done();
+        let edited = fs::read(path(&format!("out/{name}.txt"))).unwrap();
+        refused(name);
+        assert_eq!(fs::read(path(&format!("out/{name}.txt"))).unwrap(), edited);
+        shell.sh(&format!("mv out/{name}.txt edited.txt; {clean}")).done();
+        assert!(files(&path("out")) == expected);
+    }
+    // The same content with another time, nothing, and a list of an earlier version are continued.
+    for change in [
+        "touch out/a.txt",
+        "cp out/a.txt x; mv x out/a.txt",
+        "rm out/b.txt",
+        "perl -pi -e 's/ [0-9]*[.][0-9]*[.]$/./' out/_dedup/done",
+    ] {
+        interrupt();
+        shell.sh(change).done();
+        let run = shell.sh(&clean.replace(" -q", ""));
+        assert_eq!(run.status, 0, "{change}: {}", run.stderr);
+        let continued = if change.contains("/a") || change.contains("/b") { 3 } else { 4 };
+        assert!(run.stderr.contains(&format!("{continued} of them")), "{change}: {}", run.stderr);
+        assert!(files(&path("out")) == expected, "{change}");
+    }
+}
+
 #[test]
 fn two_runs_do_not_share_a_folder() {
     let shell = Shell::new();
