@@ -12,7 +12,7 @@ use super::preparation::Tokenization;
 use super::review::Page;
 use super::scan::{Ran, Stats, check_reference, left_out};
 use super::spelling::{of_rejection, spell_all, spelled};
-use super::stats::{INCOMPLETE, end_on_signals, with_stats, write_stats};
+use super::stats::{INCOMPLETE, end_on_signals, end_on_signals_in, with_stats, write_stats};
 use super::status::{Status, usage_error};
 use super::stream;
 use super::terminal::{self, Terminal, bytes, count, counted};
@@ -173,23 +173,20 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let page = Page::open(arguments.report.as_deref(), &mut outputs)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {
-        end_on_signals(stats.as_ref(), when_stopped(arguments))?;
+        match output_folder(arguments).filter(|_| !arguments.is_dry) {
+            Some((folder, _)) => end_on_signals_in(stats.as_ref(), folder, when_stopped(arguments))?,
+            None => end_on_signals(stats.as_ref(), INCOMPLETE)?,
+        }
         let started = Instant::now();
         let request = Request::resolve(arguments)?;
         write(&request, page.as_ref(), &mut outputs, stats, started)
     })
 }
 
-/// The message when a signal stops the run.
+/// What the message of a signal that stops the run ends with, once it has decided.
 fn when_stopped(arguments: &Arguments) -> String {
-    match &arguments.move_duplicates {
-        _ if arguments.is_dry => INCOMPLETE.to_string(),
-        None => format!("{INCOMPLETE}: the same command continues"),
-        Some(folder) => {
-            let back = format!("dedup clean --undo {}", folder.display());
-            format!("{INCOMPLETE}: the same command continues, and {back} moves the files back")
-        }
-    }
+    let back = |folder: &PathBuf| format!(", and dedup clean --undo {} moves the files back", folder.display());
+    arguments.move_duplicates.as_ref().map(back).unwrap_or_default()
 }
 
 /// The folder that is filled, and its option.

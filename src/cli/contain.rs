@@ -12,7 +12,7 @@ use super::preparation::Tokenization;
 use super::scan::{NOTHING_WRITTEN, check_failed, check_reference};
 use super::spelling::{self, spelled};
 use super::standard_output::{WholeLines, refuse_closed_output};
-use super::stats::{Failure, INCOMPLETE, end_on_signals, with_stats, write_stats};
+use super::stats::{Failure, INCOMPLETE, end_on_signals, end_on_signals_in, with_stats, write_stats};
 use super::status::{Status, usage_error};
 use super::terminal::{Terminal, bytes, count, counted};
 use crate::readable::shortened_id;
@@ -263,8 +263,8 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;
     arguments.against.iter().try_for_each(|reference| outputs.reads_reference(reference))?;
     outputs.reads_stop_words(&arguments.tokens)?;
-    let is_folder = arguments.output.is_some();
-    execute(&mut outputs, arguments.stats.as_deref(), is_folder, || Request::resolve(arguments))
+    let output = arguments.output.as_deref();
+    execute(&mut outputs, arguments.stats.as_deref(), output, || Request::resolve(arguments))
 }
 
 /// `dedup scan --measure containment`: finds the pairs of documents one of which stands in the other.
@@ -272,19 +272,19 @@ pub fn scan(arguments: &scan::Arguments) -> Result<Status, Error> {
     let mut outputs = Outputs::new();
     outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;
     outputs.reads_stop_words(&arguments.method.tokens)?;
-    execute(&mut outputs, arguments.stats.as_deref(), false, || Request::of_scan(arguments))
+    execute(&mut outputs, arguments.stats.as_deref(), None, || Request::of_scan(arguments))
 }
 
 fn execute(
     outputs: &mut Outputs,
     stats: Option<&Path>,
-    is_folder: bool,
+    output: Option<&Path>,
     resolve: impl FnOnce() -> Result<Request, Error>,
 ) -> Result<Status, Error> {
     let stats = outputs.stats(stats)?;
     with_stats(stats, |stats_file: &mut Option<OutFile>| {
-        if is_folder {
-            end_on_signals(stats_file.as_ref(), format!("{INCOMPLETE}: the same command continues"))?;
+        if let Some(folder) = output {
+            end_on_signals_in(stats_file.as_ref(), folder, String::new())?;
         } else {
             refuse_closed_output()?;
             end_on_signals(stats_file.as_ref(), INCOMPLETE)?;

@@ -4,6 +4,7 @@ use super::arguments::Content;
 use super::arguments::keep::Keep;
 use super::arguments::{self, Run};
 use super::preparation::Tokenization;
+use super::stats::has_decided;
 use super::status::usage_error;
 use super::terminal::Terminal;
 use crate::readable::{count, counted};
@@ -385,7 +386,7 @@ fn read_as_text(paths: &[PathBuf]) -> &'static str {
 /// Reports that an output folder can be continued, if a run failed after it had decided. Other options or inputs cannot continue it.
 pub fn report_interrupted<T>(terminal: &Terminal, folder: Option<&Path>, result: &Result<T, Error>) {
     let is_other = matches!(result, Ok(_) | Err(Error::Usage(_)));
-    if !is_other && folder.is_some_and(|folder| folder.join("_dedup/state.json").exists()) {
+    if !is_other && folder.is_some_and(has_decided) {
         terminal.line("what was written stays, and the same command continues");
     }
 }

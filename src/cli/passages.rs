@@ -9,7 +9,7 @@ use super::preparation::Tokenization;
 use super::scan::check_reference;
 use super::spelling::spelled;
 use super::standard_output::{WholeLines, refuse_closed_output};
-use super::stats::{Failure, INCOMPLETE, end_on_signals, with_stats, write_stats};
+use super::stats::{Failure, INCOMPLETE, end_on_signals, end_on_signals_in, with_stats, write_stats};
 use super::status::{Status, usage_error};
 use super::terminal::{Terminal, bytes, count, counted};
 use neardups::Error;
@@ -94,12 +94,12 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     outputs.reads_stop_words(&arguments.tokens)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats_file| {
-        match arguments.output {
+        match &arguments.output {
             None => {
                 refuse_closed_output()?;
                 end_on_signals(stats_file.as_ref(), INCOMPLETE)?;
             }
-            Some(_) => end_on_signals(stats_file.as_ref(), format!("{INCOMPLETE}: the same command continues"))?,
+            Some(folder) => end_on_signals_in(stats_file.as_ref(), folder, String::new())?,
         }
         let started = Instant::now();
         let request = Request::resolve(arguments)?;

@@ -80,10 +80,34 @@ pub const INCOMPLETE: &str = "stopped by a signal: results are missing or incomp
 /// # Errors
 /// The file cannot be opened again.
 pub fn end_on_signals(stats: Option<&OutFile>, message: impl Into<String>) -> Result<(), Error> {
-    let (stats, message) = (stats.map(OutFile::try_clone).transpose()?, message.into());
+    let message = message.into();
+    end_on_signals_with(stats, move || message.clone())
+}
+
+/// The same, with a message that is made when the signal comes.
+fn end_on_signals_with(stats: Option<&OutFile>, message: impl Fn() -> String + Send + 'static) -> Result<(), Error> {
+    let stats = stats.map(OutFile::try_clone).transpose()?;
     // Without the handler a signal ends the program as well.
-    signals::on_end(true, move || end_by_signal(stats.as_ref(), &message));
+    signals::on_end(true, move || end_by_signal(stats.as_ref(), &message()));
     Ok(())
+}
+
+/// The same for a command that fills a folder. What it had decided when the signal comes is not decided again; `more` is what else can
+/// be done then.
+///
+/// # Errors
+/// Those of [`end_on_signals`].
+pub fn end_on_signals_in(stats: Option<&OutFile>, folder: &Path, more: String) -> Result<(), Error> {
+    let folder = folder.to_path_buf();
+    end_on_signals_with(stats, move || match has_decided(&folder) {
+        true => format!("{INCOMPLETE}: the same command continues{more}"),
+        false => format!("{INCOMPLETE}: the same command begins again"),
+    })
+}
+
+/// Whether a run that fills a folder has decided, and was not completed.
+pub fn has_decided(folder: &Path) -> bool {
+    folder.join("_dedup/state.json").exists()
 }
 
 /// Ends the process because of a signal; see [`end_on_signals`].

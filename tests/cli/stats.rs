@@ -287,21 +287,65 @@ fn stopped(shell: &Shell, arguments: &str) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
+const STOPPED: &str = "dedup: error: signal: stopped by a signal: results are missing or incomplete";
+
 #[test]
-fn a_cleaning_that_a_signal_stops_says_how_it_is_continued() {
+fn a_run_that_a_signal_stops_before_it_decides_begins_again() {
     let shell = Shell::new();
-    let start = "dedup: error: signal: stopped by a signal: results are missing or incomplete";
     for (arguments, end) in [
-        ("clean in --output out", ": the same command continues"),
-        (
-            "clean in --move-duplicates out",
-            ": the same command continues, and dedup clean --undo out moves the files back",
-        ),
+        ("clean in --output out", ": the same command begins again"),
+        ("clean in --move-duplicates out", ": the same command begins again"),
+        ("contain in --against in --output out", ": the same command begins again"),
+        // Without a folder nothing stays that could be continued.
         ("clean in --dry-run", ""),
+        ("contain in --against in", ""),
+        ("contain in --against in --emit kept", ""),
+        ("passages in", ""),
         ("scan in", ""),
     ] {
-        assert_eq!(stopped(&shell, arguments), format!("{start}{end}\n"));
+        assert_eq!(stopped(&shell, arguments), format!("{STOPPED}{end}\n"), "{arguments}");
         shell.sh("rm -rf out").done();
+    }
+}
+
+/// Once it has decided, a run is continued.
+#[cfg(unix)]
+#[test]
+fn a_run_that_a_signal_stops_while_it_writes_says_how_it_is_continued() {
+    let shell = Shell::new();
+    shell.sh("mkdir in").done();
+    let lines = |name: usize| {
+        let line =
+            |number| format!("{{\"id\":\"{number}\",\"text\":\"a line {number} of file {name} with more words\"}}\n");
+        (0..3).map(line).collect::<String>()
+    };
+    (0..1500).for_each(|name| shell.write(&format!("in/{name}.jsonl"), lines(name)));
+    (0..300).for_each(|name| shell.write(&format!("in/{name}.txt"), "a text that stands in each of these files"));
+    let back = ", and dedup clean --undo out moves the files back";
+    for (arguments, back) in [
+        ("clean in --output out", ""),
+        ("clean in --include *.txt --move-duplicates out", back),
+        ("contain in --against in/1.txt --output out", ""),
+        ("passages in --exact --min-words 9 --output out", ""),
+    ] {
+        let stopped = (0..30).any(|_| {
+            let mut run = shell.command(&format!("{arguments} -q"));
+            let mut run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+            let state = shell.folder().join("out/_dedup/state.json");
+            while !state.exists() && run.try_wait().unwrap().is_none() {
+                std::thread::sleep(std::time::Duration::from_micros(100));
+            }
+            std::process::Command::new("kill").args(["-TERM", &run.id().to_string()]).status().unwrap();
+            let output = run.wait_with_output().unwrap();
+            let printed = String::from_utf8(output.stderr).unwrap();
+            let is_stopped = output.status.code() == Some(130) && state.exists();
+            if is_stopped {
+                assert_eq!(printed, format!("{STOPPED}: the same command continues{back}\n"), "{arguments}");
+            }
+            shell.sh("[ ! -e out/_dedup/moved.jsonl ] || dedup clean --undo out -q; rm -rf out").done();
+            is_stopped
+        });
+        assert!(stopped, "{arguments}");
     }
 }
 
