@@ -7,7 +7,7 @@ use crate::readable::{count, counted as counted_noun};
 use neardups::Error;
 use neardups::replace::Replacement;
 use neardups::source::{Problem, ProblemKind, Severity, write_rejected};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -20,8 +20,39 @@ pub const MAX_PRINTED: usize = 10;
 /// The problems so far.
 #[derive(Default)]
 pub struct Problems {
-    counted: Mutex<BTreeMap<(Severity, ProblemKind), u64>>,
+    counted: Mutex<BTreeMap<(Severity, ProblemKind), Counted>>,
     rejects: Option<Rejects>,
+}
+
+/// The problems of a kind.
+#[derive(Default)]
+struct Counted {
+    total: u64,
+    printed: u64,
+    /// Records without a text field that were not printed.
+    lacking: u64,
+    /// The messages of those that were: a mistyped field gives each record the same one.
+    messages: BTreeSet<String>,
+}
+
+impl Counted {
+    /// Counts a problem. Returns whether it should be printed.
+    fn add(&mut self, problem: &Problem) -> bool {
+        self.total += 1;
+        let is_printed = problem.kind != ProblemKind::NeedsProgram
+            && self.printed < MAX_PRINTED as u64
+            && !(problem.lacks_field && self.messages.contains(&problem.message));
+        self.printed += u64::from(is_printed);
+        if problem.lacks_field && is_printed {
+            self.messages.insert(problem.message.clone());
+        }
+        self.lacking += u64::from(problem.lacks_field && !is_printed);
+        is_printed
+    }
+
+    fn unprinted(&self) -> u64 {
+        self.total - self.printed
+    }
 }
 
 impl Problems {
@@ -36,19 +67,17 @@ impl Problems {
             rejects.add(problem);
         }
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = counted.entry((problem.severity, problem.kind)).or_default();
-        *count += 1;
-        problem.kind != ProblemKind::NeedsProgram && *count <= MAX_PRINTED as u64
+        counted.entry((problem.severity, problem.kind)).or_default().add(problem)
     }
 
     /// The number of unprinted problems of each kind, a line each. Resets the counts.
     pub fn unprinted(&self) -> Vec<(Severity, ProblemKind, String)> {
         let counted = std::mem::take(&mut *self.counted.lock().unwrap_or_else(PoisonError::into_inner));
-        let is_more = |&((_, kind), total): &((_, _), u64)| {
-            matches!(kind, ProblemKind::NeedsProgram | ProblemKind::JsonArray) || total > MAX_PRINTED as u64
-        };
+        let is_more =
+            |((_, kind), counted): &((_, _), Counted)| *kind == ProblemKind::JsonArray || counted.unprinted() > 0;
         let more = counted.into_iter().filter(is_more);
-        more.map(|((severity, kind), total)| {
+        more.map(|((severity, kind), counted)| {
+            let Counted { total, lacking, .. } = counted;
             if kind == ProblemKind::JsonArray {
                 let files = if total == 1 {
                     "1 file is a JSON array"
@@ -68,9 +97,13 @@ impl Problems {
                 None if kind.is_rejection() => " (use --rejects FILE to list all)",
                 _ => "",
             };
-            let more = total - MAX_PRINTED as u64;
-            let noun = if more == 1 { "problem" } else { "problems" };
-            (severity, kind, format!("{} more {noun} of the kind '{}'{advice}", count(more), kind.name()))
+            let more = counted.unprinted();
+            let noun = |noun: &str| format!("{} more {noun}{}", count(more), if more == 1 { "" } else { "s" });
+            let line = match more == lacking {
+                true => format!("{} without a text field{advice}", noun("record")),
+                false => format!("{} of the kind '{}'{advice}", noun("problem"), kind.name()),
+            };
+            (severity, kind, line)
         })
         .collect()
     }
@@ -218,5 +251,56 @@ impl Rejects {
             _ => Ok(()),
         };
         replaced.map_err(|error| cannot_write(&self.path, error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use neardups::source::Place;
+
+    fn problem(kind: ProblemKind, line: u64, message: &str) -> Problem {
+        let mut problem = Problem::at(Place { path: "a".into(), line: Some(line) }, Severity::Failed, kind, message);
+        problem.lacks_field = message.starts_with("no field");
+        problem
+    }
+
+    /// Which of these are printed, and what is at the end.
+    fn printed(problems: &[(ProblemKind, &str)]) -> (Vec<u64>, Vec<String>) {
+        let all = Problems::default();
+        let lines = (1..).zip(problems).filter(|(line, (kind, message))| all.add(&problem(*kind, *line, message)));
+        let lines = lines.map(|(line, _)| line).collect();
+        (lines, all.unprinted().into_iter().map(|(.., line)| line).collect())
+    }
+
+    #[test]
+    fn the_same_field_is_missed_once() {
+        use ProblemKind::{Json, Text};
+        let missing = [(Text, "no field a"); 30];
+        let list = "(use --rejects FILE to list all)";
+        assert_eq!(printed(&missing), (vec![1], vec![format!("29 more records without a text field {list}")]));
+        assert_eq!(printed(&missing[..2]).1, [format!("1 more record without a text field {list}")]);
+        assert_eq!(printed(&missing[..1]), (vec![1], vec![]));
+        // Others are not hidden by them.
+        let mut mixed = missing.to_vec();
+        mixed.extend([
+            (Text, "no field b"),
+            (Text, "a number"),
+            (Text, "a number"),
+            (Json, "no object"),
+            (Text, "no field b"),
+        ]);
+        assert_eq!(
+            printed(&mixed),
+            (vec![1, 31, 32, 33, 34], vec![format!("30 more records without a text field {list}")])
+        );
+        mixed.extend([(Text, "a number"); 7]);
+        let (lines, end) = printed(&mixed);
+        assert_eq!(lines, [1, 31, 32, 33, 34, 36, 37, 38, 39, 40, 41]);
+        assert_eq!(end, [format!("31 more problems of the kind 'text' {list}")]);
+        // Records with other fields each are limited like any.
+        let names: Vec<String> = (0..12).map(|name| format!("no field, but {name}")).collect();
+        let others: Vec<(ProblemKind, &str)> = names.iter().map(|name| (Text, &**name)).collect();
+        assert_eq!(printed(&others), ((1..=10).collect(), vec![format!("2 more records without a text field {list}")]));
     }
 }
