@@ -3,6 +3,7 @@
 use super::records;
 use super::shell::{Run, Shell};
 use neardups::index::FORMAT_VERSION;
+use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
@@ -267,15 +268,25 @@ fn the_file_that_a_killed_compact_left_is_removed() {
     let shell = Shell::new();
     an_index(&shell, "seen.idx");
     let stale = shell.folder().join(".seen.idx.dedup-0.tmp");
-    for command in [
-        "dedup filter -q --index seen.idx < in.jsonl",
-        "dedup index compact -q seen.idx",
-        "dedup index remove -q seen.idx d3 || [ $? = 3 ]",
-    ] {
-        for content in [&b""[..], b"dedup in", &fs::read(shell.folder().join("seen.idx")).unwrap()] {
+    let all: BTreeSet<String> = (0..6).map(|number| format!("d{number}")).collect();
+    let (filter, compact, remove) =
+        ("filter -q --index seen.idx < in.jsonl", "index compact -q seen.idx", "index remove -q seen.idx d3");
+    for content in [&b""[..], b"dedup in", &fs::read(shell.folder().join("seen.idx")).unwrap()] {
+        // The documents that the index has.
+        let mut known = all.clone();
+        for (command, status) in [(filter, 0), (compact, 0), (remove, 0), (remove, 3), (compact, 0)] {
             fs::write(&stale, content).unwrap();
-            shell.sh(command).done();
+            let run = shell.sh(&format!("dedup {command}"));
+            if command == remove {
+                assert_eq!(run.status, if known.remove("d3") { 0 } else { 3 }, "{}", run.stderr);
+            }
+            assert_eq!(run.status, status, "{command}: {}", run.stderr);
             assert!(!stale.exists(), "{command}");
+            let exported = shell.dedup("index export seen.idx").done();
+            let id = |line: &str| {
+                serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].as_str().unwrap().to_string()
+            };
+            assert_eq!(exported.lines().map(id).collect::<BTreeSet<_>>(), known, "{command}");
         }
     }
     // Somebody's own file of a similar name.
