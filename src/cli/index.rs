@@ -12,8 +12,8 @@ use super::stream::{self, Stop, Verdict, ended, opened};
 use super::terminal::{Terminal, bytes, count, counted, escaped};
 use neardups::filter::{Counts, Filter, Sink};
 use neardups::index::{
-    self, Compacted, Decision, Header, Index, Limits, Mode, Nearest, Neighbour, Outdated, Removed, StoredDocument,
-    Summary, compact, inspect, remove,
+    self, Compacted, Decision, Forgetting, Header, Index, Limits, Mode, Nearest, Neighbour, Outdated, Removed,
+    StoredDocument, Summary, compact, inspect, remove,
 };
 use neardups::source::{Live, Problem};
 use neardups::{Error, IndexFault};
@@ -43,6 +43,20 @@ struct Stats<'a> {
     /// Of fingerprints of bits.
     #[serde(skip_serializing_if = "Option::is_none")]
     distribution: Option<Spread<'a>>,
+    /// If the last run had `--window` or `--expire`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forgetting: Option<OfForgetting>,
+}
+
+/// What the last run forgot, and what a run that forgets the same remembers now.
+#[derive(Serialize)]
+struct OfForgetting {
+    window: Option<u64>,
+    /// In seconds.
+    expire: Option<u64>,
+    remembered: u64,
+    /// In seconds since 1970.
+    oldest: Option<u64>,
 }
 
 /// A line of `dedup index export`.
@@ -94,9 +108,8 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         Action::Add(signing, limits, creates) => add(path, signing, (*limits, *creates), &terminal),
         Action::Remove { ids, ids_from } => forget(path, ids, ids_from.as_deref(), &terminal),
         Action::Compact { limits, salvage } => {
-            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
             // A document of exactly this age is forgotten, as in a stream.
-            let before = limits.expire.map_or(0, |expire| now.saturating_sub(expire) + 1);
+            let before = limits.expire.map_or(0, |expire| now().saturating_sub(expire) + 1);
             rewrite(path, Outdated { before, window: limits.window, damaged: *salvage }, &terminal)
         }
     }
@@ -106,9 +119,21 @@ fn cannot_write(error: io::Error) -> Error {
     Error::output("cannot write results", error)
 }
 
+/// In seconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
 fn stats(path: &Path) -> Result<Status, Error> {
     refuse_closed_output()?;
-    let Summary { header, version, documents, featureless, removed, times, bytes, torn, .. } = inspect(path)?;
+    let Summary { header, version, documents, featureless, removed, times, forgetting, bytes, torn, .. } =
+        inspect(path)?;
+    let of_forgetting = || {
+        let (remembered, oldest) = index::remembered(path, forgetting, now())?;
+        let Forgetting { window, expire, .. } = forgetting;
+        Ok::<_, Error>(OfForgetting { window, expire, remembered, oldest })
+    };
+    let forgetting = forgetting.is_any().then(of_forgetting).transpose()?;
     let distribution = index::distribution(path)?;
     let stats = Stats {
         r#type: "index",
@@ -122,6 +147,7 @@ fn stats(path: &Path) -> Result<Status, Error> {
         last: times.map(|(_, last)| last),
         made_with: &header,
         distribution: distribution.as_ref().map(Spread::whole),
+        forgetting,
     };
     writeln!(io::stdout(), "{}", json(&stats)).map_err(cannot_write)?;
     Ok(Status::Done)

@@ -12,7 +12,7 @@ use super::stats::end_by_signal;
 use super::status::{Status, usage_error};
 use super::terminal::{Terminal, counted};
 use neardups::filter::Counts;
-use neardups::index::{self, Decision, Header, Index, Mode, Plan, Repair, Seed, Size};
+use neardups::index::{self, Decision, Forgetting, Header, Index, Mode, Plan, Repair, Seed, Size};
 use neardups::source::{self, Format, PageText};
 use neardups::{Error, IndexFault};
 use serde::Serialize;
@@ -118,7 +118,36 @@ pub fn opened(
         false => of_cut(path, torn) + "; feed the last documents again",
     });
     warning.iter().for_each(|warning| terminal.warning(warning));
+    if options.mode != Mode::Add
+        && let Some(change) = change_of(index.last_forgetting(), Forgetting::from(&options.limits))
+    {
+        terminal.line(&format!("{}: {change}", path.display()));
+    }
     Ok((index, warning))
+}
+
+/// How a run forgets other documents than the last one, which may be a mistake: the options apply only as long as each run has them.
+fn change_of(last: Forgetting, now: Forgetting) -> Option<String> {
+    if !last.is_any() || last == now {
+        return None;
+    }
+    let change = match now.is_as_strict_as(last) {
+        true => "more is forgotten",
+        false => "what was forgotten counts again, as far as the file has it",
+    };
+    Some(format!("the last run had {}, and this one has {}: {change}", options_of(last), options_of(now)))
+}
+
+/// The options of what a run forgets.
+fn options_of(Forgetting { window, expire, .. }: Forgetting) -> String {
+    let window = window.map(|documents| format!("--window {documents}"));
+    let expire = expire.map(|seconds| {
+        let units = [(86_400, 'd'), (3_600, 'h'), (60, 'm')];
+        let (length, unit) = units.into_iter().find(|(length, _)| seconds % length == 0).unwrap_or((1, 's'));
+        format!("--expire {}{unit}", seconds / length)
+    });
+    let options: Vec<String> = [window, expire].into_iter().flatten().collect();
+    if options.is_empty() { "neither --window nor --expire".into() } else { options.join(" and ") }
 }
 
 /// The warning of a torn end that was cut off.
@@ -297,7 +326,42 @@ impl<'a> Verdict<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use neardups::index::Limits;
     use neardups::similarity::Similarity;
+
+    #[test]
+    fn another_window_than_that_of_the_last_run_is_reported() {
+        let of = |window, expire| Forgetting::from(&Limits { window, expire, ..Limits::default() });
+        let (window, none) = (of(Some(100), None), of(None, None));
+        for same in [(none, none), (none, window), (window, window)] {
+            assert_eq!(change_of(same.0, same.1), None);
+        }
+        let again = "what was forgotten counts again, as far as the file has it";
+        for (last, now, change) in [
+            (
+                window,
+                none,
+                format!("the last run had --window 100, and this one has neither --window nor --expire: {again}"),
+            ),
+            (
+                window,
+                of(Some(99), None),
+                "the last run had --window 100, and this one has --window 99: more is forgotten".into(),
+            ),
+            (
+                of(Some(1), Some(7 * 86_400)),
+                of(None, Some(36 * 3_600)),
+                format!("the last run had --window 1 and --expire 7d, and this one has --expire 36h: {again}"),
+            ),
+            (
+                of(None, Some(90)),
+                of(None, Some(91)),
+                format!("the last run had --expire 90s, and this one has --expire 91s: {again}"),
+            ),
+        ] {
+            assert_eq!(change_of(last, now), Some(change));
+        }
+    }
 
     #[test]
     fn a_duplicate_under_crowded_keys_has_a_note() {

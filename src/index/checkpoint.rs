@@ -19,6 +19,7 @@
 
 use super::entry::NO_PLACE;
 use super::file::{fault, sync_folder};
+use super::forgetting::Forgetting;
 use super::options::Limits;
 use super::repeat::DIGEST;
 use super::retired::hold;
@@ -70,6 +71,8 @@ pub(super) struct Manifest {
     pub has_marks: bool,
     /// Where decisions are that can be repeated, if the place of the checkpoint is among them.
     pub notes: Option<Notes>,
+    /// What the last run forgot that noted it before this place.
+    pub forgetting: Forgetting,
     /// Documents that these limits forget may be missing.
     pub limits: Limits,
     /// The segments: the number, the end of the documents and the checksum of each.
@@ -91,12 +94,12 @@ pub(super) type Named = (u64, u32, u64);
 
 impl Manifest {
     fn write(&self) -> String {
-        let Manifest { identity, has_names, mark, has_marks, notes, limits, segments } = self;
+        let Manifest { identity, has_names, mark, has_marks, notes, forgetting, limits, segments } = self;
         let value = json!({
             "version": VERSION, "identity": format!("{identity:016x}"), "place": mark.place, "end": mark.end,
             "digest": format!("{:016x}", mark.digest), "has_marks": has_marks, "has_names": has_names,
             "notes": notes.map(|notes| notes.place), "notes_follow": notes.and_then(|notes| notes.follow),
-            "window": limits.window, "expire": limits.expire, "segments": segments,
+            "last_window": forgetting.window, "last_expire": forgetting.expire, "window": limits.window, "expire": limits.expire, "segments": segments,
         });
         let text = format!("{FIRST_LINE}\n{value}\n");
         let check = xxh3_64(text.as_bytes());
@@ -121,6 +124,8 @@ impl Manifest {
             has_names: value.get("has_names").is_some_and(|has_names| has_names == true),
             has_marks: value.get("has_marks")?.as_bool()?,
             notes: number("notes").map(|place| Notes { place, follow: number("notes_follow") }),
+            // Earlier versions noted none.
+            forgetting: Forgetting { window: number("last_window"), expire: number("last_expire") },
             limits: Limits { window: number("window"), expire: number("expire"), ..Limits::default() },
             segments: value.get("segments")?.as_array()?.iter().map(segment).collect::<Option<_>>()?,
         })
@@ -358,6 +363,7 @@ mod tests {
             mark: Mark { place: 5, digest: 7, end: 9 },
             has_marks: true,
             notes: Some(Notes { place: 3, follow: Some(7) }),
+            forgetting: Forgetting { window: Some(8), expire: Some(9) },
             limits: Limits { window: Some(100), ..Limits::default() },
             segments: vec![(4, 10, 7), (2, 15, u64::MAX)],
         }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! record  kind (1), id, hash of the token sequence (16), time; fingerprint, or tags of keys and coded features
-//!         or kind 3, places of documents that are removed, or notes of decisions (repeat.rs), which are not places;
+//!         or kind 3, places of documents that are removed, or notes, which are not places: of decisions (repeat.rs), or
+//!            of what a run forgets (forgetting.rs);
 //!         or kind 4 alone: everything before it was on the disk before it was written
 //!         or kind 5, a place (8): all up to there is one call, which counts if a record of kind 4 follows there
 //! ```

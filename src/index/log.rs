@@ -7,6 +7,7 @@ use super::entry::{Document, REMOVED, Reads, Record, SYNCED};
 #[cfg(any(feature = "python", all(test, feature = "clean")))]
 use super::file::append;
 use super::file::{damaged, fault, file_header, is_still_at, is_unfinished, lock, sync_folder};
+use super::forgetting::Forgetting;
 #[cfg(any(feature = "python", all(test, feature = "clean")))]
 use super::frame::FRAME_OVERHEAD;
 use super::frame::{MAX_RECORD, checked, digest_after, frame_head, length_of};
@@ -68,6 +69,8 @@ pub(super) struct Log {
     has_failed: bool,
     /// The [digest](digest_after) of all frames.
     digest: u64,
+    /// What the last run forgot that noted it.
+    pub forgetting: Forgetting,
     /// How records are read again.
     reads: Reads,
     /// Where what is added is written instead of the file.
@@ -138,6 +141,7 @@ impl Log {
             is_due: false,
             has_failed: false,
             digest: 0,
+            forgetting: Forgetting::default(),
             reads: Reads::default(),
             aside: None,
             #[cfg(any(feature = "python", all(test, feature = "clean")))]
@@ -391,6 +395,14 @@ impl Log {
         self.frame_notes();
         self.is_due = true;
         place
+    }
+
+    /// Adds what a run forgets, unless the last one forgot the same.
+    pub fn note_forgetting(&mut self, forgetting: Forgetting) {
+        for word in forgetting.words(self.forgetting) {
+            self.mark(word);
+        }
+        self.forgetting = forgetting;
     }
 
     /// The place of the next entry. Notes so far are before it.

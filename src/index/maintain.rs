@@ -3,6 +3,7 @@
 use super::checkpoint::Checkpoint;
 use super::entry::{Entry, Record};
 use super::file::{is_at, sync_folder};
+use super::forgetting::Forgetting;
 use super::header::Header;
 use super::log::Log;
 use super::repeat::{BEGIN, DIGEST, Past, Tail, name};
@@ -35,6 +36,8 @@ pub struct Summary {
     pub removed: u64,
     /// When the first and the last document passed, in seconds since 1970; removed ones count.
     pub times: Option<(u64, u64)>,
+    /// What the last run forgot that decided on documents and wrote to the file, as far as it noted that. [`remembered`] says what is left.
+    pub forgetting: Forgetting,
     /// Bytes of the file that hold whole records.
     pub bytes: u64,
     /// Bytes after them that an interrupted write left. They are not cut off.
@@ -90,10 +93,11 @@ pub fn documents(path: &Path) -> Result<StoredDocuments, Error> {
     let mut stored = Stored::open(path)?;
     let header = Header::of(&stored)?;
     stored.reads.skips_evidence = true;
-    let (gone, _) = removed(&mut stored, 0)?;
+    let Survey { gone, forgetting, .. } = survey(&mut stored, 0)?;
     let reading = stored.begin()?;
     let (version, bytes) = (stored.version, stored.start().at);
-    let summary = Summary { header, version, documents: 0, featureless: 0, removed: 0, times: None, bytes, torn: None };
+    let (documents, featureless, removed, times, torn) = (0, 0, 0, None, None);
+    let summary = Summary { header, version, documents, featureless, removed, times, forgetting, bytes, torn };
     Ok(StoredDocuments { stored, reading, gone, summary, has_ended: false, failed: None })
 }
 
@@ -189,7 +193,7 @@ pub fn distribution(path: &Path) -> Result<Option<Distribution>, Error> {
     let mut stored = Stored::open(path)?;
     let Some(layout) = layout_of(&stored.header) else { return Ok(None) };
     stored.reads.skips_evidence = true;
-    let (gone, _) = removed(&mut stored, 0)?;
+    let gone = survey(&mut stored, 0)?.gone;
     stored.reads.skips_evidence = false;
     let mut fingerprints = Vec::new();
     stored.each(|place, entry, _| {
@@ -227,17 +231,61 @@ fn layout_of(header: &Value) -> Option<Layout> {
 /// The most bits of a fingerprint.
 const MOST_BITS: usize = 1024;
 
-/// The places of documents that were removed, and the last decisions.
-fn removed(stored: &mut Stored, most: usize) -> Result<(BTreeSet<u64>, Tail), Error> {
-    let (mut gone, mut tail) = (BTreeSet::new(), Tail::new(most));
+/// What is known of an index after reading it once.
+struct Survey {
+    /// The places of documents that were removed.
+    gone: BTreeSet<u64>,
+    /// The last decisions, at most so many.
+    tail: Tail,
+    /// What the last run forgot.
+    forgetting: Forgetting,
+}
+
+fn survey(stored: &mut Stored, most: usize) -> Result<Survey, Error> {
+    let mut survey = Survey { gone: BTreeSet::new(), tail: Tail::new(most), forgetting: Forgetting::default() };
     stored.each(|place, entry, _| {
-        tail.read(place, &entry);
+        survey.tail.read(place, &entry);
+        survey.forgetting.read(&entry);
         if let Entry::Removed(places) = entry {
-            gone.extend(places);
+            survey.gone.extend(places);
         }
         Ok(())
     })?;
-    Ok((gone, tail))
+    Ok(survey)
+}
+
+/// How many documents a run remembers that opens an index at a time, in seconds since 1970, and forgets these. Also when the
+/// oldest of them passed.
+///
+/// # Errors
+/// As for [`documents`].
+///
+/// # Cost
+/// The file is read twice; three times with a window. Memory: as for [`documents`].
+pub fn remembered(path: &Path, forgetting: Forgetting, now: u64) -> Result<(u64, Option<u64>), Error> {
+    let mut stored = Stored::open(path)?;
+    stored.reads.skips_evidence = true;
+    let gone = survey(&mut stored, 0)?.gone;
+    let mut too_many = match forgetting.window {
+        Some(window) => remaining(&mut stored, &gone)?.saturating_sub(window),
+        None => 0,
+    };
+    let (mut documents, mut oldest) = (0, None);
+    stored.each(|place, entry, _| {
+        let Entry::Document(Record { time, .. }) = entry else { return Ok(()) };
+        if gone.contains(&place) {
+            return Ok(());
+        }
+        if too_many > 0 {
+            // Expired documents count for a window.
+            too_many -= 1;
+        } else if forgetting.expire.is_none_or(|expire| time.saturating_add(expire) > now) {
+            documents += 1;
+            oldest = Some(oldest.map_or(time, |oldest: u64| oldest.min(time)));
+        }
+        Ok(())
+    })?;
+    Ok((documents, oldest))
 }
 
 /// Copies an index to a new file, also while another process writes to it: the copy has all documents that were on the disk
@@ -301,7 +349,7 @@ pub struct Removed {
 pub fn remove(path: &Path, mut ids: BTreeSet<String>) -> Result<Removed, Error> {
     let (mut log, mut stored) = Log::open_any(path)?;
     stored.reads.skips_evidence = true;
-    let (gone, _) = removed(&mut stored, 0)?;
+    let gone = survey(&mut stored, 0)?.gone;
     let (mut places, mut found) = (Vec::new(), BTreeSet::new());
     let end = stored.each(|place, entry, _| {
         if let Entry::Document(record) = entry
@@ -371,7 +419,7 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
     let old = held.file().expect("it is in a file");
     stored.reads.skips_evidence = true;
     stored.salvages = outdated.damaged;
-    let (gone, tail) = removed(&mut stored, KEPT_DECISIONS)?;
+    let Survey { gone, tail, forgetting } = survey(&mut stored, KEPT_DECISIONS)?;
     let too_many = match outdated.window {
         Some(window) => remaining(&mut stored, &gone)?.saturating_sub(window),
         None => 0,
@@ -380,7 +428,8 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
     let mut new = Replacement::new(path).map_err(failed)?;
     // Checked before the work, not only after it.
     new.check_exact().map_err(failed)?;
-    let log = Log::beside(&mut new, &stored.header)?;
+    let mut log = Log::beside(&mut new, &stored.header)?;
+    log.note_forgetting(forgetting);
     let mut rewriting = Rewriting::new(log, gone, tail, outdated.before, too_many);
     let end = stored.each(|place, entry, bytes| rewriting.take(place, entry, bytes))?;
     let Rewriting { mut log, documents, dropped, .. } = rewriting;

@@ -33,11 +33,11 @@
 //! Documents that come without an id are remembered under numbers (unnamed.rs). What a call of Python remembers, it
 //! remembers as a whole or not at all (transaction.rs).
 //!
-//! A run that forgets also logs its decisions, so that it can continue after an interruption as if there had been none
-//! (repeat.rs). A window of documents counts those that are in the index. Removed documents do not count, so that
-//! compacting changes nothing; expired ones count, as they did before they expired. Each document expires by its own
-//! time, independent of the others. Tables of which most is forgotten are replaced by new ones, which are built beside
-//! decisions (renewal.rs).
+//! A run notes in the log what it forgets (forgetting.rs). If it forgets anything, it also logs its decisions, so that it
+//! can continue after an interruption as if there had been none (repeat.rs). A window of documents counts those that are
+//! in the index. Removed documents do not count, so that compacting changes nothing; expired ones count, as they did
+//! before they expired. Each document expires by its own time, independent of the others. Tables of which most is
+//! forgotten are replaced by new ones, which are built beside decisions (renewal.rs).
 //!
 //! Memory per document, for MinHash with 16 keys: some 500 bytes while its postings are in memory. Once they are in
 //! files: 8 bytes for its place in the log, and 12 bits for each of its keys and its id, 34 bytes in all.
@@ -50,6 +50,7 @@ mod disk;
 mod enter;
 mod entry;
 mod file;
+mod forgetting;
 mod frame;
 mod header;
 mod hot;
@@ -83,10 +84,11 @@ pub use checkpoint::tables_folder;
 pub use crowded::{MOST_OF_A_KEY, crowded_keys};
 pub use decision::{Decision, Pace, TableWork};
 pub use file::FORMAT_VERSION;
+pub use forgetting::Forgetting;
 pub use header::{Header, header};
 pub use maintain::{
     Compacted, Outdated, Removed, StoredDocument, StoredDocuments, Summary, compact, distribution, documents, inspect,
-    remove, snapshot,
+    remembered, remove, snapshot,
 };
 pub use nearest::{Nearest, Neighbour, Wanted};
 pub use options::{IndexOptions, Limits, Mode, Sync};
@@ -144,6 +146,8 @@ pub struct Index {
     bounds: Bounds,
     /// Where the decisions are that can be repeated, if the end of the log is a part with decisions.
     noted: Option<Recent>,
+    /// What the last run before this one forgot.
+    last_forgetting: Forgetting,
     /// The decisions before an interruption, as long as they may be fed again.
     repetition: Option<Repetition>,
     /// The number of documents that shared a key with more documents than were compared.
@@ -315,17 +319,19 @@ impl Index {
         if let Some(disk) = index.tables.disk.as_mut().filter(|_| !with_checkpoint && !asked) {
             disk.forget_checkpoint();
         } else if with_checkpoint
-            && let Some(Beside { times, removed }) =
+            && let Some(Beside { times, removed, forgetting }) =
                 reopen(path, &mut index.tables, &options.limits, &mut stored, &mut tail)
         {
             let documents = index.tables.places.len() as u32;
             index.remembered.continue_with(documents, times, removed);
             index.staged = staging.map(|_| documents);
+            index.log.forgetting = forgetting;
         }
         index.log.has_grown_to(stored.length);
         let mut misses_some = false;
         let end = stored.each(|place, entry, _| {
             tail.read(place, &entry);
+            index.log.forgetting.read(&entry);
             // Without those that were removed since, documents are in the window that its tables do not have.
             misses_some |= matches!(entry, entry::Entry::Removed(_)) && index.tables.dropped.window.is_some();
             match entry {
@@ -348,6 +354,7 @@ impl Index {
             index.log.set_aside(staging.aside.try_clone().map_err(failed)?, &end);
         }
         index.noted = tail.recent();
+        index.last_forgetting = index.log.forgetting;
         index.is_stored = true;
         index.was_interrupted = end.torn.is_some() || !end.is_marked && !index.tables.places.is_empty();
         // A document that was dropped for a meanwhile removed one is decided on again.
@@ -388,6 +395,7 @@ impl Index {
                 ordered: layout.as_ref().map(Ordered::new),
             },
             noted: None,
+            last_forgetting: Forgetting::default(),
             repetition: None,
             capped: 0,
             pace: Pace::default(),
@@ -440,6 +448,11 @@ impl Index {
     /// Whether the last run that passed a document was interrupted, so that its last decisions may be fed again.
     pub fn was_interrupted(&self) -> bool {
         self.was_interrupted
+    }
+
+    /// What the last run forgot that decided on documents and wrote to the file, as far as it noted that.
+    pub fn last_forgetting(&self) -> Forgetting {
+        self.last_forgetting
     }
 
     /// Whether no document is remembered.
@@ -770,9 +783,12 @@ impl Index {
         window.saturating_mul(2).saturating_add(repeat::DECISIONS_KEPT)
     }
 
-    /// Logs whether the decisions that follow are logged.
+    /// Logs what this run forgets, and whether the decisions that follow are logged.
     fn begin_notes(&mut self) {
         let is_noting = self.is_noting();
+        if self.mode == Mode::Filter && self.is_stored {
+            self.log.note_forgetting((&self.limits).into());
+        }
         if self.mode == Mode::Filter && self.noted.is_some() != is_noting {
             let place = self.log.mark(if is_noting { repeat::BEGIN } else { repeat::END });
             self.noted = is_noting.then(|| Recent::new(place, self.most_repeated()));

@@ -1,6 +1,7 @@
 //! Opening the tables of an index from its checkpoint.
 
 use super::checkpoint::{Checkpoint, Manifest, Mark, Notes};
+use super::forgetting::Forgetting;
 use super::frame::{FRAME_OVERHEAD, digest_after};
 use super::hot::HotKeys;
 use super::options::Limits;
@@ -21,6 +22,8 @@ pub(super) struct Beside {
     pub times: Vec<u32>,
     /// The documents that were removed.
     pub removed: Vec<u32>,
+    /// What the last run before its place forgot.
+    pub forgetting: Forgetting,
 }
 
 /// Opens the checkpoint of the index at a path if it has one that fits, and lets the log be read from there on. `None` if
@@ -86,7 +89,7 @@ fn open(
     }
     stored.start_at(start);
     (tables.dropped, tables.has_names) = (manifest.limits, manifest.has_names);
-    let beside = parts.move_into(tables, &segments);
+    let beside = parts.move_into(tables, &segments, manifest.forgetting);
     Ok(Some((segments, beside)))
 }
 
@@ -190,7 +193,7 @@ impl Parts {
         Ok(is_ascending.then_some(Parts { places, times, fingerprints, ends, removed, hot }))
     }
 
-    fn move_into(self, tables: &mut Tables, segments: &[Arc<Segment>]) -> Beside {
+    fn move_into(self, tables: &mut Tables, segments: &[Arc<Segment>], forgetting: Forgetting) -> Beside {
         let runs = |table: usize| segments.iter().map(|segment| Arc::clone(&segment.runs[table])).collect();
         tables.keys = Table::recorded(runs(0));
         tables.ids = Table::recorded(runs(1));
@@ -202,7 +205,7 @@ impl Parts {
         if let Some(hot) = self.hot {
             tables.hot = hot;
         }
-        Beside { times: self.times, removed: self.removed }
+        Beside { times: self.times, removed: self.removed, forgetting }
     }
 }
 

@@ -379,6 +379,7 @@ impl Tables {
             mark: state.log.mark_place(),
             has_marks: state.log.has_marks(),
             notes: state.notes,
+            forgetting: state.log.forgetting,
             limits: self.dropped,
             segments: vec![(0, end, 0)],
         }

@@ -103,11 +103,30 @@ pub struct OfIndex {
     made_with: BTreeMap<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     distribution: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forgetting: Option<OfForgetting>,
+}
+
+/// What the last run of an index forgot.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfForgetting {
+    pub window: Option<u64>,
+    pub expire: Option<u64>,
+    pub remembered: u64,
+    pub oldest: Option<u64>,
 }
 
 impl OfIndex {
     fn check(&self) -> bool {
-        self.featureless <= self.documents + self.removed
+        let is_possible = |OfForgetting { window, expire, remembered, oldest }: &OfForgetting| {
+            (window.is_some() || expire.is_some())
+                && *remembered <= window.unwrap_or(u64::MAX).min(self.documents)
+                && oldest.is_some() == (*remembered > 0)
+                && oldest.is_none_or(|oldest| self.first <= Some(oldest) && Some(oldest) <= self.last)
+        };
+        self.forgetting.as_ref().is_none_or(is_possible)
+            && self.featureless <= self.documents + self.removed
             && self.first <= self.last
             && self.first.is_some() == (self.documents + self.removed > 0)
             && ["algo", "hash version", "seed", "tokenizer"].iter().all(|name| self.made_with.contains_key(*name))

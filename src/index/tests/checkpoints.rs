@@ -60,7 +60,7 @@ pub fn decide_all(index: &mut Index, pages: &[String], first: usize) -> Vec<Deci
 }
 
 /// The documents that the checkpoint of an index has.
-fn in_checkpoint(path: &Path) -> u32 {
+pub fn in_checkpoint(path: &Path) -> u32 {
     Checkpoint::of(path).read().map_or(0, |manifest| manifest.segments.last().map_or(0, |&(_, end, _)| end))
 }
 

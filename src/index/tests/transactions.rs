@@ -210,3 +210,36 @@ fn a_call_can_be_rolled_back_again_if_that_failed() {
     pass(&mut index, 5..8);
     assert!(matches!(decide(&mut index, "again", "word2"), Decision::Duplicate { .. }));
 }
+
+/// What a run forgets is noted with the first call that passes documents, as a whole or not at all.
+#[test]
+fn what_is_forgotten_is_noted_by_a_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("seen.idx");
+    let plan = plan().with_seed(Seed::Fixed(1)).unwrap();
+    let limits = |window| Limits { window, ..Limits::default() };
+    let open = |window| {
+        let options = IndexOptions { limits: limits(window), ..IndexOptions::default() };
+        Index::open(&path, &plan, &options).unwrap().0
+    };
+    let noted = || inspect(&path).ok().and_then(|summary| summary.forgetting.window);
+    for (window, numbers, ends) in [
+        (Some(5), 0..9, true),
+        (None, 9..12, false),
+        (Some(5), 9..10, true),
+        (None, 10..12, true),
+        (Some(6), 12..13, true),
+    ] {
+        let before = noted();
+        let mut index = open(window);
+        assert_eq!(index.last_forgetting().window, before);
+        begin(&mut index);
+        pass(&mut index, numbers);
+        if ends {
+            index.end_transaction().unwrap();
+        }
+        drop(index);
+        assert_eq!(noted(), if ends { window } else { before });
+    }
+    assert_eq!(read(&path).unwrap(), (13, false));
+}
