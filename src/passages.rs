@@ -26,6 +26,7 @@ mod coverages;
 mod covered;
 mod cuts;
 mod cutting;
+mod distinct;
 mod gathered;
 mod later;
 pub(crate) mod lcs;

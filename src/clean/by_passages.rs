@@ -32,6 +32,7 @@ struct CutRecord<'a> {
     algo: &'a str,
     counts: &'a PassageCounts,
     cuts: &'a CutCounts,
+    below_min_documents: u64,
     warnings: &'a [String],
     seconds: f64,
 }
@@ -46,7 +47,7 @@ impl Decider for ByPassages<'_> {
     }
 
     fn request(&self) -> Result<Request, Error> {
-        let PassageOptions { tokenizer, min_words, .. } = self.passages;
+        let PassageOptions { tokenizer, min_words, min_documents, .. } = self.passages;
         let unit = match self.cut.unit {
             CutUnit::Words => "words",
             CutUnit::Paragraph => "paragraph",
@@ -61,6 +62,7 @@ impl Decider for ByPassages<'_> {
             ("algo", "passages".into()),
             ("tokenizer", tokenizer.name().into()),
             ("minimum of words", (*min_words).into()),
+            ("minimum of documents", (*min_documents).into()),
             ("keep", keep.into()),
             ("unit", unit.into()),
             ("maximum cut", self.cut.max_cut.map(|max_cut| max_cut.to_string()).into()),
@@ -106,9 +108,10 @@ impl Decider for ByPassages<'_> {
         decisions::check_failed(self.options.on_error, refused.len() as u64)?;
         let failed = cuts.counts().failed + refused.len() as u64;
         let warnings = warnings.iter().map(|warning| (self.options.worded)(warning)).collect();
-        let report = CutReport { counts: cuts.counts().clone(), cuts: cut_counts, warnings };
-        let (seconds, CutReport { counts, cuts, warnings }) = (started.elapsed().as_secs_f64(), &report);
-        let record = CutRecord { algo: "passages", counts, cuts, warnings, seconds };
+        let (counts, below_min_documents) = (cuts.counts().clone(), cuts.below_min_documents());
+        let report = CutReport { counts, cuts: cut_counts, below_min_documents, warnings };
+        let (seconds, CutReport { counts, cuts, warnings, .. }) = (started.elapsed().as_secs_f64(), &report);
+        let record = CutRecord { algo: "passages", counts, cuts, below_min_documents, warnings, seconds };
         let scan = to_raw_value(&record).expect("strings and numbers make JSON");
         let (report, cut) = (None, Some(report));
         Ok(Decisions { files, removed_bytes, scan, failed, read, report, cut, index: None, replaced: None })

@@ -131,6 +131,9 @@ pub struct CutReport {
     pub counts: PassageCounts,
     /// What was cut. Files that are damaged and copied whole do not count.
     pub cuts: CutCounts,
+    /// The number of passages that are not cut because they are in fewer documents than
+    /// [`min_documents`](crate::passages::PassageOptions::min_documents).
+    pub below_min_documents: u64,
     /// Warnings about the input.
     pub warnings: Vec<String>,
 }

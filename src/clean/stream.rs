@@ -77,7 +77,8 @@ pub fn write_cut(
     };
     let written = written();
     let warnings = input.fields_never_found().into_iter().collect();
-    Ok((CutReport { counts: cuts.counts().clone(), cuts: cut_counts, warnings }, written))
+    let (counts, below_min_documents) = (cuts.counts().clone(), cuts.below_min_documents());
+    Ok((CutReport { counts, cuts: cut_counts, below_min_documents, warnings }, written))
 }
 
 /// Chooses as [`find_uncontained`] does, and writes the records that are kept to a stream; otherwise as [`write_kept`]. Returns the choice,

@@ -62,6 +62,7 @@ impl Request {
             seed: run.seed.map_or(defaults.seed, |seed| seed.value),
             similarity: (!arguments.exact).then_some(arguments.similarity.value),
             min_words: arguments.min_words as usize,
+            min_documents: arguments.min_documents as usize,
             max_places: arguments.max_places.value as usize,
             threads: run.threads,
             memory: run.memory.map_or(defaults.memory, |memory| memory.value),
@@ -150,6 +151,8 @@ struct Written {
     /// Passages, unless only spans were looked for.
     passages: Option<u64>,
     left_out: u64,
+    /// Passages in too few documents.
+    below_min_documents: u64,
     /// Passages with more places than are listed.
     shortened: u64,
     /// Tokens in passages, if spans were looked for.
@@ -173,15 +176,19 @@ fn search(
             let records = cleaned.records - cleaned.removed;
             let report = cleaned.cut.take();
             report.iter().flat_map(|report| &report.warnings).for_each(|warning| terminal.warning(warning));
+            let below_min_documents = report.as_ref().map_or(0, |report| report.below_min_documents);
             let (counts, cuts) = report.map(|CutReport { counts, cuts, .. }| (counts, cuts)).unzip();
             // An earlier run may have read them.
             let counts = PassageCounts { failed: cleaned.failed, ..counts.unwrap_or_default() };
-            (Written { records, cuts, cleaned: Some(cleaned), ..Written::of(counts) }, Ok(()))
+            let cleaned = Some(cleaned);
+            (Written { records, cuts, cleaned, below_min_documents, ..Written::of(counts) }, Ok(()))
         }
         (Some(cut), _) => {
             let (report, written) = cut.write_stream(input, reference, &request.options, terminal)?;
             let records = written.as_ref().copied().unwrap_or_default();
-            (Written { records, cuts: Some(report.cuts), ..Written::of(report.counts) }, written.map(drop))
+            let CutReport { counts, cuts, below_min_documents, .. } = report;
+            let cuts = Some(cuts);
+            (Written { records, cuts, below_min_documents, ..Written::of(counts) }, written.map(drop))
         }
         (None, Emit::Spans) => find_spans(input, reference, request, terminal)?,
         (None, emit) => find_passages(input, reference, request, emit, terminal)?,
@@ -199,6 +206,7 @@ impl Written {
             records: 0,
             passages: None,
             left_out: 0,
+            below_min_documents: 0,
             shortened: 0,
             covered: None,
             cuts: None,
@@ -255,9 +263,9 @@ fn find_passages(
             out.pair(pair)
         })
     });
-    let (counts, left_out) = (found.counts().clone(), found.left_out());
-    let passages = Some(found.len() as u64);
-    let written = Written { records, passages, left_out, shortened, ..Written::of(counts) };
+    let (left_out, below_min_documents) = (found.left_out(), found.below_min_documents());
+    let (counts, passages) = (found.counts().clone(), Some(found.len() as u64));
+    let written = Written { records, passages, left_out, below_min_documents, shortened, ..Written::of(counts) };
     Ok((written, result.and_then(|()| out.finish())))
 }
 
@@ -274,8 +282,9 @@ fn find_spans(
         records += 1;
         out.spans(spans)
     });
-    let (counts, covered) = (found.counts().clone(), Some(found.tokens()));
-    Ok((Written { records, covered, ..Written::of(counts) }, result.and_then(|()| out.finish())))
+    let (covered, below_min_documents) = (Some(found.tokens()), found.below_min_documents());
+    let written = Written { records, covered, below_min_documents, ..Written::of(found.counts().clone()) };
+    Ok((written, result.and_then(|()| out.finish())))
 }
 
 fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: source::Counts, started: Instant) {
@@ -328,6 +337,15 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
             bytes(read as f64),
             bytes(read as f64 / seconds.max(1e-9)),
         ));
+        if request.options.min_documents > 1 {
+            let few = written.below_min_documents;
+            let (they, least) = (if few == 1 { "it is" } else { "they are" }, request.options.min_documents as u64);
+            terminal.line(&format!(
+                "{} left out: {they} in fewer than {} (--min-documents)",
+                counted(few, "passage"),
+                counted(least, "document")
+            ));
+        }
         if written.left_out > 0 {
             terminal.line(&format!(
                 "{} left out: their places overlap, and 10 longer ones begin at the same place",
@@ -363,12 +381,14 @@ struct Stats<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     similarity: Option<f64>,
     min_words: usize,
+    min_documents: usize,
     max_places: usize,
     counts: &'a PassageCounts,
     records: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     passages: Option<u64>,
     left_out: u64,
+    below_min_documents: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     cuts: Option<&'a CutCounts>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -391,11 +411,13 @@ fn stats_of<'a>(request: &'a Request, written: &'a Written, error: Option<&Error
         seed: request.options.seed,
         similarity: request.options.similarity.map(Threshold::as_f64),
         min_words: request.options.min_words,
+        min_documents: request.options.min_documents,
         max_places: request.options.max_places,
         counts: &written.counts,
         records: written.records,
         passages: written.passages,
         left_out: written.left_out,
+        below_min_documents: written.below_min_documents,
         cuts: written.cuts.as_ref(),
         files_written: written.cleaned.as_ref().map(|cleaned| cleaned.files_written),
         bytes_written: written.cleaned.as_ref().map(|cleaned| cleaned.bytes_written),

@@ -4,7 +4,7 @@
 //! matching words, at a threshold of `t`, one of `b` words allows `2m/t − b` words. Words that match in an alignment with a part of the
 //! first place match in one with all of it.
 
-use super::repeats::{Found, FoundPlace};
+use super::repeats::FoundPlace;
 use crate::error::Error;
 use crate::similarity::Threshold;
 use std::cmp::Reverse;
@@ -57,6 +57,8 @@ impl Similar {
 
 /// A passage that pairs are still added to.
 struct Class {
+    /// In the order in which passages were begun.
+    number: u64,
     first: Range<u64>,
     /// The maximum length of the first place.
     most: u64,
@@ -65,34 +67,53 @@ struct Class {
     others: Vec<FoundPlace>,
     /// The places that are not kept.
     more: u64,
+    /// A bit for each document that has a place that is not kept.
+    documents_of_more: Vec<u64>,
+}
+
+/// A passage to which no more pairs are added.
+pub(super) struct Closed {
+    /// In the order in which passages were begun, from 0.
+    pub number: u64,
+    /// The number of its places.
+    pub count: u64,
+    /// The number of different documents that they are in.
+    pub documents: u64,
+    /// The first of them, of which the first one is the first.
+    pub places: Vec<FoundPlace>,
 }
 
 /// The maximum number of passages that pairs are added to at the same time.
 const MAX_OPEN: usize = 16;
 
+/// The number of places of a passage that are kept at least, before those that are not reported are only counted. Tests keep fewer.
+const LEAST_KEPT: usize = if cfg!(test) { 4 } else { 1 << 10 };
+
 /// Passages that are being made of pairs.
-pub(super) struct Classes<F> {
+pub(super) struct Classes<'s> {
     similarity: Threshold,
     most_places: usize,
+    /// The first token of each document, and the end of the last one.
+    starts: &'s [u64],
     open: Vec<Class>,
-    /// The size of a range, where tokens that count half do.
-    size: F,
+    begun: u64,
 }
 
-impl<F: FnMut(Range<u64>) -> Result<u64, Error>> Classes<F> {
-    /// None yet.
-    pub fn new(similarity: Threshold, most_places: usize, size: F) -> Self {
-        Classes { similarity, most_places, open: Vec::new(), size }
+impl<'s> Classes<'s> {
+    /// None yet, of documents with these starts. Of each, so many places are passed on.
+    pub fn new(similarity: Threshold, most_places: usize, starts: &'s [u64]) -> Self {
+        Classes { similarity, most_places, starts, open: Vec::new(), begun: 0 }
     }
 
-    /// Adds a pair, in the order of their rows.
+    /// Adds a pair, in the order of their rows. Calls `each` with passages that are closed. Returns the number of the passage that the pair
+    /// is added to.
     ///
     /// # Errors
-    /// Tokens cannot be read, or the passages do not fit the memory.
-    pub fn add(&mut self, pair: Similar, found: &mut Found) -> Result<(), Error> {
+    /// Those of `each`.
+    pub fn add(&mut self, pair: Similar, mut each: impl FnMut(Closed) -> Result<(), Error>) -> Result<u64, Error> {
         while let Some(at) = self.open.iter().position(|class| class.first.end <= pair.first.start) {
             let class = self.open.remove(at);
-            self.close(class, found)?;
+            each(class.close(self.most_places, self.starts))?;
         }
         let most = pair.most(self.similarity);
         let place = FoundPlace {
@@ -101,48 +122,35 @@ impl<F: FnMut(Range<u64>) -> Result<u64, Error>> Classes<F> {
             matched: pair.matched,
         };
         let joined = self.open.iter_mut().rev().find(|class| class.takes(&pair, most));
-        match joined {
-            Some(class) => {
-                class.first.end = class.first.end.max(pair.first.end);
-                class.most = class.most.min(most);
-                class.limit = class.limit.min(place.at);
-                class.others.push(place);
-                if class.others.len() / 2 >= self.most_places.max(1 << 10) {
-                    class.more += compact(&mut class.others, self.most_places);
-                }
+        if let Some(class) = joined {
+            class.first.end = class.first.end.max(pair.first.end);
+            class.most = class.most.min(most);
+            class.limit = class.limit.min(place.at);
+            class.others.push(place);
+            if class.others.len() / 2 >= self.most_places.max(LEAST_KEPT) {
+                outermost(&mut class.others);
+                class.keep(self.most_places, self.starts);
             }
-            None => {
-                // The places of what overlaps itself stay as they are.
-                let limit = place.at.max(pair.first.end);
-                self.open.push(Class { first: pair.first, most, limit, others: vec![place], more: 0 });
-                if self.open.len() > MAX_OPEN {
-                    let class = self.open.remove(0);
-                    self.close(class, found)?;
-                }
-            }
+            return Ok(class.number);
         }
-        Ok(())
+        // The places of what overlaps itself stay as they are.
+        let (number, limit) = (self.begun, place.at.max(pair.first.end));
+        self.begun += 1;
+        let (others, documents_of_more) = (vec![place], Vec::new());
+        self.open.push(Class { number, first: pair.first, most, limit, others, more: 0, documents_of_more });
+        if self.open.len() > MAX_OPEN {
+            let class = self.open.remove(0);
+            each(class.close(self.most_places, self.starts))?;
+        }
+        Ok(number)
     }
 
-    /// Adds the last passages.
+    /// Closes the last passages.
     ///
     /// # Errors
     /// As for [`add`](Self::add).
-    pub fn finish(mut self, found: &mut Found) -> Result<(), Error> {
-        while !self.open.is_empty() {
-            let class = self.open.remove(0);
-            self.close(class, found)?;
-        }
-        found.sort();
-        Ok(())
-    }
-
-    fn close(&mut self, mut class: Class, found: &mut Found) -> Result<(), Error> {
-        let tokens = (class.first.end - class.first.start) as u32;
-        let left = compact(&mut class.others, self.most_places.saturating_sub(1));
-        let count = 1 + class.others.len() as u64 + left + class.more;
-        class.others.insert(0, FoundPlace { at: class.first.start, tokens, matched: tokens });
-        found.push_near((self.size)(class.first)?, count, &class.others)
+    pub fn finish(self, mut each: impl FnMut(Closed) -> Result<(), Error>) -> Result<(), Error> {
+        self.open.into_iter().try_for_each(|class| each(class.close(self.most_places, self.starts)))
     }
 }
 
@@ -156,10 +164,50 @@ impl Class {
             && end - self.first.start <= most.min(self.most)
             && end <= self.limit.min(pair.later.start)
     }
+
+    /// Keeps the first other places, which are in order, and only counts the rest.
+    fn keep(&mut self, most: usize, starts: &[u64]) {
+        let Some(rest) = self.others.get(most..) else { return };
+        self.more += rest.len() as u64;
+        let bits = &mut self.documents_of_more;
+        for_each_document(rest, starts, |document| {
+            let word = document / 64;
+            bits.resize(bits.len().max(word + 1), 0);
+            bits[word] |= 1 << (document % 64);
+        });
+        self.others.truncate(most);
+    }
+
+    fn close(mut self, most_places: usize, starts: &[u64]) -> Closed {
+        let tokens = (self.first.end - self.first.start) as u32;
+        outermost(&mut self.others);
+        self.others.insert(0, FoundPlace { at: self.first.start, tokens, matched: tokens });
+        let bits = &self.documents_of_more;
+        let mut documents = bits.iter().map(|word| u64::from(word.count_ones())).sum();
+        for_each_document(&self.others, starts, |document| {
+            let is_counted = bits.get(document / 64).is_some_and(|word| word >> (document % 64) & 1 == 1);
+            documents += u64::from(!is_counted);
+        });
+        let count = self.others.len() as u64 + self.more;
+        self.others.truncate(most_places);
+        Closed { number: self.number, count, documents, places: self.others }
+    }
 }
 
-/// Puts places in order, removes those within others, and keeps the first ones. Returns the number of those that are not kept.
-fn compact(places: &mut Vec<FoundPlace>, most: usize) -> u64 {
+/// Calls `each` with every document of these places, which are in order, once.
+fn for_each_document(places: &[FoundPlace], starts: &[u64], mut each: impl FnMut(usize)) {
+    // The number of starts up to the place.
+    let mut next = 0;
+    for place in places {
+        if starts.get(next).is_some_and(|&start| start <= place.at) {
+            next += starts[next..].partition_point(|&start| start <= place.at);
+            each(next - 1);
+        }
+    }
+}
+
+/// Puts places in order, and removes those within others.
+fn outermost(places: &mut Vec<FoundPlace>) {
     let end = |place: &FoundPlace| place.at + u64::from(place.tokens);
     places.sort_unstable_by_key(|place| (place.at, std::cmp::Reverse((place.tokens, place.matched))));
     let mut last = 0;
@@ -168,7 +216,50 @@ fn compact(places: &mut Vec<FoundPlace>, most: usize) -> u64 {
         last = last.max(end(place));
         is_further
     });
-    let left = places.len().saturating_sub(most);
-    places.truncate(most);
-    left as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        /// Whatever is kept of the places.
+        #[test]
+        fn documents_are_counted_once(
+            pairs in prop::collection::vec((0u64..5, 0u64..90), 1..60),
+            most_places in 1usize..6,
+        ) {
+            // A first document of 10 tokens, then some of 3.
+            let starts: Vec<u64> = [0].into_iter().chain((10..103).step_by(3)).collect();
+            let mut rows: Vec<[u64; 4]> = pairs
+                .iter()
+                .map(|&(start, later)| Similar { first: start..start + 6, later: later + 10..later + 16, matched: 6 })
+                .map(Similar::into_row)
+                .collect();
+            rows.sort_unstable();
+            let mut classes = Classes::new(Threshold::new(1, 2).unwrap(), most_places, &starts);
+            let (mut closed, mut documents) = (Vec::new(), Vec::<BTreeSet<usize>>::new());
+            let mut close = |class: Closed| {
+                closed.push(class);
+                Ok(())
+            };
+            for row in &rows {
+                let pair = Similar::of_row(row);
+                let number = classes.add(pair.clone(), &mut close).unwrap() as usize;
+                documents.resize(documents.len().max(number + 1), BTreeSet::new());
+                let of = |token: u64| starts.iter().rposition(|&start| start <= token).unwrap();
+                documents[number].extend([of(pair.first.start), of(pair.later.start)]);
+            }
+            classes.finish(&mut close).unwrap();
+            closed.sort_unstable_by_key(|class| class.number);
+            prop_assert!(closed.iter().map(|class| class.number).eq(0..documents.len() as u64));
+            for (class, documents) in closed.iter().zip(documents) {
+                prop_assert_eq!(class.documents, documents.len() as u64);
+                prop_assert!(class.places.len() <= most_places && class.places[0].at < 10);
+                prop_assert!(class.documents <= class.count);
+            }
+        }
+    }
 }

@@ -14,7 +14,7 @@ use super::locate::{Documents, Landmarks, Located, Locator, Sought};
 use super::near::Near;
 use super::reading::{PassageCounts, Search};
 use super::reduced::{most_in, too_many};
-use super::repeats::{self, Found, FoundPlace};
+use super::repeats::{self, Found, FoundPlace, FoundRepeat};
 use crate::error::Error;
 use crate::kernel::bytes;
 use crate::postings::{Buffer, Stored};
@@ -40,6 +40,9 @@ pub struct Passage<'a> {
     pub words: u64,
     /// The number of its places.
     pub count: u64,
+    /// The number of different documents that its places are in, also those that are not listed. Documents are distinguished by where they
+    /// were read.
+    pub documents: u64,
     /// The first of them, in input order.
     pub places: Vec<PassagePlace<'a>>,
     /// Its text at the first place.
@@ -80,19 +83,22 @@ pub struct DocumentSpans<'a> {
     pub spans: Vec<Range<usize>>,
 }
 
-/// The passages of at least [`min_words`](PassageOptions::min_words) words that stand at two or more places of the documents of a source;
-/// with a `reference`, those that stand both in one of its documents and in one of `source`.
+/// The passages of at least [`min_words`](PassageOptions::min_words) words that stand at two or more places of the documents of a source, in
+/// at least [`min_documents`](PassageOptions::min_documents) of them; with a `reference`, those that stand both in one of its documents and
+/// in one of `source`.
 ///
 /// A passage is a run of tokens that can be extended at neither end at all of its places. So a paragraph that a hundred documents have is
 /// one passage, and if twenty of them also have the next paragraph, both together are another one. A run in a text that repeats itself,
 /// such that its places overlap, is reported with at most 10 lengths for one first place, the longest ones:
-/// [`Passages::left_out`] counts the others.
+/// [`Passages::left_out`] counts the others. Those in too few documents count for neither, but for [`Passages::below_min_documents`].
 ///
 /// **With a [similarity](PassageOptions::similarity)**, a passage is a stretch of text, its first place, with the later places that are similar to
 /// it; the longer of two has at least the minimum length, where words without a match count twice. Their words are aligned from runs of the same words on, across edits: what matches is
-/// at least what the alignment keeps. What stands in passages of the same words is in these passages, too. Each place is compared
+/// at least what the alignment keeps. What stands in passages of the same words is in these passages, too, unless they must be in several
+/// documents. Each place is compared
 /// with few others, the first one and the last one before it that have the same run of words, so a place may be missing of which
-/// all that is left unchanged stands in many other places. A passage across 131,072 words of one document may be reported in parts.
+/// all that is left unchanged stands in many other places. A place is one of the longest passage found there: where some documents have
+/// more of a text than others, it can be two passages, each with the documents of its own places. A passage across 131,072 words of one document may be reported in parts.
 ///
 /// # Errors
 /// The tokenizer is refused, documents do not fit the memory, no record has a [field](PassageOptions::required_fields) that some must have, a
@@ -102,7 +108,7 @@ pub struct DocumentSpans<'a> {
 /// # Cost
 /// One reading of everything here, and at least another one in [`Passages::for_each`]. Time and memory grow linearly with the tokens,
 /// but for copies that differ from pair to pair and all end in the same text: of `n` such places each can take `n` steps.
-/// Memory: 36 bytes and the id for each document, and 8 for a moment, to see whether ids repeat; 8 for each selected k-gram (about one in
+/// Memory: 36 bytes and the id for each document, with a similarity up to 2 more, and 8 for a moment, to see whether ids repeat; 8 for each selected k-gram (about one in
 /// 20 tokens), 44 for those that repeat; the rest goes to temporary files if it does not fit.
 pub fn find_passages(
     source: &mut dyn Source,
@@ -149,7 +155,8 @@ pub fn find_spans(
     let search = Search::read(source, reference, options, observer)?;
     let ids_repeat = search.documents.ids_repeat(iter::empty());
     if let Some(similarity) = options.similarity {
-        let Near { documents, counts, covered, .. } = Near::find(search, options, similarity, observer)?;
+        let near = Near::find(search, options, similarity, observer)?;
+        let (covered, documents, counts, below_min_documents) = near.covered(options)?;
         let mut ranges = Vec::new();
         let (most, mut is_full) = (most_in::<Range<u64>>(options.memory), false);
         covered.ranges(&documents.starts[documents.end_of_references() as usize..], |range| {
@@ -161,12 +168,13 @@ pub fn find_spans(
         if is_full {
             return Err(too_many(most));
         }
-        return Ok(Spans { ranges, documents, ids_repeat, options: options.clone(), counts });
+        return Ok(Spans { ranges, documents, ids_repeat, options: options.clone(), counts, below_min_documents });
     }
-    let ranges = search.pool.install(|| repeats::covered(&search.text, &search.options, options.memory))?;
+    let (ranges, below_min_documents) =
+        search.pool.install(|| repeats::covered(&search.text, &search.options, options.memory))?;
     let Search { mut documents, text, counts, .. } = search;
     documents.starts = text.starts;
-    Ok(Spans { ranges, documents, ids_repeat, options: options.clone(), counts })
+    Ok(Spans { ranges, documents, ids_repeat, options: options.clone(), counts, below_min_documents })
 }
 
 /// The passages of a source.
@@ -253,6 +261,11 @@ impl Passages {
     /// The number of passages that are not reported, because their places overlap and there are longer ones with the same first place.
     pub fn left_out(&self) -> u64 {
         self.found.left_out
+    }
+
+    /// The number of passages that are not reported because they are in fewer documents than [`min_documents`](PassageOptions::min_documents).
+    pub fn below_min_documents(&self) -> u64 {
+        self.found.below_min_documents
     }
 
     /// What was read.
@@ -435,8 +448,9 @@ impl Passages {
                 let (start, end, line) = (start as usize, end as usize, line as usize);
                 PassagePlace { id, place, document: document as usize, start, end, line, similarity }
             });
-            let (id, words, count) = ((portion.range.start + number) as u64 + 1, repeat.size, repeat.count);
-            each(&Passage { id, words, count, places: places.collect(), text })
+            let id = (portion.range.start + number) as u64 + 1;
+            let FoundRepeat { size: words, count, documents, .. } = repeat;
+            each(&Passage { id, words, count, documents, places: places.collect(), text })
         })
     }
 }
@@ -458,12 +472,18 @@ pub struct Spans {
     ids_repeat: bool,
     options: PassageOptions,
     counts: PassageCounts,
+    below_min_documents: u64,
 }
 
 impl Spans {
     /// What was read.
     pub fn counts(&self) -> &PassageCounts {
         &self.counts
+    }
+
+    /// The number of passages that are left out because they are in fewer documents than [`min_documents`](PassageOptions::min_documents).
+    pub fn below_min_documents(&self) -> u64 {
+        self.below_min_documents
     }
 
     /// The number of tokens that are in a passage.
@@ -593,18 +613,18 @@ mod tests {
     /// A place: the document, its bytes, and the line.
     type At = (usize, usize, usize, usize);
 
-    /// A passage: its words, its count, its places and its text.
-    type Row = (u64, u64, Vec<At>, String);
+    /// A passage: its words, its count, its documents, its places and its text.
+    type Row = (u64, u64, u64, Vec<At>, String);
 
     /// Of each document its bytes in passages.
     type Ranges = BTreeMap<usize, Vec<Range<usize>>>;
 
-    /// Passages and ranges by their definition.
-    fn expected(texts: &[String], references: usize, options: &PassageOptions) -> (Vec<Row>, Ranges) {
+    /// Passages, ranges, and the number of passages in too few documents, by their definition.
+    fn expected(texts: &[String], references: usize, options: &PassageOptions) -> (Vec<Row>, Ranges, u64) {
         let (words, tokens) = words(texts);
         let documents: Vec<&[u64]> = words.iter().map(Vec::as_slice).collect();
         let (mut rows, mut ranges) = (Vec::new(), BTreeMap::<usize, Vec<(usize, usize)>>::new());
-        let mut overlapping = BTreeMap::new();
+        let (mut overlapping, mut below_min_documents) = (BTreeMap::new(), 0);
         for repeat in by_definition(&documents, 1) {
             let (first, second) = (repeat.places[0], repeat.places[1]);
             let string = &documents[first.document][first.token..][..repeat.tokens];
@@ -612,6 +632,10 @@ mod tests {
             let of_reference = repeat.places.iter().filter(|place| place.document < references).count();
             let is_on_both_sides = references == 0 || 0 < of_reference && of_reference < repeat.count;
             if size < options.min_words as u64 || !is_on_both_sides {
+                continue;
+            }
+            if repeat.documents < options.min_documents {
+                below_min_documents += 1;
                 continue;
             }
             for place in repeat.places.iter().filter(|place| place.document >= references) {
@@ -632,7 +656,7 @@ mod tests {
             };
             let places: Vec<At> = repeat.places.iter().take(options.max_places).map(at).collect();
             let text = texts[first.document][places[0].1..places[0].2].to_string();
-            rows.push((size, repeat.count as u64, places, text));
+            rows.push((size, repeat.count as u64, repeat.documents as u64, places, text));
         }
         let joined = ranges.into_iter().map(|(document, mut ranges)| {
             ranges.sort_unstable();
@@ -647,11 +671,11 @@ mod tests {
                 |(start, end): (usize, usize)| tokens[document].span(start).start..tokens[document].span(end - 1).end;
             (document, joined.into_iter().map(bytes).collect())
         });
-        (rows, joined.collect())
+        (rows, joined.collect(), below_min_documents)
     }
 
     /// What is found of texts that are read from JSON lines, of which the first are a reference.
-    fn found(texts: &[String], references: usize, options: &PassageOptions) -> (Vec<Row>, Ranges) {
+    fn found(texts: &[String], references: usize, options: &PassageOptions) -> (Vec<Row>, Ranges, u64) {
         let folder = tempfile::tempdir().unwrap();
         let input = |name: &str, texts: &[String]| {
             fs::write(folder.path().join(name), json_lines(texts)).unwrap();
@@ -666,7 +690,7 @@ mod tests {
         let mut passages = find_passages(&mut source, as_source(&mut reference), options, &()).unwrap();
         let row = |passage: &Passage<'_>| -> Row {
             let places = passage.places.iter().map(|place| (place.document, place.start, place.end, place.line));
-            (passage.words, passage.count, places.collect(), passage.text.to_string())
+            (passage.words, passage.count, passage.documents, places.collect(), passage.text.to_string())
         };
         let mut rows = Vec::new();
         passages
@@ -697,7 +721,8 @@ mod tests {
             })
             .unwrap();
         assert_eq!((passages.counts().failed, spans.counts().failed), (0, 0));
-        (rows, ranges)
+        assert_eq!(passages.below_min_documents(), spans.below_min_documents());
+        (rows, ranges, spans.below_min_documents())
     }
 
     fn as_source(reference: &mut Option<Box<dyn Source>>) -> Option<&mut dyn Source> {
@@ -713,15 +738,18 @@ mod tests {
         fn exactly_the_maximal_passages(
             texts in texts(),
             min_words in prop_oneof![1usize..9, Just(20), Just(50)],
-            (references, max_places, threads) in (0usize..3, 1usize..5, 1usize..3),
+            (references, max_places, threads) in (0usize..3, 1usize..5, 1usize..4),
+            min_documents in prop_oneof![Just(1usize), 2usize..5],
             memory in prop_oneof![Just(0u64), Just(1 << 30)],
         ) {
             let references = if references < texts.len() { references } else { 0 };
-            let options = PassageOptions { min_words, max_places, threads, memory, ..PassageOptions::default() };
-            let (rows, ranges) = expected(&texts, references, &options);
+            let options =
+                PassageOptions { min_words, min_documents, max_places, threads, memory, ..PassageOptions::default() };
+            let (rows, ranges, below_min_documents) = expected(&texts, references, &options);
             let found = found(&texts, references, &options);
             prop_assert_eq!(&found.0, &rows);
             prop_assert_eq!(found.1, ranges);
+            prop_assert_eq!(found.2, below_min_documents);
         }
     }
 
@@ -732,14 +760,21 @@ mod tests {
         let copies: Vec<String> = (0..5000).map(|n| format!("before{n} {page} after{n}")).collect();
         let period = "a ".repeat(50_000);
         let options = PassageOptions { max_places: 2, ..PassageOptions::default() };
-        let (rows, ranges) = found(&copies, 0, &options);
-        let [(100, 5000, places, text)] = &rows[..] else { panic!("{} passages", rows.len()) };
+        let (rows, ranges, _) = found(&copies, 0, &options);
+        let [(100, 5000, 5000, places, text)] = &rows[..] else { panic!("{} passages", rows.len()) };
         assert_eq!((places.len(), text.as_str(), ranges.len()), (2, page.trim_end(), 5000));
 
-        let (rows, ranges) = found(&[period], 0, &options);
+        let (rows, ranges, _) = found(std::slice::from_ref(&period), 0, &options);
         let lengths: Vec<u64> = rows.iter().map(|row| row.0).collect();
         assert_eq!(lengths, (0..10).map(|n| 49_999 - n).collect::<Vec<_>>());
         assert_eq!(ranges[&0], vec![Range { start: 0, end: 99_999 }]);
+
+        // The ten longest of those that are in two documents: the longer ones of the first document take no room.
+        let options = PassageOptions { min_documents: 2, ..options };
+        let (rows, _, below_min_documents) = found(&[period, "a ".repeat(1000)], 0, &options);
+        let numbers: Vec<(u64, u64)> = rows.iter().map(|row| (row.0, row.2)).collect();
+        assert_eq!(numbers, (0..10).map(|n| (1000 - n, 2)).collect::<Vec<_>>());
+        assert_eq!(below_min_documents, 48_999);
     }
 
     #[test]
@@ -749,7 +784,9 @@ mod tests {
         };
         let places = refusal(PassageOptions { max_places: 0, ..PassageOptions::default() });
         let words = refusal(PassageOptions { min_words: 10_001, ..PassageOptions::default() });
+        let documents = refusal(PassageOptions { min_documents: 0, ..PassageOptions::default() });
         assert!(places.contains("`max_places`") && words.contains("`min_words`"), "{places} {words}");
+        assert!(documents.contains("`min_documents`"), "{documents}");
     }
 
     /// The places of a document that changed are missing, and it is a problem.

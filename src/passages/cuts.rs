@@ -231,6 +231,8 @@ impl CutCounts {
 /// overlap, what is not in the first one. So no run of [`min_words`](PassageOptions::min_words) words without a cut in it is left that
 /// occurs earlier, and each word that is cut has the same word at a place that is not cut: [`Cut::first`]. With
 /// [`CutUnit::Paragraph`] or [`CutUnit::Line`], only paragraphs or lines are cut of which all words are in one place of one passage.
+/// With [`min_documents`](PassageOptions::min_documents), only passages in so many documents are cut: runs of words that stand in fewer can be
+/// left at several places.
 ///
 /// # Errors
 /// As for [`find_passages`](super::find_passages), or a [similarity](PassageOptions::similarity) is given: of passages with edits, not each
@@ -251,14 +253,14 @@ pub fn find_cuts(
         let message = "only runs of the same words can be cut: find passages without a `similarity`";
         return Err(Error::Usage(message.into()));
     }
-    let (documents, later, counts) = {
+    let (documents, later, counts, below_min_documents) = {
         let reference = reference.as_mut().map(|reference| &mut **reference as &mut dyn Source);
         let search = Search::read(source, reference, options, observer)?;
         let Search { mut documents, text, options: find, counts, pool, .. } = search;
         let which = if but_first { Which::NotInFirst } else { Which::All };
-        let later = pool.install(|| later(&text, &find, which, options.memory))?;
+        let (later, below_min_documents) = pool.install(|| later(&text, &find, which, options.memory))?;
         documents.starts = text.starts;
-        (documents, later, counts)
+        (documents, later, counts, below_min_documents)
     };
     let mut cuts = Cuts {
         pieces: Vec::new(),
@@ -269,6 +271,7 @@ pub fn find_cuts(
         but_first,
         counts,
         cut_counts: CutCounts::default(),
+        below_min_documents,
     };
     let pieces = match cut.unit {
         CutUnit::Words => {
@@ -303,6 +306,7 @@ pub struct Cuts {
     but_first: bool,
     counts: PassageCounts,
     cut_counts: CutCounts,
+    below_min_documents: u64,
 }
 
 /// What is located in a batch: the first places of pieces, and what is cut of each document.
@@ -344,6 +348,11 @@ impl Cuts {
     /// How much is cut.
     pub fn cut_counts(&self) -> &CutCounts {
         &self.cut_counts
+    }
+
+    /// The number of passages that are not cut because they are in fewer documents than [`min_documents`](PassageOptions::min_documents).
+    pub fn below_min_documents(&self) -> u64 {
+        self.below_min_documents
     }
 
     /// The place of each document, and whether it is left out, in input order, without those of the reference.
@@ -606,7 +615,8 @@ mod tests {
             let of_reference = repeat.places.iter().filter(|place| place.document < references).count();
             let is_on_both_sides = references == 0 || 0 < of_reference && of_reference < repeat.count;
             let string = &documents[first.document][first.token..][..repeat.tokens];
-            if size(string) < options.min_words as u64 || !is_on_both_sides {
+            if size(string) < options.min_words as u64 || !is_on_both_sides || repeat.documents < options.min_documents
+            {
                 continue;
             }
             for (number, place) in repeat.places.iter().enumerate() {
@@ -647,12 +657,12 @@ mod tests {
         (0..is_cut.len()).map(|token| is_cut[token] && is_whole(token)).collect()
     }
 
-    /// Runs that are left whole, and that begin earlier somewhere in the documents.
+    /// Runs that are left whole, and that begin earlier somewhere in the documents; those that stand in so many documents.
     fn check_nothing_earlier(
         documents: &[Vec<u64>],
         is_cut: &[Vec<bool>],
         references: usize,
-        least: u64,
+        (least, min_documents): (u64, usize),
     ) -> Result<(), TestCaseError> {
         for (number, document) in documents.iter().enumerate().skip(references) {
             for start in 0..document.len() {
@@ -661,6 +671,10 @@ mod tests {
                     continue;
                 };
                 let run = &document[start..start + length];
+                let stands_in = |document: &&Vec<u64>| document.windows(length).any(|window| window == run);
+                if documents.iter().filter(stands_in).count() < min_documents {
+                    continue;
+                }
                 for (other, earlier) in documents[..=number].iter().enumerate() {
                     if references > 0 && other >= references {
                         continue;
@@ -677,13 +691,17 @@ mod tests {
         Ok(())
     }
 
-    /// The minimum length, threads, memory, and documents of the reference.
-    fn numbers() -> impl Strategy<Value = (usize, usize, u64, usize)> {
-        (prop_oneof![1usize..9, Just(20)], 1usize..3, prop_oneof![Just(0u64), Just(1 << 30)], 0usize..3)
+    /// The minima of words and of documents, threads, memory, and documents of the reference.
+    type Numbers = ([usize; 2], usize, u64, usize);
+
+    fn numbers() -> impl Strategy<Value = Numbers> {
+        let min_documents = prop_oneof![Just(1usize), 2usize..5];
+        let minima = (prop_oneof![1usize..9, Just(20)], min_documents).prop_map(<[usize; 2]>::from);
+        (minima, 1usize..4, prop_oneof![Just(0u64), Just(1 << 30)], 0usize..3)
     }
 
-    fn options((min_words, threads, memory, _): (usize, usize, u64, usize)) -> PassageOptions {
-        PassageOptions { min_words, threads, memory, ..PassageOptions::default() }
+    fn options(([min_words, min_documents], threads, memory, _): Numbers) -> PassageOptions {
+        PassageOptions { min_words, min_documents, threads, memory, ..PassageOptions::default() }
     }
 
     proptest! {
@@ -707,7 +725,8 @@ mod tests {
             // Of a character that stands for two words, only both are cut.
             let has_halves = texts.iter().any(|text| text.contains('½'));
             if keeps && !has_halves {
-                check_nothing_earlier(&documents, &is_cut, references, options.min_words as u64)?;
+                let minima = (options.min_words as u64, options.min_documents);
+                check_nothing_earlier(&documents, &is_cut, references, minima)?;
             }
             let (mut words, mut left_out) = (0, 0);
             for (document, &cut_tokens) in documents.iter().zip(&cut_tokens) {

@@ -12,7 +12,7 @@ use crate::tokenizer::{TokenDetail, Tokenizer, Tokens, Word, is_overlapping, sta
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Options of the search for passages. Only the tokenizer, the similarity, the seed and the two bounds can change what is found; without a
+/// Options of the search for passages. Only the tokenizer, the similarity, the seed and the three bounds can change what is found; without a
 /// similarity, the seed does not.
 #[derive(Clone)]
 pub struct PassageOptions {
@@ -25,6 +25,9 @@ pub struct PassageOptions {
     pub similarity: Option<Threshold>,
     /// Minimum length of a passage, in words, from 1 to 10,000; a Han or Kana character counts as half a word.
     pub min_words: usize,
+    /// The minimum number of different documents that the places of a passage are in, at least 1: with 1, a passage may repeat within one.
+    /// All places count, also those that are not reported. Documents of the reference count too.
+    pub min_documents: usize,
     /// The maximum number of places of each passage that are reported, at least 1.
     pub max_places: usize,
     /// Worker threads; 0 means one a core.
@@ -49,6 +52,9 @@ impl PassageOptions {
                 format!("a number of words from 1 to {MOST_WORDS}"),
             ));
         }
+        if self.min_documents == 0 {
+            return Err(Error::parameter("min-documents", 0, "at least 1: a passage may be within one document"));
+        }
         if self.max_places == 0 {
             return Err(Error::parameter("max-places", 0, "at least 1: a passage without places says nothing"));
         }
@@ -56,7 +62,7 @@ impl PassageOptions {
     }
 }
 
-/// Runs of the same words, 50 words, 100 places, 1 GiB.
+/// Runs of the same words, 50 words, in any number of documents, 100 places, 1 GiB.
 impl Default for PassageOptions {
     fn default() -> Self {
         PassageOptions {
@@ -64,6 +70,7 @@ impl Default for PassageOptions {
             seed: 0,
             similarity: None,
             min_words: 50,
+            min_documents: 1,
             max_places: 100,
             threads: 0,
             memory: 1 << 30,

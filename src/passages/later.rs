@@ -9,6 +9,8 @@
 //! in the first place of `S` too, at another distance from its start. Then every place of `S` holds `R` twice, `q - f` tokens apart; so `S` stands
 //! `q - f` tokens further on as well, and again after it, without end.
 //!
+//! The same holds for repeats that are in a number of documents or more: `S` is in the same documents as `R`.
+//!
 //! **What is cut is there.** Each token that is cut has the same token at an earlier place, and so, in the end, one that is not cut.
 
 use super::reduced::{Reduced, reduce_beyond};
@@ -68,6 +70,8 @@ struct Collecting {
 impl Collect for Collecting {
     type Gathered = Places;
 
+    const NEEDS_DOCUMENTS: bool = false;
+
     fn of_place(&self, anchor: u32) -> Places {
         Places { first: anchor, others: None }
     }
@@ -122,14 +126,14 @@ impl Collecting {
 }
 
 /// The ranges that stand in these places of repeats, without those within others: in the order of their starts, which is that of their
-/// ends. Those of a [reference](FindOptions::references) are left out.
+/// ends. Those of a [reference](FindOptions::references) are left out. Then the number of repeats in too few documents.
 ///
 /// # Errors
 /// A temporary file cannot be read, or there are too many for this memory.
-pub(super) fn later(text: &Text, options: &FindOptions, which: Which, memory: u64) -> Result<Vec<Later>, Error> {
+pub(super) fn later(text: &Text, options: &FindOptions, which: Which, memory: u64) -> Result<(Vec<Later>, u64), Error> {
     let found = Mutex::new(Reduced::new(memory, reduce));
     let collect = || Collecting { references: options.references.unwrap_or(0), which, found: Vec::new(), most: 0 };
-    search_groups(text, options, collect, |Collecting { found: own, most, .. }| {
+    let below_min_documents = search_groups(text, options, collect, |Collecting { found: own, most, .. }| {
         if own.is_empty() {
             return Ok(());
         }
@@ -141,7 +145,7 @@ pub(super) fn later(text: &Text, options: &FindOptions, which: Which, memory: u6
     found.par_sort_unstable_by_key(order);
     longest(&mut found);
     found.shrink_to_fit();
-    Ok(found)
+    Ok((found, below_min_documents))
 }
 
 fn order(later: &Later) -> (u64, Reverse<u32>, u64) {
@@ -187,15 +191,25 @@ mod tests {
     }
 
     /// Whether each token of the documents one after the other is in a range, by the definition.
-    fn expected(documents: &[Vec<u64>], shortest: usize, references: usize, but_first: bool) -> Vec<bool> {
+    fn expected(
+        documents: &[Vec<u64>],
+        shortest: usize,
+        references: usize,
+        min_documents: usize,
+        but_first: bool,
+    ) -> (Vec<bool>, u64) {
         let slices: Vec<&[u64]> = documents.iter().map(Vec::as_slice).collect();
         let starts: Vec<usize> =
             documents.iter().scan(0, |sum, d| Some(std::mem::replace(sum, *sum + d.len()))).collect();
-        let mut is_later = vec![false; documents.iter().map(Vec::len).sum()];
+        let (mut is_later, mut below_min_documents) = (vec![false; documents.iter().map(Vec::len).sum()], 0);
         for repeat in by_definition(&slices, shortest) {
             let places: Vec<usize> = repeat.places.iter().map(|place| starts[place.document] + place.token).collect();
             let of_references = repeat.places.iter().filter(|place| place.document < references).count();
             if references > 0 && (of_references == 0 || of_references == places.len()) {
+                continue;
+            }
+            if repeat.documents < min_documents {
+                below_min_documents += 1;
                 continue;
             }
             for (number, &start) in places.iter().enumerate() {
@@ -206,7 +220,7 @@ mod tests {
                 is_later[from..start + repeat.tokens].fill(true);
             }
         }
-        is_later
+        (is_later, below_min_documents)
     }
 
     proptest! {
@@ -215,7 +229,7 @@ mod tests {
         fn all_but_first_places(
             documents in documents(),
             shortest in 1usize..9,
-            references in 0usize..3,
+            (references, min_documents) in (0usize..3, 1usize..5),
             but_first: bool,
             memory in prop_oneof![Just(0u64), Just(u64::MAX)],
         ) {
@@ -223,10 +237,13 @@ mod tests {
             let text = prepared(&documents, shortest, memory);
             let end = text.starts[references];
             let of_references = text.anchors.partition_point(|anchor| anchor.at < end) as u32;
-            let options =
-                FindOptions { references: (references > 0).then_some(of_references), ..FindOptions::default() };
+            let options = FindOptions {
+                references: (references > 0).then_some(of_references),
+                min_documents: min_documents as u64,
+                ..FindOptions::default()
+            };
             let which = if but_first { Which::NotInFirst } else { Which::All };
-            let found = later(&text, &options, which, u64::MAX / 2).unwrap();
+            let (found, below_min_documents) = later(&text, &options, which, u64::MAX / 2).unwrap();
             let all = documents.concat();
             let mut is_later = vec![false; all.len()];
             for later in &found {
@@ -237,7 +254,8 @@ mod tests {
                 prop_assert!(!but_first || first + end - start <= start);
             }
             prop_assert!(found.is_sorted_by(|a, b| a.start < b.start && a.end() < b.end()));
-            prop_assert_eq!(is_later, expected(&documents, shortest, references, but_first), "{:?}", documents);
+            let expected = expected(&documents, shortest, references, min_documents, but_first);
+            prop_assert_eq!((is_later, below_min_documents), expected, "{:?}", documents);
         }
     }
 
@@ -246,7 +264,7 @@ mod tests {
     fn periods() {
         for period in [1u64, 3] {
             let text = prepared(&[(0..300_000).map(|at| at % period).collect()], 50, u64::MAX);
-            let found = later(&text, &FindOptions::default(), Which::NotInFirst, u64::MAX / 2).unwrap();
+            let (found, _) = later(&text, &FindOptions::default(), Which::NotInFirst, u64::MAX / 2).unwrap();
             let (first, last) = (found[0], found[found.len() - 1]);
             let kept = first.start;
             assert!((50..50 + period).contains(&kept), "{kept}");

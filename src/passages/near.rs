@@ -16,14 +16,14 @@
 //! two bits for each token, 24 bytes for each exact range, and what is similar in the windows that are looked at at once; the rest goes to
 //! temporary files if it does not fit.
 
-use super::classes::{Classes, Similar};
+use super::classes::{Classes, Closed, Similar};
 use super::covered::Covered;
 use super::cutting::PassageOptions;
 use super::later::{Later, Which, later};
 use super::locate::Documents;
 use super::pieces::fewest;
 use super::reading::{PassageCounts, Search, check_stopped};
-use super::repeats::Found;
+use super::repeats::{FindOptions, Found, FoundPlace};
 use super::seeds::pairs;
 use super::stretches::{Pairs, StoredWords, Stretches, WINDOW, Window, distinct};
 use crate::error::Error;
@@ -69,7 +69,9 @@ impl Near {
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
         let Search { mut documents, text, options: find, seeds, mut counts, pool } = search;
-        let exact = pool.install(|| later(&text, &find, Which::NotFirst, options.memory))?;
+        // What is in few documents exactly can be in more of them with edits.
+        let find = FindOptions { min_documents: 1, ..find };
+        let (exact, _) = pool.install(|| later(&text, &find, Which::NotFirst, options.memory))?;
         let (tokens, starts, has_halves) = text.into_tokens();
         documents.starts = starts;
         let all = documents.starts[documents.starts.len() - 1];
@@ -214,14 +216,63 @@ impl Near {
         let Near { documents, mut counts, pairs, tokens, has_halves, similarity, pool, .. } = self;
         let mut found = Found::new(true, options.memory, options.temp_dir.as_deref());
         let mut words = StoredWords::new(&tokens);
-        let size = |range: Range<u64>| if has_halves { words.size(range) } else { Ok(range.end - range.start) };
-        let mut classes = Classes::new(similarity, options.max_places, size);
+        let mut classes = Classes::new(similarity, options.max_places, &documents.starts);
+        let mut close = |Closed { count, documents, places, .. }: Closed| {
+            if documents < options.min_documents as u64 {
+                found.below_min_documents += 1;
+                return Ok(());
+            }
+            let FoundPlace { at: first, tokens, .. } = places[0];
+            let tokens = u64::from(tokens);
+            let size = if has_halves { words.size(first..first + tokens)? } else { tokens };
+            found.push_near(size, [count, documents], &places)
+        };
         pool.install(|| {
-            pairs.for_each(|row| classes.add(Similar::of_row(row), &mut found))?;
-            classes.finish(&mut found)
+            pairs.for_each(|row| classes.add(Similar::of_row(row), &mut close).map(drop))?;
+            classes.finish(&mut close)
         })?;
+        pool.install(|| found.sort());
         counts.spilled += found.bytes_spilled();
         Ok((found, documents, counts))
+    }
+
+    /// The tokens in the passages that the pairs form, and the number of passages that are in too few documents.
+    ///
+    /// # Errors
+    /// A temporary file cannot be written or read.
+    pub fn covered(self, options: &PassageOptions) -> Result<(Covered, Documents, PassageCounts, u64), Error> {
+        let Near { documents, mut counts, covered, pairs, similarity, pool, .. } = self;
+        let min_documents = options.min_documents as u64;
+        if min_documents <= 1 {
+            return Ok((covered, documents, counts, 0));
+        }
+        drop(covered);
+        let starts = &documents.starts[..];
+        let pairs = pool.install(|| pairs.stored(|_| ()))?;
+        counts.spilled += pairs.bytes_spilled();
+        // Whether a passage is in enough documents is known when it is closed: then the same passages are made again.
+        let (mut is_reported, mut below_min_documents) = (Covered::new(pairs.len() / 4), 0);
+        let mut classes = Classes::new(similarity, 1, starts);
+        let mut close = |Closed { number, documents, .. }: Closed| {
+            match documents < min_documents {
+                true => below_min_documents += 1,
+                false => is_reported.add(number..number + 1),
+            }
+            Ok(())
+        };
+        pairs.for_each_row(|row| classes.add(Similar::of_row(row), &mut close).map(drop))?;
+        classes.finish(&mut close)?;
+        let mut covered = Covered::new(starts[starts.len() - 1]);
+        let mut classes = Classes::new(similarity, 1, starts);
+        pairs.for_each_row(|row| {
+            let pair = Similar::of_row(row);
+            if is_reported.has(classes.add(pair.clone(), |_| Ok(()))?) {
+                covered.add(pair.first);
+                covered.add(pair.later);
+            }
+            Ok(())
+        })?;
+        Ok((covered, documents, counts, below_min_documents))
     }
 }
 
@@ -263,14 +314,14 @@ mod tests {
     use crate::source::{Input, ReadOptions, Source};
     use crate::tokenizer::Tokens;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::fs;
 
     /// A place: the document, its tokens, the line, and the tokens that match those of the first place.
     type At = (usize, Range<usize>, usize, usize);
 
-    /// A passage: its words, its count, its places and its text.
-    type Row = (u64, u64, Vec<At>, String);
+    /// A passage: its words, its count and that of its documents, its places and its text.
+    type Row = (u64, [u64; 2], Vec<At>, String);
 
     /// Of each document its tokens in passages.
     type Ranges = BTreeMap<usize, Vec<Range<usize>>>;
@@ -306,7 +357,8 @@ mod tests {
                 assert!((matched - matched.round()).abs() < 1e-6);
                 (place.document, own, place.line, matched.round() as usize)
             });
-            rows.push((passage.words, passage.count, places.collect(), passage.text.to_string()));
+            let counts = [passage.count, passage.documents];
+            rows.push((passage.words, counts, places.collect(), passage.text.to_string()));
             Ok(())
         };
         let mut passages = find_passages(&mut source, side(&mut reference), options, &()).unwrap();
@@ -321,6 +373,7 @@ mod tests {
             })
             .unwrap();
         assert_eq!((passages.counts().failed, spans.counts().failed), (0, 0));
+        assert_eq!(passages.below_min_documents(), spans.below_min_documents());
         (rows, ranges)
     }
 
@@ -351,17 +404,23 @@ mod tests {
     }
 
     /// Checks all that the definition says of what is found.
-    fn check(texts: &[String], references: usize, options: &PassageOptions) -> Result<Vec<Row>, TestCaseError> {
+    fn check(
+        texts: &[String],
+        references: usize,
+        options: &PassageOptions,
+    ) -> Result<(Vec<Row>, Ranges), TestCaseError> {
         let similarity = options.similarity.unwrap();
         let (words, tokens): (_, Vec<Tokens>) = words(texts);
         let (rows, ranges) = found(texts, references, options);
         let mut covered = Ranges::new();
-        for (size_of_first, count, places, text) in &rows {
+        for (size_of_first, counts, places, text) in &rows {
             let (document, first, ..) = &places[0];
             let bytes = tokens[*document].span(first.start).start..tokens[*document].span(first.end - 1).end;
             prop_assert_eq!(&texts[*document][bytes], text);
             let first = &words[*document][first.clone()];
-            prop_assert_eq!((size(first), places.len() as u64), (*size_of_first, *count));
+            let of_places: BTreeSet<usize> = places.iter().map(|place| place.0).collect();
+            prop_assert_eq!(size(first), *size_of_first);
+            prop_assert_eq!([places.len() as u64, of_places.len() as u64], *counts);
             prop_assert!(places.len() > 1 && places[0].3 == first.len());
             prop_assert!(places.is_sorted_by_key(|(document, own, ..)| (*document, own.start, own.end)));
             prop_assert!(
@@ -389,11 +448,18 @@ mod tests {
         }
         let spans = flags(&words, &ranges);
         prop_assert_eq!(&flags(&words, &covered), &spans);
+        if options.min_documents > 1 {
+            let all = found(texts, references, &PassageOptions { min_documents: 1, ..options.clone() }).0;
+            let in_enough =
+                all.into_iter().filter(|(_, [_, documents], ..)| *documents >= options.min_documents as u64);
+            prop_assert!(in_enough.eq(rows.iter().cloned()));
+            return Ok((rows, ranges));
+        }
         let (_, exact) = found(texts, references, &PassageOptions { similarity: None, ..options.clone() });
         for (exact, near) in flags(&words, &exact).iter().zip(&spans) {
             prop_assert!(exact.iter().zip(near).all(|(exact, near)| *near || !exact), "{:?}", texts);
         }
-        Ok(rows)
+        Ok((rows, ranges))
     }
 
     /// Texts, with copies in which some words are changed.
@@ -428,18 +494,22 @@ mod tests {
             texts in edited(),
             min_words in prop_oneof![1usize..9, Just(20), Just(50)],
             (references, threads, hundredths) in (0usize..3, 1usize..3, prop::sample::select(vec![50u64, 80, 93, 100])),
+            min_documents in prop_oneof![2 => Just(1usize), 1 => 2usize..5],
         ) {
             let references = if references < texts.len() { references } else { 0 };
             let options = PassageOptions {
                 min_words,
+                min_documents,
                 threads,
                 max_places: usize::MAX,
                 similarity: share(hundredths),
                 ..PassageOptions::default()
             };
-            let rows = check(&texts, references, &options)?;
+            let (rows, ranges) = check(&texts, references, &options)?;
             let spilled = PassageOptions { memory: 0, threads: 3 - threads, ..options };
-            prop_assert_eq!(found(&texts, references, &spilled).0, rows);
+            let again = found(&texts, references, &spilled);
+            prop_assert_eq!(&again.0, &rows);
+            prop_assert_eq!(again.1, ranges);
         }
     }
 
@@ -619,7 +689,7 @@ mod tests {
              set the {attr}`~ModelViewSet.exclude_form_fields` attribute to specify the fields to",
         ];
         let options = PassageOptions { min_words: 20, similarity: share(80), ..PassageOptions::default() };
-        let rows = check(&texts.map(String::from), 0, &options).unwrap();
+        let (rows, _) = check(&texts.map(String::from), 0, &options).unwrap();
         assert_eq!(rows.len(), 1, "{rows:?}");
     }
 
@@ -632,7 +702,7 @@ mod tests {
         let copies: Vec<String> = (0..5000).map(|n| format!("before{n} {} after{n}", page(n))).collect();
         let options = PassageOptions { max_places: 2, similarity: share(80), ..PassageOptions::default() };
         let (rows, ranges) = found(&copies, 0, &options);
-        let [(100, 5000, places, _)] = &rows[..] else { panic!("{} passages", rows.len()) };
+        let [(100, [5000, 5000], places, _)] = &rows[..] else { panic!("{} passages", rows.len()) };
         assert_eq!((places.len(), ranges.len()), (2, 5000));
 
         let (rows, ranges) = found(&["a ".repeat(50_000), "a ".repeat(300)], 0, &options);

@@ -155,6 +155,7 @@ impl PairedPassage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     /// The pairs of passages that are given as the documents and starts of their places.
     fn pairs(references: usize, passages: &[&[(usize, usize)]]) -> Vec<String> {
@@ -177,7 +178,8 @@ mod tests {
                 similarity: Similarity::ONE,
             };
             let places: Vec<PassagePlace<'_>> = places.iter().map(place).collect();
-            let passage = Passage { id, words: 2, count: places.len() as u64, places, text: "x" };
+            let documents = places.iter().map(|place| place.document).collect::<BTreeSet<_>>().len() as u64;
+            let passage = Passage { id, words: 2, count: places.len() as u64, documents, places, text: "x" };
             all.add(&passage, &mut each).unwrap();
         }
         all.finish(&mut each).unwrap();

@@ -103,6 +103,7 @@ impl Search {
             min_size: options.min_words as u64,
             most_places: options.max_places,
             references,
+            min_documents: options.min_documents as u64,
             most_overlapping: MOST_OVERLAPPING,
         };
         Ok(Search { documents, text, options: find, seeds, counts, pool })

@@ -24,6 +24,7 @@
 //! anchor in common, it is compared as the places of that k-gram are, which were sorted before by the tokens around them. So tokens are
 //! read once for each place.
 
+use super::distinct::Distinct;
 use super::gathered::Gathered;
 use super::order;
 use super::reduced::{Reduced, reduce_beyond};
@@ -33,6 +34,7 @@ use crate::postings::{Buffer, Cached, Stored};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// A string of tokens that stands at several places of a collection, and can be extended at neither end at all of them.
@@ -43,6 +45,8 @@ pub struct Repeat {
     pub tokens: usize,
     /// The number of its places. They may overlap in a text that repeats itself.
     pub count: usize,
+    /// The number of different documents that they are in.
+    pub documents: usize,
     /// The first of them, in the order of the collection.
     pub places: Vec<Place>,
 }
@@ -101,7 +105,8 @@ fn repeats_by(documents: &[&[u64]], selector: Selector, most_places: usize, memo
             Place { document, token: (at - text.starts[document]) as usize }
         };
         let places = repeat.places().map(place).collect();
-        repeats.push(Repeat { tokens: repeat.tokens as usize, count: repeat.count as usize, places });
+        let [tokens, count, documents] = [repeat.tokens, repeat.count, repeat.documents].map(|number| number as usize);
+        repeats.push(Repeat { tokens, count, documents, places });
         Ok(())
     })?;
     Ok(repeats)
@@ -115,13 +120,21 @@ pub(super) struct FindOptions {
     pub most_places: usize,
     /// The number of anchors of a reference, which come first: then only repeats are found that stand in it and elsewhere.
     pub references: Option<u32>,
+    /// The minimum number of different documents that places are in.
+    pub min_documents: u64,
     /// The maximum number of repeats with the same first place that overlap themselves.
     pub most_overlapping: usize,
 }
 
 impl Default for FindOptions {
     fn default() -> Self {
-        FindOptions { min_size: 0, most_places: usize::MAX, references: None, most_overlapping: usize::MAX }
+        FindOptions {
+            min_size: 0,
+            most_places: usize::MAX,
+            references: None,
+            min_documents: 1,
+            most_overlapping: usize::MAX,
+        }
     }
 }
 
@@ -134,6 +147,8 @@ pub(super) struct Found {
     is_near: bool,
     /// The number of repeats that were left out, because there are too many with their first place.
     pub left_out: u64,
+    /// The number of repeats that are in too few documents.
+    pub below_min_documents: u64,
     /// The maximum number of repeats.
     most: u64,
     /// What ended the search.
@@ -160,6 +175,8 @@ pub(super) struct FoundRepeat<'a> {
     pub size: u64,
     /// The number of its places.
     pub count: u64,
+    /// The number of different documents that they are in.
+    pub documents: u64,
     /// The first of them.
     places: &'a [u64],
     is_near: bool,
@@ -191,8 +208,8 @@ impl FoundRepeat<'_> {
     }
 }
 
-/// The words of a repeat before its places: its size, and its count.
-const HEAD: usize = 2;
+/// The words of a repeat before its places: its size, its count, and the number of its documents.
+const HEAD: usize = 3;
 
 /// The words of a place: its first token, and its two lengths if they differ from that of the repeat.
 fn words_a_place(is_near: bool) -> usize {
@@ -204,16 +221,17 @@ impl Found {
     pub fn new(is_near: bool, memory: u64, folder: Option<&Path>) -> Self {
         let words = Stored::new("passages", memory / 4, folder);
         let most = (memory / 4).saturating_add(BYTES_BESIDE) / size_of::<Entry>() as u64;
-        Found { words, index: Vec::new(), is_near, left_out: 0, most, error: None }
+        Found { words, index: Vec::new(), is_near, left_out: 0, below_min_documents: 0, most, error: None }
     }
 
-    /// Adds one that is near: its size, the number of its places, and the first of them, of which the first one is the first.
+    /// Adds one that is near: its size, the numbers of its places and of their documents, and the first places, of which the first one is
+    /// the first.
     ///
     /// # Errors
     /// The file cannot be written, or there are too many for the memory.
-    pub fn push_near(&mut self, size: u64, count: u64, places: &[FoundPlace]) -> Result<(), Error> {
+    pub fn push_near(&mut self, size: u64, [count, documents]: [u64; 2], places: &[FoundPlace]) -> Result<(), Error> {
         let FoundPlace { at: first, tokens, .. } = places[0];
-        let mut words = vec![size, count];
+        let mut words = vec![size, count, documents];
         words.extend(
             places.iter().flat_map(|place| [place.at, u64::from(place.tokens) << 32 | u64::from(place.matched)]),
         );
@@ -255,7 +273,7 @@ impl Found {
             let words = self.words.read(at..at + length as u64, buffer)?;
             let (head, places) = words.split_at(HEAD);
             let (tokens, is_near) = (u64::from(tokens), self.is_near);
-            each(FoundRepeat { tokens, size: head[0], count: head[1], places, is_near })?;
+            each(FoundRepeat { tokens, size: head[0], count: head[1], documents: head[2], places, is_near })?;
         }
         Ok(())
     }
@@ -277,6 +295,9 @@ impl Found {
 pub(super) trait Collect {
     type Gathered;
 
+    /// Whether it needs the number of documents of each repeat.
+    const NEEDS_DOCUMENTS: bool;
+
     /// What is gathered of one place.
     fn of_place(&self, anchor: u32) -> Self::Gathered;
 
@@ -293,6 +314,8 @@ pub(super) struct Repeated {
     pub tokens: u64,
     size: u64,
     count: u64,
+    /// The number of different documents that its places are in; 0 if it is not [needed](Collect::NEEDS_DOCUMENTS).
+    documents: u64,
 }
 
 impl Repeated {
@@ -328,6 +351,8 @@ struct First {
 impl Collect for Outbox<'_> {
     type Gathered = First;
 
+    const NEEDS_DOCUMENTS: bool = true;
+
     fn of_place(&self, anchor: u32) -> First {
         First { anchors: Gathered::One(anchor), overlapping: 0 }
     }
@@ -351,7 +376,7 @@ impl Collect for Outbox<'_> {
     }
 
     fn repeat(&mut self, text: &Text, repeat: &Repeated, first: &mut First) {
-        let &Repeated { tokens, size, count, .. } = repeat;
+        let &Repeated { tokens, size, count, documents, .. } = repeat;
         let start = |anchor| repeat.start(text, anchor);
         let anchors = first.anchors.all();
         if start(anchors[1]) - start(anchors[0]) < tokens {
@@ -368,7 +393,7 @@ impl Collect for Outbox<'_> {
             tokens: tokens as u32,
             places: places.len() as u32,
         });
-        self.words.extend([size, count]);
+        self.words.extend([size, count, documents]);
         self.words.extend(places.iter().map(|&anchor| start(anchor)));
         if self.words.len() >= self.at_once {
             self.flush();
@@ -402,8 +427,9 @@ pub(super) fn find(text: &Text, options: &FindOptions, memory: u64, folder: Opti
     let found = Mutex::new(Found::new(false, memory, folder));
     let at_once = AT_ONCE / rayon::current_num_threads();
     let outbox = || Outbox { options, found: &found, words: Vec::new(), index: Vec::new(), left_out: 0, at_once };
-    search_groups(text, options, outbox, |_| Ok(()))?;
+    let below_min_documents = search_groups(text, options, outbox, |_| Ok(()))?;
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.below_min_documents = below_min_documents;
     if let Some(error) = found.error.take() {
         return Err(error);
     }
@@ -421,6 +447,8 @@ struct Covering {
 
 impl Collect for Covering {
     type Gathered = Gathered;
+
+    const NEEDS_DOCUMENTS: bool = false;
 
     fn of_place(&self, anchor: u32) -> Gathered {
         Gathered::One(anchor)
@@ -441,14 +469,14 @@ impl Collect for Covering {
 }
 
 /// The tokens that stand in repeats: ranges of tokens in all documents together, ascending, those that touch joined unless they are in
-/// different documents. Those of a [reference](FindOptions::references) are left out.
+/// different documents. Those of a [reference](FindOptions::references) are left out. Then the number of repeats in too few documents.
 ///
 /// # Errors
 /// A temporary file cannot be read, or there are too many for this memory.
-pub(super) fn covered(text: &Text, options: &FindOptions, memory: u64) -> Result<Vec<Range<u64>>, Error> {
+pub(super) fn covered(text: &Text, options: &FindOptions, memory: u64) -> Result<(Vec<Range<u64>>, u64), Error> {
     let found = Mutex::new(Reduced::new(memory, join_overlapping));
     let collect = || Covering { references: options.references.unwrap_or(0), ranges: Vec::new(), most: 0 };
-    search_groups(text, options, collect, |Covering { ranges, most, .. }| {
+    let below_min_documents = search_groups(text, options, collect, |Covering { ranges, most, .. }| {
         if ranges.is_empty() {
             return Ok(());
         }
@@ -472,7 +500,7 @@ pub(super) fn covered(text: &Text, options: &FindOptions, memory: u64) -> Result
             _ => ranges.push(start..start + tokens),
         }
     }
-    Ok(ranges)
+    Ok((ranges, below_min_documents))
 }
 
 /// Sorts ranges, each a start and a length, and joins those that overlap: they end within their document.
@@ -486,7 +514,7 @@ fn join_overlapping(ranges: &mut Vec<(u64, u64)>) {
 }
 
 /// Searches the places of each k-gram on all threads. `collect` makes a collector, which is used for many k-grams; `each` is called with it
-/// after each of them, and takes what was found.
+/// after each of them, and takes what was found. Returns the number of repeats that were left out because they are in too few documents.
 ///
 /// # Errors
 /// Those of `each`, or the temporary file of the tokens cannot be read.
@@ -495,15 +523,21 @@ pub(super) fn search_groups<C: Collect>(
     options: &FindOptions,
     collect: impl Fn() -> C + Send + Sync,
     each: impl Fn(&mut C) -> Result<(), Error> + Send + Sync,
-) -> Result<(), Error> {
+) -> Result<u64, Error> {
     let groups = text.slots.par_chunk_by(|slot, _| slot.right_common != LAST);
+    let below_min_documents = AtomicU64::new(0);
     groups.try_for_each_init(
         || (collect(), text.tokens()),
         |(collect, read), slots| {
-            Search { text, options, collect, read }.group(slots)?;
+            let mut search = Search { text, options, collect, read, below_min_documents: 0 };
+            search.group(slots)?;
+            if search.below_min_documents > 0 {
+                below_min_documents.fetch_add(search.below_min_documents, Ordering::Relaxed);
+            }
             each(collect)
         },
-    )
+    )?;
+    Ok(below_min_documents.into_inner())
 }
 
 /// The number of places of a k-gram from which on several threads sort them: few have so many, and one can have most of them.
@@ -515,6 +549,8 @@ struct Search<'s, 't, C> {
     options: &'s FindOptions,
     collect: &'s mut C,
     read: &'s mut Cached<'t>,
+    /// The number of repeats in too few documents.
+    below_min_documents: u64,
 }
 
 impl<C: Collect> Search<'_, '_, C> {
@@ -551,7 +587,7 @@ impl<C: Collect> Search<'_, '_, C> {
 
     /// The repeats that begin `depth` tokens before these places. Each has the number of its branch to the left.
     fn follow(&mut self, depth: u64, places: &mut [(u32, u32)]) -> Result<(), Error> {
-        let Search { text, options, collect, read } = self;
+        let Search { text, options, collect, read, below_min_documents } = self;
         let compare = |a: &(u32, u32), b: &(u32, u32)| text.compare_right(a.0, b.0).then(a.0.cmp(&b.0));
         // No document has more tokens.
         let common = |pair: &[(u32, u32)]| text.right_common(pair[0].0, pair[1].0) as u32;
@@ -572,9 +608,18 @@ impl<C: Collect> Search<'_, '_, C> {
             });
             sums.collect::<Vec<u32>>()
         };
-        // The number of changes of the branch up to each place, and of places in the reference.
-        let changes = sum_up(&|at| at > 0 && places[at - 1].1 != places[at].1);
+        // The number of places in the reference up to each.
         let references = options.references.map(|bound| sum_up(&|at| places[at].0 < bound));
+        // From here on, each place has the number of changes of the branch up to it.
+        let (mut changes, mut branch) = (0, places[0].1);
+        for place in &mut *places {
+            changes += u32::from(place.1 != branch);
+            branch = std::mem::replace(&mut place.1, changes);
+        }
+        let distinct = (C::NEEDS_DOCUMENTS || options.min_documents > 1).then(|| {
+            let document = |at: usize| text.anchors[places[at].0 as usize].document;
+            Distinct::new(&common, document, places.len() >= MIN_PARALLEL_PLACES)
+        });
         let is_on_both_sides = |range: &Range<usize>| {
             references.as_ref().is_none_or(|sums| {
                 let before = range.start.checked_sub(1).map_or(0, |at| sums[at]);
@@ -589,14 +634,20 @@ impl<C: Collect> Search<'_, '_, C> {
             |at| collect.borrow().of_place(places[at].0),
             |gathered, other| collect.borrow().join(gathered, other),
             |length, range, gathered| {
-                let is_maximal = changes[range.start] != changes[range.end - 1];
+                let is_maximal = places[range.start].1 != places[range.end - 1].1;
                 let tokens = depth + length;
                 if !is_maximal || tokens < text.shortest() || !is_on_both_sides(&range) || result.is_err() {
                     return;
                 }
                 match text.size(places[range.start].0, depth, length, read) {
                     Ok(size) if size >= options.min_size => {
-                        let repeat = Repeated { depth, tokens, size, count: range.len() as u64 };
+                        let documents = distinct.as_ref().map(|distinct| distinct.count(&range));
+                        if documents.is_some_and(|documents| documents < options.min_documents) {
+                            *below_min_documents += 1;
+                            return;
+                        }
+                        let (count, documents) = (range.len() as u64, documents.unwrap_or_default());
+                        let repeat = Repeated { depth, tokens, size, count, documents };
                         collect.borrow_mut().repeat(text, &repeat, gathered);
                     }
                     Ok(_) => {}
@@ -641,7 +692,7 @@ pub(super) mod oracle {
     use super::{Place, Repeat};
     use crate::hash::mix;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     /// All repeats by their definition: of every string, all places.
     pub fn by_definition(documents: &[&[u64]], shortest: usize) -> Vec<Repeat> {
@@ -661,7 +712,9 @@ pub(super) mod oracle {
             let before = |place: &Place| documents[place.document][..place.token].last().copied();
             let after = |place: &Place| documents[place.document].get(place.token + string.len()).copied();
             if differ(&places, &before) && differ(&places, &after) {
-                repeats.push(Repeat { tokens: string.len(), count: places.len(), places });
+                let documents: BTreeSet<usize> = places.iter().map(|place| place.document).collect();
+                let documents = documents.len();
+                repeats.push(Repeat { tokens: string.len(), count: places.len(), documents, places });
             }
         }
         repeats.sort_by(|a, b| (a.places[0], b.tokens).cmp(&(b.places[0], a.tokens)));
@@ -710,7 +763,8 @@ mod tests {
         let mut found = repeats(&documents, shortest, 2);
         prop_assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter_mut().zip(expected) {
-            prop_assert_eq!((found.tokens, found.count), (expected.tokens, expected.count));
+            let numbers = |repeat: &Repeat| (repeat.tokens, repeat.count, repeat.documents);
+            prop_assert_eq!(numbers(found), numbers(&expected));
             prop_assert_eq!(&found.places[..], &expected.places[..found.count.min(2)]);
         }
         Ok(())
@@ -728,7 +782,10 @@ mod tests {
     fn empty_and_short() {
         assert!(repeats(&[], 5, 1).is_empty());
         assert!(repeats(&[&[], &[1, 2], &[1, 2]], 3, 1).is_empty());
-        assert_eq!(repeats(&[&[1, 2], &[], &[1, 2]], 0, 0), [Repeat { tokens: 2, count: 2, places: vec![] }]);
+        assert_eq!(
+            repeats(&[&[1, 2], &[], &[1, 2]], 0, 0),
+            [Repeat { tokens: 2, count: 2, documents: 2, places: vec![] }]
+        );
     }
 
     /// The number of comparisons does not depend on the square of the number of copies, nor of their length.
@@ -740,12 +797,12 @@ mod tests {
         let documents: Vec<&[u64]> = copies.iter().map(Vec::as_slice).collect();
         let found = repeats(&documents, 50, 3);
         let places = (0..3).map(|document| Place { document, token: 1 }).collect();
-        assert_eq!(found, [Repeat { tokens: 200, count: 20_000, places }]);
+        assert_eq!(found, [Repeat { tokens: 200, count: 20_000, documents: 20_000, places }]);
 
         let long: Vec<u64> = (0..500_000).map(|n| mix(n % 400_000)).collect();
         let found = repeats(&[&long, &long], 50, 9);
-        let lengths: Vec<(usize, usize)> = found.iter().map(|repeat| (repeat.tokens, repeat.count)).collect();
-        assert_eq!(lengths, [(500_000, 2), (100_000, 4)]);
+        let numbers = found.iter().map(|repeat| (repeat.tokens, repeat.count, repeat.documents));
+        assert_eq!(numbers.collect::<Vec<_>>(), [(500_000, 2, 2), (100_000, 4, 2)]);
 
         // A period of one: as many repeats as tokens, found without comparing all with all.
         let same = vec![7; 20_000];

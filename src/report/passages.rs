@@ -20,6 +20,7 @@ enum Record<'a> {
         id: u64,
         words: u64,
         count: u64,
+        documents: u64,
         places: Vec<Place<'a>>,
         text: &'a str,
     },
@@ -179,9 +180,9 @@ impl<W: Write> PassageLines<W> {
     /// # Errors
     /// [`Error::Output`] if it cannot be written; likewise for the others.
     pub fn passage(&mut self, passage: &Passage<'_>) -> Result<(), Error> {
-        let &Passage { id, words, count, ref places, text } = passage;
+        let &Passage { id, words, count, documents, ref places, text } = passage;
         let places = places.iter().map(Place::from).collect();
-        write_line(&mut self.out, &Record::Passage { id, words, count, places, text })
+        write_line(&mut self.out, &Record::Passage { id, words, count, documents, places, text })
     }
 
     /// Writes the records of another writer.

@@ -10,7 +10,7 @@ use neardups::source::{Input, ReadOptions, Source};
 use neardups::tokenizer::Word;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::process::Stdio;
 use std::thread;
@@ -138,13 +138,26 @@ fn parts<'t>(text: &'t str, cuts: &[&Cut]) -> Vec<&'t str> {
     parts
 }
 
-/// Twice the size of a run of words: a Han character counts half.
-fn halves(words: &[String]) -> usize {
-    words.iter().map(|word| if word == "北" || word == "京" { 1 } else { 2 }).sum()
+/// The size of a run of words, rounded up: a Han character counts half.
+fn size(words: &[String]) -> usize {
+    words.iter().map(|word| if word == "北" || word == "京" { 1 } else { 2 }).sum::<usize>().div_ceil(2)
 }
 
-/// Checks an output of whole words against its input, given the minimum length. Returns the number of cuts.
-fn check(shell: &Shell, output: &str, least: usize) -> usize {
+/// The shortest run of words from one on that has the minimum length.
+fn shortest(words: &[String], least: usize, start: usize) -> Option<Range<usize>> {
+    (start..=words.len()).find(|&end| size(&words[start..end]) >= least).map(|end| start..end)
+}
+
+/// The shortest runs from each word on, and up to each word.
+fn runs(words: &[String], least: usize) -> impl Iterator<Item = Range<usize>> {
+    let up_to = move |end| (0..end).rfind(|&start| size(&words[start..end]) >= least).map(|start| start..end);
+    let from = move |start| shortest(words, least, start);
+    (0..words.len()).filter_map(from).chain((1..=words.len()).filter_map(up_to))
+}
+
+/// Checks an output of whole words against its input, given the minimum length, and the minimum number of documents. Returns the number of
+/// cuts, and that of runs that are left because they are in too few documents.
+fn check(shell: &Shell, output: &str, least: usize, documents: usize) -> [usize; 2] {
     let (cuts, left_out) = removed(shell, output);
     let before = texts(shell, "in");
     let of = |at: &At| -> Vec<&Cut> { cuts.iter().filter(|cut| (&cut.file, &cut.record) == (&at.0, &at.1)).collect() };
@@ -158,28 +171,56 @@ fn check(shell: &Shell, output: &str, least: usize) -> usize {
     for cut in &cuts {
         let text = by_place[&(cut.file.clone(), cut.record)];
         let words = token_texts(&Word, &text[cut.start..cut.end]);
-        assert_eq!(halves(&words).div_ceil(2) as u64, cut.words, "{cut:?}");
+        assert_eq!(size(&words) as u64, cut.words, "{cut:?}");
         let first = cut.first.as_ref().unwrap();
         let at = (first.file.clone(), first.record);
         assert_eq!(token_texts(&Word, &by_place[&at][first.start..first.end]), words);
         assert!(!left_out.contains(&at), "{cut:?}");
         assert!(of(&at).iter().all(|other| other.end <= first.start || first.end <= other.start), "{cut:?}");
     }
-    // No run of words that is left whole stands earlier.
-    let mut earlier = BTreeSet::new();
+    // The documents of the shortest runs from each word on, and up to each word.
+    let mut having = BTreeMap::<Vec<String>, BTreeSet<usize>>::new();
+    for (number, (_, text)) in before.iter().enumerate() {
+        let words = token_texts(&Word, text);
+        for run in runs(&words, least) {
+            having.entry(words[run].to_vec()).or_default().insert(number);
+        }
+    }
+    // What is cut stands in enough documents.
+    for (at, text) in &before {
+        let words = token_texts(&Word, text);
+        let mut is_frequent = vec![false; words.len()];
+        for run in runs(&words, least).filter(|run| having[&words[run.clone()]].len() >= documents) {
+            is_frequent[run].fill(true);
+        }
+        let mut next = 0;
+        let cuts = of(at);
+        for (number, part) in parts(text, &cuts).into_iter().enumerate() {
+            next += token_texts(&Word, part).len();
+            if let Some(cut) = cuts.get(number) {
+                let end = next + token_texts(&Word, &text[cut.start..cut.end]).len();
+                assert!(is_frequent[next..end].iter().all(|is_frequent| *is_frequent), "{cut:?}");
+                next = end;
+            }
+        }
+    }
+    // No run of words in so many documents that is left whole stands earlier.
+    let (mut earlier, mut rare) = (BTreeSet::new(), 0);
     for (at, text) in &before {
         let cuts = of(at);
         let lefts = if left_out.contains(at) { Vec::new() } else { parts(text, &cuts) };
         for left in lefts {
             let words = token_texts(&Word, left);
-            for start in 0..words.len() {
-                let end = (start..=words.len()).find(|&end| halves(&words[start..end]) >= 2 * least);
-                let Some(end) = end else { continue };
-                assert!(earlier.insert(words[start..end].to_vec()), "{at:?}: {:?}", &words[start..end]);
+            for run in (0..words.len()).filter_map(|start| shortest(&words, least, start)) {
+                let run = words[run].to_vec();
+                if !earlier.insert(run.clone()) {
+                    assert!(having[&run].len() < documents, "{at:?}: {run:?}");
+                    rare += 1;
+                }
             }
         }
     }
-    cuts.len()
+    [cuts.len(), rare]
 }
 
 /// Every byte outside of the texts that were cut.
@@ -233,24 +274,27 @@ fn one_place_of_each_passage_stays_in_hundreds_of_folders() {
 }
 
 fn one_place_stays(folders: u64) {
-    let mut cuts = 0;
+    let (mut cuts, mut rare) = (0, 0);
     for seed in 0..folders {
         let shell = Shell::new();
         corpus(&shell.folder().join("in"), seed, 4 + seed as usize % 5, 6);
         let least = [2, 3, 5, 8, 12][seed as usize % 5];
+        let documents = [1, 1, 2, 1, 3, 4][seed as usize % 6];
         let run = |output: &str, tuning: &str| {
-            let run = shell.dedup(&format!("passages in --exact --min-words {least} --output {output} -q {tuning}"));
+            let minima = format!("--min-words {least} --min-documents {documents}");
+            let run = shell.dedup(&format!("passages in --exact {minima} --output {output} -q {tuning}"));
             assert!([0, 3].contains(&run.status), "{}", run.stderr);
         };
         run("out", "-j1");
-        cuts += check(&shell, "out", least);
+        let [cut, left] = check(&shell, "out", least, documents);
+        (cuts, rare) = (cuts + cut, rare + left);
         check_other_bytes(&shell, "out");
         run("other", ["-j3", "--memory 0", "--memory 1M -j2", "--seed 7"][seed as usize % 4]);
         assert!(files(&shell.folder().join("out")) == files(&shell.folder().join("other")), "{seed}");
         let list = |output: &str| fs::read(shell.folder().join(output).join("_dedup/removed.jsonl")).unwrap();
         assert!(list("out") == list("other"), "{seed}");
     }
-    assert!(cuts as u64 > 8 * folders, "{cuts}");
+    assert!(cuts as u64 > 8 * folders && rare as u64 > folders, "{cuts} {rare}");
 }
 
 /// The stream is the files of the folder, one after the other; from standard input too.

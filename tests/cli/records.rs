@@ -1,7 +1,7 @@
 //! The tests' own strict picture of every JSON line that the program prints. A field more, a field less, another order or
 //! another way to write a number does not pass.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -141,6 +141,7 @@ pub struct Repeated {
     id: u64,
     pub words: u64,
     pub count: u64,
+    pub documents: u64,
     pub places: Vec<RepeatedAt>,
     pub text: String,
 }
@@ -155,7 +156,7 @@ pub struct RepeatedAt {
     line: usize,
     pub similarity: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    at: Option<String>,
+    pub at: Option<String>,
 }
 
 impl Repeated {
@@ -163,7 +164,15 @@ impl Repeated {
         let is_place =
             |at: &RepeatedAt| at.start < at.end && at.line > 0 && at.similarity > 0.0 && at.similarity <= 1.0;
         let are_places = self.places[0].similarity == 1.0 && self.places.iter().all(is_place);
-        self.id > 0 && self.words > 0 && self.count > 1 && are_places && self.places.len() as u64 <= self.count
+        let listed =
+            |places: &[RepeatedAt]| places.iter().map(|at| (&at.id, &at.at)).collect::<BTreeSet<_>>().len() as u64;
+        // At the least, those that are listed; at the most, another one for each place that is not.
+        let not_listed = self.count.checked_sub(self.places.len() as u64);
+        let are_documents = not_listed.is_some_and(|not_listed| {
+            let least = listed(&self.places);
+            (least..=least + not_listed).contains(&self.documents)
+        });
+        self.id > 0 && self.words > 0 && self.count > 1 && are_places && are_documents
     }
 }
 

@@ -114,6 +114,7 @@ def test_passages(table, articles, emit):
     for options, flags in [
         ({"min_words": 20}, ["--min-words", "20"]),
         ({"min_words": 15, "exact": True, "seed": 3}, ["--min-words", "15", "--exact", "--seed", "3"]),
+        ({"min_words": 4, "exact": True, "min_documents": 2}, ["--min-words", "4", "--exact", "--min-documents", "2"]),
         ({"similarity": 0.9, "fold": "marks"}, ["--similarity", "0.9", "--fold", "marks"]),
     ]:
         printed = dedup("passages", str(ARTICLES), "--emit", emit, *flags)
@@ -163,6 +164,8 @@ def test_what_is_kept_of_contained_documents(tmp_path, table, articles):
 def test_a_search_that_is_refused():
     with pytest.raises(ValueError, match="invalid value 'kept' for `emit`: expected one of passages, pairs, spans"):
         neardups.passages(["a b c"], emit="kept")
+    with pytest.raises(ValueError, match="invalid value '0' for `min_documents`: expected a whole number from 1"):
+        neardups.passages(["a b c"], min_documents=0)
     with pytest.raises(TypeError, match="unexpected keyword argument 'unit'"):
         neardups.passages(["a b c"], unit="line")
     with pytest.raises(ValueError, match="`max_passages` has no effect on pairs"):

@@ -39,6 +39,7 @@ const BRIEF: &[&str] = &[
     "json",
     // Of the check.
     "min-words",
+    "min-documents",
     "ignore",
     "baseline",
     "update-baseline",

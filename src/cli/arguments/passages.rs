@@ -3,7 +3,9 @@
 use super::input::{self, Input, OnError};
 use super::run::{self, Run};
 use super::tokens::{self, Tokens};
-use super::values::{Defaulted, choice, chosen, is_typed, parse_share, path, switch, value, values, whole_number};
+use super::values::{
+    Defaulted, choice, chosen, documents_up_to, is_typed, parse_share, path, switch, value, values, whole_number,
+};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::passages::{CutUnit, KeptPlaces, PassageOptions};
 use neardups::similarity::Threshold;
@@ -21,6 +23,8 @@ pub struct Arguments {
     pub similarity: Defaulted<Threshold>,
     /// `--min-words`.
     pub min_words: u64,
+    /// `--min-documents`.
+    pub min_documents: u64,
     /// `--emit`.
     pub emit: Emit,
     /// Whether `--emit` was typed.
@@ -60,6 +64,7 @@ impl Arguments {
                 is_typed: is_typed(given, "similarity"),
             },
             min_words: number("min-words"),
+            min_documents: number("min-documents"),
             emit: chosen(given, "emit", EMITS).expect("has a default"),
             is_emit_typed: is_typed(given, "emit"),
             output: path(given, "output"),
@@ -124,7 +129,8 @@ pub fn command() -> Command {
             "Examples:\n  dedup passages ./corpus\n  dedup passages crawl.jsonl.gz --exact --min-words 100 --text-field body\n  \
              dedup passages train.jsonl --against test.jsonl --exact --min-words 13 --emit spans\n  \
              dedup passages shards/ --exact --output cut/\n  \
-             dedup passages pages.jsonl --exact --min-words 5 --unit paragraph --emit kept > unique.jsonl",
+             dedup passages pages.jsonl --exact --min-words 5 --unit paragraph --emit kept > unique.jsonl\n  \
+             dedup passages pages.jsonl --exact --min-words 8 --min-documents 10",
         )
         .arg(input::paths_arg())
         .arg(
@@ -148,6 +154,18 @@ pub fn command() -> Command {
                 .value_parser(whole_number(1..=10_000))
                 .default_value(defaults.min_words.to_string())
                 .help("Minimum length of a passage, in words; a Han or Kana character counts as half a word"),
+        )
+        .arg(
+            Arg::new("min-documents")
+                .long("min-documents")
+                .value_name("N")
+                .value_parser(documents_up_to(u32::MAX.into()))
+                .default_value(defaults.min_documents.to_string())
+                .help("Minimum number of different documents that a passage is in; with 1 it may repeat within one")
+                .long_help(
+                    "Minimum number of different documents that a passage is in, over all of its places; with 1 it may repeat within one. \
+                     Documents of --against count too. A passage in fewer documents is neither written nor cut, and the summary counts it.",
+                ),
         )
         .arg(choice("emit", "KIND", EMITS.iter().map(|&(name, _, help)| (name, help)), "What to write").default_value("passages"))
         .arg(

@@ -158,13 +158,14 @@ def passages(documents: Any, *, against: Any = None, progress: Optional[bool] = 
     """The passages that repeat, within a document or in several: what `dedup passages` prints.
 
     `emit` is what is returned: `"passages"`, `"pairs"` of documents that share some, or `"spans"`, the parts of each document
-    that are in one. Starts and ends count bytes of the text in UTF-8, as the command does.
+    that are in one. Starts and ends count bytes of the text in UTF-8, as the command does. With `min_documents`, only passages
+    are found that are in so many different documents.
 
     >>> import neardups
     >>> texts = ["Preamble. We the people of the United States.", "As it says: we, the people of the United States!"]
     >>> [passage] = neardups.passages(texts, min_words=5)
-    >>> passage["words"], passage["text"]
-    (7, 'We the people of the United States')
+    >>> passage["words"], passage["documents"], passage["text"]
+    (7, 2, 'We the people of the United States')
     >>> spans = neardups.passages(texts, min_words=5, emit="spans")
     >>> [texts[found["id"]].encode()[start:end].decode() for found in spans for start, end in found["spans"]]
     ['We the people of the United States', 'we, the people of the United States']
@@ -395,6 +396,7 @@ def _found(kind: str, ids: str) -> Any:
             "id": number,
             "words": number,
             "count": number,
+            "documents": number,
             "places": listed("id", "start", "end", "line", "similarity", "at"),
             "text": text,
         },
