@@ -134,7 +134,11 @@ impl Diff {
 
     /// Adds a text and the white space after it, up to the limit.
     fn put(&mut self, (text, space): (&str, &str)) {
-        let shown = whole_words(text, first(text, self.limit.saturating_sub(self.length).max(20)));
+        let mut shown = whole_words(text, first(text, self.limit.saturating_sub(self.length).max(20)));
+        if shown.len() < text.len() {
+            // The end of a paragraph may be cut in two.
+            shown = shown.trim_end();
+        }
         self.length += shown.chars().count();
         self.text.push(&shown.replace("\n\n", PARAGRAPH));
         if shown.len() < text.len() {
@@ -177,3 +181,19 @@ const MAX_CUT: usize = 30;
 
 /// Separates paragraphs on one line.
 const PARAGRAPH: &str = " ¶ ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_within_the_end_of_a_paragraph_leaves_nothing_of_it() {
+        for limit in 20..40 {
+            let mut diff = Diff { text: Marked::default(), length: 0, limit, is_brief: false };
+            diff.put(("one two three four.\n\nfive six seven eight", ""));
+            let shown = diff.text.into_string();
+            assert!(!shown.contains("\\n"), "{limit}: {shown}");
+            assert!(shown.starts_with("one two three"), "{limit}: {shown}");
+        }
+    }
+}
