@@ -162,6 +162,10 @@ fn filter_input(
     warnings.iter().for_each(|warning| terminal.warning(warning));
     let (mut index, torn) = open_index(request, &terminal)?;
     warnings.extend(torn);
+    if request.drops_known && index.was_interrupted() {
+        terminal.warning(DROPS_UNWRITTEN);
+        warnings.push(DROPS_UNWRITTEN.into());
+    }
     let open = |path: &Option<PathBuf>| path.as_deref().map(VerdictFile::open).transpose();
     let files = VerdictFiles { duplicates: open(&request.duplicates)?, all: open(&request.verdicts)? };
     let remembered = index.len();
@@ -182,6 +186,7 @@ fn filter_input(
     terminal.done();
     let result = result.and_then(|counts| sink.finish().map(|()| counts));
     let counts = *result.as_ref().unwrap_or(&sink.counts);
+    warnings.extend(sink.without_id.take());
     monitor.note(&counts, &index);
     let reported = monitor.end();
     let result = result.and_then(|counts| reported.map(|()| counts));
@@ -204,6 +209,10 @@ fn filter_input(
     write_stats(stats.take(), &of_run, failure.as_ref())?;
     failure.map_or_else(|| Ok(ended(&counts, stop, &terminal)), Err)
 }
+
+/// The warning where documents that an interrupted run remembered and did not write would be dropped.
+const DROPS_UNWRITTEN: &str = "the last run was interrupted: it may have remembered documents that it did not write, and --drop-known drops \
+     them; feed its last documents again without --drop-known first";
 
 /// The index of `--index`, or one in memory; and the warning of a torn end.
 fn open_index(request: &Request, terminal: &Terminal) -> Result<(Index, Option<String>), Error> {
@@ -370,8 +379,8 @@ struct Output<'a> {
     on_error: OnError,
     /// Whether there is an index.
     remembers: bool,
-    /// Whether documents without ids were reported.
-    reported_missing_ids: bool,
+    /// The warning about documents without ids, if there was one.
+    without_id: Option<String>,
     texts: Watch,
     /// Unless the field of ids was not typed.
     ids: Option<Watch>,
@@ -467,7 +476,7 @@ impl<'a> Output<'a> {
             replaces: request.replaces,
             on_error: request.on_error,
             remembers: request.index.is_some(),
-            reported_missing_ids: false,
+            without_id: None,
             texts: Watch::new(format!("a text in --text-field {}", request.source.text_fields)),
             ids: request.names_ids.then(|| Watch::new(format!("an id in --id-field '{}'", request.source.id_field))),
             is_warc: request.source.format == Format::Warc,
@@ -551,12 +560,13 @@ impl Sink for Output<'_> {
         if let Some(ids) = &mut self.ids {
             ids.see(!has_no_id(id), self.terminal);
         }
-        if self.remembers && !self.reported_missing_ids && has_no_id(id) {
-            self.reported_missing_ids = true;
+        if self.remembers && self.without_id.is_none() && has_no_id(id) {
             let no_effect = if self.replaces { ", and --replace has no effect on it" } else { "" };
-            self.terminal.warning(&format!(
+            let warning = format!(
                 "{id} has no id: it is identified by its number in this run, which means another document in the next{no_effect}; use --id-field to name the field of ids"
-            ));
+            );
+            self.terminal.warning(&warning);
+            self.without_id = Some(warning);
         }
         // With --replace an id may come again with another text, whose verdict is not the one in the file.
         let is_new = self.replaces || !self.may_repeat && !matches!(decision, Decision::Known);

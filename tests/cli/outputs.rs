@@ -554,6 +554,39 @@ fn interrupted(shell: &Shell) {
     index.set_len(index.metadata().unwrap().len() - 17).unwrap();
 }
 
+/// What a killed run remembered and did not write looks like a known document.
+#[test]
+fn dropping_known_documents_after_an_interruption_is_warned_of() {
+    let shell = Shell::new();
+    shell.write("in.jsonl", pairs(0, 4));
+    let run = |flags: &str| {
+        let run = shell.sh(&format!("dedup filter --index seen.idx --stats stats.json {flags} < in.jsonl"));
+        let stats = fs::read_to_string(shell.folder().join("stats.json")).unwrap();
+        [run.stderr, stats].map(|text| text.contains("the last run was interrupted"))
+    };
+    assert_eq!(run("--drop-known"), [false, false]);
+    assert_eq!(run("--drop-known"), [false, false]);
+    interrupted(&shell);
+    assert_eq!(run("--drop-known"), [true, true]);
+    // That run ended by itself.
+    assert_eq!(run("--drop-known"), [false, false]);
+    interrupted(&shell);
+    // Fed again without it.
+    assert_eq!(run(""), [false, false]);
+    assert_eq!(run("--drop-known"), [false, false]);
+}
+
+#[test]
+fn statistics_have_the_warning_about_documents_without_ids() {
+    let shell = Shell::new();
+    shell.write("in.jsonl", "{\"id\":1,\"text\":\"one two three\"}\n{\"text\":\"four five six\"}\n");
+    for (index, expected) in [("--index seen.idx", true), ("", false)] {
+        let run = shell.sh(&format!("dedup filter {index} --stats stats.json < in.jsonl"));
+        let stats = fs::read_to_string(shell.folder().join("stats.json")).unwrap();
+        assert_eq!([&run.stderr, &stats].map(|text| text.contains("-:2 has no id: ")), [expected; 2], "{stats}");
+    }
+}
+
 /// Shards that number from 0 all begin and end with the same ids. Behind a run that ended by itself nothing is a repetition.
 #[test]
 fn verdicts_on_the_same_ids_of_another_run_are_not_lost() {
