@@ -27,6 +27,17 @@ pub fn counted(n: u64, what: &str) -> String {
     format!("{} {plural}", count(n))
 }
 
+/// A word of a command line, in quotes if a shell needs them.
+#[cfg(feature = "check")]
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./,:+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
 /// An id, which is untrusted and may be very long, cut after 200 characters.
 pub fn shortened_id(id: &str) -> Cow<'_, str> {
     const MOST_CHARS: usize = 200;
@@ -92,6 +103,15 @@ pub(crate) fn display_size(bytes: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "check")]
+    #[test]
+    fn words_of_a_shell_are_quoted() {
+        assert_eq!(
+            ["en,de", "my words.txt", "it's", ""].map(shell_word),
+            ["en,de", "'my words.txt'", "'it'\\''s'", "''"]
+        );
+    }
 
     #[test]
     fn counts_for_people() {

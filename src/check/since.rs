@@ -2,6 +2,7 @@
 
 use super::error::SinceError;
 use super::paths::shown;
+use crate::readable::shell_word;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -53,11 +54,11 @@ impl Changes {
     pub fn since(reference: &str) -> Result<Self, SinceError> {
         let wrong = |message: String| SinceError::Reference { reference: reference.into(), message };
         let top = Repository::here().map_err(SinceError::Git)?;
-        let commit = top.commit(reference).map_err(|_| wrong(top.without(reference)))?;
+        let commit = top.commit(reference).map_err(|_| wrong(top.missing_commit(reference)))?;
         let base = match top.git(["merge-base", &commit, "HEAD"]).map(line) {
             Ok(base) => base,
             Err(_) if top.is_shallow() => {
-                return Err(wrong(format!("no common ancestor with HEAD is known; {}", shallow(""))));
+                return Err(wrong(format!("no common ancestor with HEAD is known; {}", shallow_hint(""))));
             }
             // Histories without a common ancestor.
             Err(_) => commit,
@@ -138,7 +139,7 @@ impl Changes {
 }
 
 /// What a shallow clone needs: everything, with what else is fetched.
-fn shallow(from: &str) -> String {
+fn shallow_hint(from: &str) -> String {
     format!(
         "this clone is shallow: fetch the rest with git fetch --unshallow{from} (in GitHub Actions, give actions/checkout fetch-depth: 0)"
     )
@@ -190,22 +191,24 @@ impl Repository {
     }
 
     /// That there is no such commit, and what may bring it.
-    fn without(&self, reference: &str) -> String {
+    fn missing_commit(&self, reference: &str) -> String {
         let remotes = self.git(["remote"]).map(line).unwrap_or_default();
         // The name of a remote can have slashes.
         let of_remote = |remote: &str| Some((remote.to_string(), reference.strip_prefix(remote)?.strip_prefix('/')?));
         let branch = remotes.lines().filter_map(of_remote).max_by_key(|(remote, _)| remote.len());
         // Without `~3` and the like. A clone of one branch names no others by itself, so the command says where it goes.
         let from = branch.and_then(|(remote, branch)| {
-            let branch = branch.split(['~', '^', '@', ':']).next().filter(|branch| !branch.is_empty())?;
-            Some(format!(" {remote} {branch}:refs/remotes/{remote}/{branch}"))
+            let branch = branch.split(['~', '^', ':']).next()?;
+            let branch = branch.split_once("@{").map_or(branch, |(branch, _)| branch);
+            let to = shell_word(&format!("{branch}:refs/remotes/{remote}/{branch}"));
+            (!branch.is_empty()).then(|| format!(" {} {to}", shell_word(remote.as_str())))
         });
         let same = || remotes.lines().find(|remote| self.commit(&format!("{remote}/{reference}")).is_ok());
-        let hint = match (from, same()) {
-            (None, Some(remote)) => format!(", but there is {remote}/{reference}"),
-            (from, _) if self.is_shallow() => format!("; {}", shallow(&from.unwrap_or_default())),
-            (Some(from), _) => format!("; if it is there, this fetches it: git fetch{from}"),
-            (None, None) => String::new(),
+        let hint = match from {
+            None if let Some(remote) = same() => format!(", but there is {remote}/{reference}"),
+            from if self.is_shallow() => format!("; {}", shallow_hint(&from.unwrap_or_default())),
+            Some(from) => format!("; if it is there, this fetches it: git fetch{from}"),
+            None => String::new(),
         };
         format!("there is no such commit{hint}")
     }

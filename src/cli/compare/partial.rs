@@ -3,6 +3,7 @@
 use super::super::arguments::Tokens as TypedTokens;
 use super::super::preparation::Tokenization;
 use super::report::Report;
+use crate::readable::shell_word;
 use crate::tokenizer::stands_alone;
 use neardups::passages::{CommonRuns, ContainOptions, Overlap, PassageOptions, Run, common_runs};
 use neardups::tokenizer::prepared::Step;
@@ -27,6 +28,11 @@ pub fn contained(report: &Report<'_>) -> Option<&'static str> {
 
 /// Whether most of each stands in the other.
 fn sides(report: &Report<'_>) -> [bool; 2] {
+    let [a, b] = report.documents.each_ref().map(|document| document.tokens.hashes());
+    if a == b {
+        // Also where they are shorter than a run.
+        return [!a.is_empty(); 2];
+    }
     let covered = report.runs.covered();
     [0, 1].map(|side| 2 * covered[side] > report.documents[side].tokens.len())
 }
@@ -37,7 +43,7 @@ pub fn token_flags(typed: &TypedTokens, tokens: &Tokenization) -> Option<String>
         return None;
     }
     let flag = |step: Step, value: Option<String>| {
-        let value = value.map(|value| format!(" {}", quoted(&value))).unwrap_or_default();
+        let value = value.map(|value| format!(" {}", shell_word(&value))).unwrap_or_default();
         format!(" --{}{value}", step.flag())
     };
     let mut flags = Vec::new();
@@ -54,16 +60,6 @@ pub fn token_flags(typed: &TypedTokens, tokens: &Tokenization) -> Option<String>
         }
     }
     Some(flags.concat())
-}
-
-/// A word of a command line, in quotes if a shell needs them.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./,:+".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.into()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 /// Commands that report the two documents, in a corpus too. None if no run of words is in both.
@@ -146,11 +142,6 @@ mod tests {
     fn shares_are_rounded_down() {
         assert_eq!([share_below(41, 99), share_below(1, 2), share_below(1, 100)], ["0.41", "0.50", "0.01"]);
         assert_eq!([share_below(1, 101), share_below(3, 100_000)], ["0.009", "0.00003"]);
-    }
-
-    #[test]
-    fn words_of_a_shell_are_quoted() {
-        assert_eq!(["en,de", "my words.txt", "it's", ""].map(quoted), ["en,de", "'my words.txt'", "'it'\\''s'", "''"]);
     }
 
     fn commands_for(a: &str, b: &str, min_run: usize) -> Vec<String> {
