@@ -186,7 +186,7 @@ fn filter_input(
     terminal.done();
     let result = result.and_then(|counts| sink.finish().map(|()| counts));
     let counts = *result.as_ref().unwrap_or(&sink.counts);
-    warnings.extend(sink.without_id.take());
+    warnings.extend(sink.warnings());
     monitor.note(&counts, &index);
     let reported = monitor.end();
     let result = result.and_then(|counts| reported.map(|()| counts));
@@ -211,7 +211,7 @@ fn filter_input(
 }
 
 /// The warning where documents that an interrupted run remembered and did not write would be dropped.
-const DROPS_UNWRITTEN: &str = "the last run was interrupted: it may have remembered documents that it did not write, and --drop-known drops \
+const DROPS_UNWRITTEN: &str = "the last run did not close the index: it may have remembered documents that it did not write, and --drop-known drops \
      them; feed its last documents again without --drop-known first";
 
 /// The index of `--index`, or one in memory; and the warning of a torn end.
@@ -338,11 +338,13 @@ struct Watch {
     field: String,
     /// The number of records without it; `None` once one had it, or a warning was given.
     without: Option<u64>,
+    /// The warning that was given.
+    warning: Option<String>,
 }
 
 impl Watch {
     fn new(field: String) -> Self {
-        Watch { field, without: Some(0) }
+        Watch { field, without: Some(0), warning: None }
     }
 
     /// Counts a record.
@@ -362,7 +364,9 @@ impl Watch {
 
     fn warn(&mut self, none: &str, terminal: &Terminal) {
         self.without = None;
-        terminal.warning(&format!("{none} {}: is it mistyped?", self.field));
+        let warning = format!("{none} {}: is it mistyped?", self.field);
+        terminal.warning(&warning);
+        self.warning = Some(warning);
     }
 }
 
@@ -460,6 +464,13 @@ impl<'a> Stats<'a> {
 const MOST_OUT: usize = 4 << 20;
 
 impl<'a> Output<'a> {
+    /// The warnings about the input, when it has ended.
+    fn warnings(&self) -> impl Iterator<Item = String> {
+        let fields =
+            [Some(&self.texts), self.ids.as_ref()].into_iter().flatten().filter_map(|watch| watch.warning.clone());
+        fields.chain(self.without_id.clone())
+    }
+
     fn new(
         request: &Request,
         files: VerdictFiles,

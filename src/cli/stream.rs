@@ -118,7 +118,8 @@ pub fn opened(
         false => of_cut(path, torn) + "; feed the last documents again",
     });
     warning.iter().for_each(|warning| terminal.warning(warning));
-    if options.mode != Mode::Add
+    if !is_read
+        && options.mode != Mode::Add
         && let Some(change) = change_of(index.last_forgetting(), Forgetting::from(&options.limits))
     {
         terminal.line(&format!("{}: {change}", path.display()));
@@ -131,20 +132,23 @@ fn change_of(last: Forgetting, now: Forgetting) -> Option<String> {
     if !last.is_any() || last == now {
         return None;
     }
-    let change = match now.is_as_strict_as(last) {
-        true => "more is forgotten",
-        false => "what was forgotten counts again, as far as the file has it",
+    let change = match (now.is_as_strict_as(last), last.is_as_strict_as(now)) {
+        (true, _) => "more is forgotten",
+        (_, true) => "what was forgotten counts again, as far as the file has it",
+        _ => "other documents are forgotten",
     };
     Some(format!("the last run had {}, and this one has {}: {change}", options_of(last), options_of(now)))
 }
 
 /// The options of what a run forgets.
 fn options_of(Forgetting { window, expire, .. }: Forgetting) -> String {
+    let is_alone = window.is_none();
     let window = window.map(|documents| format!("--window {documents}"));
     let expire = expire.map(|seconds| {
         let units = [(86_400, 'd'), (3_600, 'h'), (60, 'm')];
         let (length, unit) = units.into_iter().find(|(length, _)| seconds % length == 0).unwrap_or((1, 's'));
-        format!("--expire {}{unit}", seconds / length)
+        let age = format!("{}{unit}", seconds / length);
+        if is_alone { format!("--expire {age} (or --window {age})") } else { format!("--expire {age}") }
     });
     let options: Vec<String> = [window, expire].into_iter().flatten().collect();
     if options.is_empty() { "neither --window nor --expire".into() } else { options.join(" and ") }
@@ -351,12 +355,16 @@ mod tests {
             (
                 of(Some(1), Some(7 * 86_400)),
                 of(None, Some(36 * 3_600)),
-                format!("the last run had --window 1 and --expire 7d, and this one has --expire 36h: {again}"),
+                "the last run had --window 1 and --expire 7d, and this one has --expire 36h (or --window 36h): other documents \
+                 are forgotten"
+                    .into(),
             ),
             (
                 of(None, Some(90)),
                 of(None, Some(91)),
-                format!("the last run had --expire 90s, and this one has --expire 91s: {again}"),
+                format!(
+                    "the last run had --expire 90s (or --window 90s), and this one has --expire 91s (or --window 91s): {again}"
+                ),
             ),
         ] {
             assert_eq!(change_of(last, now), Some(change));

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The version of segments and checkpoints, raised whenever the content of a table changes. Others are ignored.
-const VERSION: u64 = 5;
+const VERSION: u64 = 6;
 
 const FIRST_LINE: &str = "dedup tables";
 

@@ -562,7 +562,7 @@ fn dropping_known_documents_after_an_interruption_is_warned_of() {
     let run = |flags: &str| {
         let run = shell.sh(&format!("dedup filter --index seen.idx --stats stats.json {flags} < in.jsonl"));
         let stats = fs::read_to_string(shell.folder().join("stats.json")).unwrap();
-        [run.stderr, stats].map(|text| text.contains("the last run was interrupted"))
+        [run.stderr, stats].map(|text| text.contains("the last run did not close the index"))
     };
     assert_eq!(run("--drop-known"), [false, false]);
     assert_eq!(run("--drop-known"), [false, false]);
@@ -574,6 +574,17 @@ fn dropping_known_documents_after_an_interruption_is_warned_of() {
     // Fed again without it.
     assert_eq!(run(""), [false, false]);
     assert_eq!(run("--drop-known"), [false, false]);
+}
+
+#[test]
+fn statistics_have_the_warning_about_a_field_that_no_record_has() {
+    let shell = Shell::new();
+    shell.write("in.jsonl", pairs(0, 4));
+    let run = shell.sh("dedup filter --text-field txet --stats stats.json < in.jsonl");
+    let stats = fs::read_to_string(shell.folder().join("stats.json")).unwrap();
+    for text in [&run.stderr, &stats] {
+        assert!(text.contains("no record has a text in --text-field 'txet': is it mistyped?"), "{text}");
+    }
 }
 
 #[test]
