@@ -61,8 +61,7 @@ impl Decider for ByContainment<'_> {
         let (mut input, mut reference) = sides;
         let (found, conditions) = self.find(&mut input, &mut reference, observer)?;
         let worded = |warning: String| (self.options.worded)(&warning);
-        let never_found =
-            input.fields_never_found().into_iter().chain(reference.as_ref().and_then(Input::fields_never_found));
+        let never_found = input.all_fields_never_found(reference.as_ref());
         let warnings: Vec<String> = never_found.map(worded).collect();
         let read = input.counts() + reference.map_or(source::Counts::default(), |reference| reference.counts());
         (self.review)(&found, &warnings);

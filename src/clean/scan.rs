@@ -30,8 +30,7 @@ pub(super) fn scan(
     }
     let against = reference.as_mut().map(|reference| reference as &mut dyn Source);
     let mut outcome = engine::deduplicate(&mut input, against, factory, &options.engine, &watch, options.keep)?;
-    let never_found =
-        input.fields_never_found().into_iter().chain(reference.as_ref().and_then(Input::fields_never_found));
+    let never_found = input.all_fields_never_found(reference.as_ref());
     never_found.for_each(|warning| outcome.warn(warning));
     let counts = &outcome.report().counts;
     check_read(options, counts.documents, (counts.failed, counts.skipped), &input.counts())?;

@@ -76,7 +76,7 @@ pub fn write_cut(
         join(input, &headings, &decided.files, options, out)
     };
     let written = written();
-    let warnings = input.fields_never_found().into_iter().collect();
+    let warnings = input.all_fields_never_found(reference.as_ref()).collect();
     let (counts, below_min_documents) = (cuts.counts().clone(), cuts.below_min_documents());
     Ok((CutReport { counts, cuts: cut_counts, below_min_documents, warnings }, written))
 }

@@ -491,9 +491,14 @@ fn report_decided(terminal: &Terminal, request: &Request, cleaned: &Cleaned) {
     left_out(terminal, &counts_of(cleaned), cleaned.read);
     input::warn_of_no_fields(terminal, &request.options.engine.required_fields, &cleaned.read);
     if let Some(report) = &cleaned.report {
-        let engine::Counts { documents, references, unnamed, featureless, .. } = report.counts;
+        let engine::Counts { documents, references, unnamed, unnamed_references, featureless, .. } = report.counts;
         input::report_unchecked(terminal, featureless);
-        input::warn_of_unnamed(terminal, (&request.options.source, request.names_ids), unnamed, documents + references);
+        input::warn_of_unnamed(
+            terminal,
+            (&request.options.source, request.names_ids),
+            [unnamed - unnamed_references, unnamed_references],
+            [documents, references],
+        );
     }
 }
 

@@ -310,9 +310,9 @@ fn execute(
         let result = search(&mut input, &mut reference, &request, &terminal);
         terminal.done();
         let (written, result) = terminal.finish_rejects(result)?;
-        let never_found =
-            input.fields_never_found().into_iter().chain(reference.as_ref().and_then(Input::fields_never_found));
+        let never_found = input.all_fields_never_found(reference.as_ref());
         never_found.for_each(|warning| terminal.warning(&spelled(&warning)));
+        input::warn_of_no_reference_fields(&terminal, &request.source, reference.as_ref());
         let files = match &written.cleaned {
             Some(cleaned) => cleaned.read,
             None => input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default(),
@@ -668,12 +668,17 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
 
 /// Warns of input that was probably read in an unintended way.
 fn warn_of_mistakes(terminal: &Terminal, request: &Request, counts: &PassageCounts, files: source::Counts) {
-    let &PassageCounts { documents, references, unnamed, failed, skipped, .. } = counts;
+    let &PassageCounts { documents, references, unnamed, unnamed_references, failed, skipped, .. } = counts;
     if documents == 1 && references == 0 {
         input::warn_of_one_document(terminal, &request.paths, (failed, skipped), files);
     }
     input::warn_of_no_fields(terminal, &request.options.required_fields, &files);
-    input::warn_of_unnamed(terminal, (&request.source, request.names_ids), unnamed, documents + references);
+    input::warn_of_unnamed(
+        terminal,
+        (&request.source, request.names_ids),
+        [unnamed - unnamed_references, unnamed_references],
+        [documents, references],
+    );
 }
 
 /// The one object of `--stats`.

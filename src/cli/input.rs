@@ -281,7 +281,7 @@ fn chosen(file: &Path) -> Result<Chosen, Error> {
 
 /// Warns of fields that were typed if nothing that was read has fields.
 pub fn warn_of_no_fields(terminal: &Terminal, required: &RequiredFields, read: &source::Counts) {
-    if read.files == 0 || read.fieldless < read.files {
+    if !has_no_fields(read) {
         return;
     }
     let why = "no file that was read has fields (--format jsonl or csv reads records, whatever the name of a file)";
@@ -291,6 +291,29 @@ pub fn warn_of_no_fields(terminal: &Terminal, required: &RequiredFields, read: &
     if let Some(field) = &required.id {
         terminal.warning(&format!("--id-field '{field}' has no effect: {why}"));
     }
+}
+
+/// The same for the fields of a reference.
+pub fn warn_of_no_reference_fields(
+    terminal: &Terminal,
+    options: &source::ReadOptions,
+    reference: Option<&source::Input>,
+) {
+    if reference.is_none_or(|reference| !has_no_fields(&reference.counts())) {
+        return;
+    }
+    let why = "no file of the reference has fields";
+    if options.reference.text.is_some() {
+        terminal.warning(&format!("--against-text-field has no effect: {why}"));
+    }
+    if let Some(field) = &options.reference.id {
+        terminal.warning(&format!("--against-id-field '{field}' has no effect: {why}"));
+    }
+}
+
+/// Whether files were read and none has fields.
+fn has_no_fields(read: &source::Counts) -> bool {
+    read.files > 0 && read.fieldless >= read.files
 }
 
 /// The field that identifies the document of a record where ids repeat.
@@ -317,26 +340,38 @@ pub fn warn_of_ids(terminal: &Terminal, repeat: bool, fields: &str) {
     }
 }
 
-/// Warns of records without an id, if a field of ids was typed: `is_typed` says whether that of the documents was.
+/// Warns of records without an id, if a field of ids was typed: `is_typed` is whether that of the documents was. The numbers of records
+/// without one and of all documents are those of the documents and of the reference.
 pub fn warn_of_unnamed(
     terminal: &Terminal,
     (options, is_typed): (&source::ReadOptions, bool),
-    unnamed: u64,
-    documents: u64,
+    unnamed: [u64; 2],
+    documents: [u64; 2],
 ) {
-    let (own, of_reference) = (&options.id_field, options.reference.id.as_ref());
-    let is_asked = is_typed || of_reference.is_some();
-    let has_none = [Some(own), of_reference].into_iter().flatten().any(|field| field.name() == NO_FIELD);
-    if unnamed > 0 && is_asked && !has_none {
-        terminal.warning(&unnamed_records(own, of_reference, unnamed, documents));
+    let warn = |option: &str, field: &FieldPath, unnamed: u64, documents: u64| {
+        if unnamed > 0 && field.name() != NO_FIELD {
+            terminal.warning(&unnamed_records(option, field, unnamed, documents));
+        }
+    };
+    let ([own, of_reference], [all_own, all_of_reference]) = (unnamed, documents);
+    match &options.reference.id {
+        Some(field) => {
+            if is_typed {
+                warn("--id-field", &options.id_field, own, all_own);
+            }
+            warn("--against-id-field", field, of_reference, all_of_reference);
+        }
+        None if is_typed => {
+            warn("--id-field", &options.id_field, own + of_reference, all_own + all_of_reference);
+        }
+        None => {}
     }
 }
 
-fn unnamed_records(own: &FieldPath, of_reference: Option<&FieldPath>, unnamed: u64, documents: u64) -> String {
+fn unnamed_records(option: &str, field: &FieldPath, unnamed: u64, documents: u64) -> String {
     let (have, are) = if unnamed == 1 { ("has", "is") } else { ("have", "are") };
     let (unnamed, documents) = (count(unnamed), counted(documents, "document"));
-    let or = of_reference.map(|field| format!(" or --against-id-field '{field}'")).unwrap_or_default();
-    format!("{unnamed} of {documents} {have} no --id-field '{own}'{or}, and {are} identified by position, FILE:RECORD")
+    format!("{unnamed} of {documents} {have} no {option} '{field}', and {are} identified by position, FILE:RECORD")
 }
 
 /// Warns that one document was compared with nothing. `left_out` are the numbers of files and records that failed and that were skipped.
@@ -439,7 +474,8 @@ mod tests {
             (1, 4, "1 of 4 documents has no --id-field 'url', and is identified"),
             (1200, 4000, "1,200 of 4,000 documents have no --id-field 'url', and are identified"),
         ] {
-            let found = unnamed_records(&FieldPath::parse("id-field", "url").unwrap(), None, unnamed, documents);
+            let found =
+                unnamed_records("--id-field", &FieldPath::parse("id-field", "url").unwrap(), unnamed, documents);
             assert_eq!(found, format!("{expected} by position, FILE:RECORD"));
         }
     }

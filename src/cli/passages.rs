@@ -120,9 +120,9 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         let result = search(&mut input, &mut reference, &request, &terminal);
         terminal.done();
         let (written, closed) = terminal.finish_rejects(result)?;
-        let never_found =
-            input.fields_never_found().into_iter().chain(reference.as_ref().and_then(Input::fields_never_found));
+        let never_found = input.all_fields_never_found(reference.as_ref());
         never_found.for_each(|warning| terminal.warning(&spelled(&warning)));
+        input::warn_of_no_reference_fields(&terminal, &request.source, reference.as_ref());
         let files = match &written.cleaned {
             Some(cleaned) => cleaned.read,
             None => input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default(),
@@ -134,9 +134,14 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         };
         if !closed {
             summarise(&terminal, &request, &written, files, started);
-            let PassageCounts { references, unnamed, .. } = written.counts;
+            let PassageCounts { references, unnamed, unnamed_references, .. } = written.counts;
             input::warn_of_no_fields(&terminal, &request.options.required_fields, &files);
-            input::warn_of_unnamed(&terminal, (&request.source, request.names_ids), unnamed, documents + references);
+            input::warn_of_unnamed(
+                &terminal,
+                (&request.source, request.names_ids),
+                [unnamed - unnamed_references, unnamed_references],
+                [documents, references],
+            );
         }
         write_stats(stats_file.take(), &stats_of(&request, &written, failure.as_ref(), started), failure.as_ref())?;
         failure.map_or_else(|| Ok(Status::of_input(failed)), Err)
@@ -337,8 +342,8 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
             bytes(read as f64),
             bytes(read as f64 / seconds.max(1e-9)),
         ));
-        if request.options.min_documents > 1 {
-            let few = written.below_min_documents;
+        let few = written.below_min_documents;
+        if few > 0 {
             let (they, least) = (if few == 1 { "it is" } else { "they are" }, request.options.min_documents as u64);
             terminal.line(&format!(
                 "{} left out: {they} in fewer than {} (--min-documents)",

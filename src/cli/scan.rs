@@ -230,9 +230,9 @@ fn scan(
         Err(error) if error.is_closed_pipe() => (Written::default(), true, None),
         Err(error) => (Written::default(), true, Some(error)),
     };
-    let never_found =
-        input.fields_never_found().into_iter().chain(reference.as_ref().and_then(Input::fields_never_found));
+    let never_found = input.all_fields_never_found(reference.as_ref());
     never_found.for_each(|warning| terminal.warning(&spelled(&warning)));
+    input::warn_of_no_reference_fields(&terminal, &request.source, reference.as_ref());
     let input = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
     if !closed {
         summarise(&terminal, &report, request, &written, input, started);
@@ -300,12 +300,17 @@ fn warn(report: &mut Report, terminal: &Terminal) {
 
 /// Warns of input that was probably read in an unintended way.
 fn warn_of_mistakes(terminal: &Terminal, counts: &Counts, input: source::Counts, request: &Request) {
-    let &Counts { documents, references, unnamed, failed, skipped, .. } = counts;
+    let &Counts { documents, references, unnamed, unnamed_references, failed, skipped, .. } = counts;
     if request.emit != Emit::Fingerprints && documents == 1 && references == 0 {
         input::warn_of_one_document(terminal, &request.paths, (failed, skipped), input);
     }
     input::warn_of_no_fields(terminal, &request.engine.required_fields, &input);
-    input::warn_of_unnamed(terminal, (&request.source, request.names_ids), unnamed, documents + references);
+    input::warn_of_unnamed(
+        terminal,
+        (&request.source, request.names_ids),
+        [unnamed - unnamed_references, unnamed_references],
+        [documents, references],
+    );
 }
 
 /// Refuses a missing reference: without it, every document would seem new.

@@ -62,11 +62,22 @@ fn quoted(message: &str) -> usize {
     message.match_indices('\'').skip(1).find(is_end).map_or(1, |(at, _)| at + 1)
 }
 
+/// What is between two parameters at the end of a message.
+const FOR_THE_REFERENCE: &str = "`, or for the reference alone with ";
+
 /// A message that may end with the parameter to change, as in "(choose with `` `text-field` ``)". What comes before may be text of the
 /// user, and stays as it is.
 fn spelled_at_end(message: &str) -> Cow<'_, str> {
     match message.strip_suffix("`)").and_then(|message| message.rsplit_once('`')) {
-        Some((before, name)) if before.ends_with(" with ") && is_option(name) => format!("{before}--{name})").into(),
+        Some((before, name)) if before.ends_with(" with ") && is_option(name) => {
+            let first = before.strip_suffix(FOR_THE_REFERENCE).and_then(|before| before.rsplit_once('`'));
+            match first {
+                Some((start, other)) if start.ends_with(" with ") && is_option(other) => {
+                    format!("{start}--{other}{}--{name})", &FOR_THE_REFERENCE[1..]).into()
+                }
+                _ => format!("{before}--{name})").into(),
+            }
+        }
         _ => message.into(),
     }
 }

@@ -145,6 +145,9 @@ pub struct Counts {
     pub pairs: Option<u64>,
     /// Records without an id of their own, identified by their position.
     pub unnamed: u64,
+    /// Those of them that are of a reference.
+    #[cfg_attr(feature = "report", serde(skip))]
+    pub unnamed_references: u64,
     /// Documents whose id an earlier document of the same side has.
     #[cfg_attr(feature = "report", serde(skip_serializing_if = "is_zero"))]
     pub repeated_ids: u64,

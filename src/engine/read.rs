@@ -283,6 +283,7 @@ impl<'a> Reader<'a> {
             self.report_once(problem);
         }
         counts.unnamed += part.unnamed;
+        counts.unnamed_references += if part.reference { part.unnamed } else { 0 };
         counts.bytes += part.bytes;
         self.observer.unpacked(part.unpacked);
         self.observer.progress(part.bytes, part.asked_lengths().len() as u64);

@@ -83,22 +83,24 @@ pub struct DocumentSpans<'a> {
     pub spans: Vec<Range<usize>>,
 }
 
-/// The passages of at least [`min_words`](PassageOptions::min_words) words that stand at two or more places of the documents of a source, in
-/// at least [`min_documents`](PassageOptions::min_documents) of them; with a `reference`, those that stand both in one of its documents and
-/// in one of `source`.
+/// The passages of at least [`min_words`](PassageOptions::min_words) words that stand at two or more places of the documents of a source;
+/// with a `reference`, those that stand both in one of its documents and in one of `source`.
 ///
 /// A passage is a run of tokens that can be extended at neither end at all of its places. So a paragraph that a hundred documents have is
 /// one passage, and if twenty of them also have the next paragraph, both together are another one. A run in a text that repeats itself,
 /// such that its places overlap, is reported with at most 10 lengths for one first place, the longest ones:
-/// [`Passages::left_out`] counts the others. Those in too few documents count for neither, but for [`Passages::below_min_documents`].
+/// [`Passages::left_out`] counts the others.
 ///
-/// **With a [similarity](PassageOptions::similarity)**, a passage is a stretch of text, its first place, with the later places that are similar to
-/// it; the longer of two has at least the minimum length, where words without a match count twice. Their words are aligned from runs of the same words on, across edits: what matches is
-/// at least what the alignment keeps. What stands in passages of the same words is in these passages, too, unless they must be in several
-/// documents. Each place is compared
-/// with few others, the first one and the last one before it that have the same run of words, so a place may be missing of which
-/// all that is left unchanged stands in many other places. A place is one of the longest passage found there: where some documents have
-/// more of a text than others, it can be two passages, each with the documents of its own places. A passage across 131,072 words of one document may be reported in parts.
+/// Of these, the passages are reported that are in at least [`min_documents`](PassageOptions::min_documents) documents, over all of their
+/// places. [`Passages::below_min_documents`] counts the others, which [`Passages::left_out`] does not.
+///
+/// **With a [similarity](PassageOptions::similarity)**, a passage is a stretch of text, its first place, with the later places that are
+/// similar to it; the longer of two has at least the minimum length, where words without a match count twice. Their words are aligned from
+/// runs of the same words on, across edits: what matches is at least what the alignment keeps. What stands in passages of the same words is
+/// in these passages, too, but for those in too few documents. Each place is compared with few others, the first one and the last one
+/// before it that have the same run of words, so a place may be missing of which all that is left unchanged stands in many other places. A
+/// place is one of the longest passage found there: where some documents have more of a text than others, it can be two passages, each with
+/// the documents of its own places. A passage across 131,072 words of one document may be reported in parts.
 ///
 /// # Errors
 /// The tokenizer is refused, documents do not fit the memory, no record has a [field](PassageOptions::required_fields) that some must have, a

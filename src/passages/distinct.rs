@@ -23,7 +23,7 @@ const NONE: u32 = u32::MAX;
 impl Distinct {
     /// For sorted places of which each has so much in common with the next one, given the document of each. `is_parallel` uses several threads.
     ///
-    /// Cost: a sort of numbers. Memory: 8 bytes for each place meanwhile, and then 4 if some document has two of them.
+    /// Cost: a sort of numbers. Memory: 12 bytes for each place meanwhile, and then 4 if some document has two of them.
     pub fn new(common: &[u32], document: impl Fn(usize) -> u32, is_parallel: bool) -> Self {
         let places = common.len() + 1;
         let mut again = previous(places, document, is_parallel);

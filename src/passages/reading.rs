@@ -28,6 +28,9 @@ pub struct PassageCounts {
     pub references: u64,
     /// Records without an id of their own, identified by their position; those of references included.
     pub unnamed: u64,
+    /// Those of them that are of a reference.
+    #[cfg_attr(feature = "report", serde(skip))]
+    pub unnamed_references: u64,
     /// Tokens, those of references included.
     pub tokens: u64,
     /// Bytes of input as read; compressed input counts compressed.
@@ -87,7 +90,7 @@ impl Search {
         observer.stage(Stage::Reading);
         let Reading { documents, builder, mut counts, fields, seeds } = read(&mut sources, options, &pool, observer)?;
         fields.check(&options.required_fields, &mut |of_reference| field_names(&mut sources, of_reference))?;
-        counts.unnamed = fields.all_unnamed();
+        (counts.unnamed, counts.unnamed_references) = (fields.all_unnamed(), fields.unnamed[1]);
         observer.stage(Stage::Grouping);
         let text = pool.install(|| {
             let mut text = builder.finish(documents.bytes_beyond())?;

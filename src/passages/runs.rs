@@ -230,7 +230,7 @@ impl Compared {
         let Reading { documents, rejections, tokens, runs, rows, mut counts, fields, short, exceeds_filter, .. } =
             reading;
         fields.check(&options.required_fields, &mut |of_reference| field_names(&mut sides, of_reference))?;
-        counts.unnamed = fields.all_unnamed();
+        (counts.unnamed, counts.unnamed_references) = (fields.all_unnamed(), fields.unnamed[1]);
         check_stopped(observer)?;
         observer.stage(Stage::Grouping);
         counts.spilled += rows.bytes_spilled();

@@ -100,7 +100,7 @@ impl<'w> Wanted<'w> {
         if texts.is_empty() {
             let names: Vec<_> = wanted.iter().map(|path| path.name()).collect();
             let expected = format!("a column of texts (columns here: {here})");
-            return Err(Error::parameter(options.field_parameters().text, names.join(","), expected));
+            return Err(Error::parameter(options.text_parameter(), names.join(","), expected));
         }
         let null = null_column(texts.iter().copied()).into();
         Ok(Wanted { options, texts, missing, here, null })
@@ -115,7 +115,7 @@ impl<'w> Wanted<'w> {
         let texts = self.texts.iter().map(|path| {
             Texts::new(batch, path).map_err(|found| {
                 let expected = format!("a column of strings, and it is of type {found} (columns here: {here})");
-                Error::parameter(options.field_parameters().text, path.name(), expected)
+                Error::parameter(options.text_parameter(), path.name(), expected)
             })
         });
         let texts = texts.collect::<Result<_, _>>()?;
@@ -127,7 +127,7 @@ impl<'w> Wanted<'w> {
             },
         };
         const IDS: &str = "strings or integers";
-        let parameter = options.field_parameters().id;
+        let parameter = options.id_parameter();
         let id = match values(parameter, &options.id_field, IDS)? {
             Some((ids, array)) if !ids.are_ids() => {
                 return Err(other_type(parameter, &options.id_field, IDS, &array, here));

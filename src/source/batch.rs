@@ -158,7 +158,7 @@ impl JsonFields {
         let rank_by = options.ranking.by.clone();
         let fields =
             jsonl::Fields::new(&options.text_fields, &options.id_field, rank_by.field(), options.field_pages())
-                .chosen_with(options.field_parameters().text);
+                .advising(options.text_advice());
         JsonFields { fields, rank_by, may_be_text: false }
     }
 

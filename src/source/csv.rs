@@ -273,10 +273,7 @@ impl Columns {
                 Some((_, other)) => {
                     format!("no text column {wanted} (one column here: {here}; split it with `delimiter {other}`)")
                 }
-                None => {
-                    let parameter = options.field_parameters().text;
-                    format!("no text column {wanted} (columns here: {here}; choose with `{parameter}`)")
-                }
+                None => format!("no text column {wanted} (columns here: {here}; {})", options.text_advice()),
             });
         }
         let missing = wanted.iter().filter(|field| position(field).is_none()).map(ToString::to_string).collect();

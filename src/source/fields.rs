@@ -219,8 +219,8 @@ pub(super) fn null_column<'p>(texts: impl Iterator<Item = &'p FieldPath>) -> Str
 
 /// What to do where a column of texts is missing, or another one is meant.
 #[cfg(feature = "parquet")]
-pub(super) fn choose_column(columns: &str, parameter: &str) -> String {
-    format!("(columns here: {columns}; choose with `{parameter}`)")
+pub(super) fn choose_column(columns: &str, advice: &str) -> String {
+    format!("(columns here: {columns}; {advice})")
 }
 
 /// Splits a list at its commas, except those after a backslash, which are part of a name.

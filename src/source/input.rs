@@ -441,9 +441,14 @@ impl Input {
         let names: Vec<String> = never.iter().map(|name| format!("'{name}'")).collect();
         (!names.is_empty()).then(|| {
             let field = if names.len() == 1 { "field" } else { "fields" };
-            let parameter = self.options.field_parameters().text;
+            let parameter = self.options.text_parameter();
             format!("`{parameter}`: no record has the {field} {}: only the others were compared", names.join(", "))
         })
+    }
+
+    /// Those of both sides of a comparison.
+    pub fn all_fields_never_found(&self, reference: Option<&Self>) -> impl Iterator<Item = String> {
+        self.fields_never_found().into_iter().chain(reference.and_then(Self::fields_never_found))
     }
 
     /// The error about the first path that should have yielded a document and did not.

@@ -57,8 +57,8 @@ pub(super) struct Fields {
     pages: Option<PageText>,
     /// Of several texts, which were found in some line or table.
     found: Arc<[AtomicBool]>,
-    /// The parameter that chooses the fields of the text, for messages.
-    parameter: &'static str,
+    /// What to choose where these fields are missing, as the end of a message.
+    advice: &'static str,
     /// The field that ranks records, as if it were an id.
     #[cfg_attr(not(feature = "files"), allow(dead_code, reason = "only records of files are ranked"))]
     number: Option<Wanted>,
@@ -79,12 +79,12 @@ impl Fields {
             wanted
         });
         let found = texts.iter().map(|_| AtomicBool::new(false)).collect();
-        Fields { texts, id: id.clone(), wanted, pages, found, parameter: "text-field", number }
+        Fields { texts, id: id.clone(), wanted, pages, found, advice: "choose with `text-field`", number }
     }
 
-    /// With another name of the parameter that chooses the fields of the text.
-    pub fn chosen_with(self, parameter: &'static str) -> Self {
-        Fields { parameter, ..self }
+    /// With another advice where the fields of the text are missing.
+    pub fn advising(self, advice: &'static str) -> Self {
+        Fields { advice, ..self }
     }
 
     /// A text field that one of two sides of a comparison has is found, if both have the same text fields.
@@ -167,7 +167,7 @@ impl Fields {
             true => wrong,
             false => {
                 let here = field_names(line).unwrap_or_default();
-                format!("{wrong} (fields here: {here}; choose with `{}`)", self.parameter)
+                format!("{wrong} (fields here: {here}; {})", self.advice)
             }
         };
         Err(Rejected { kind: ProblemKind::Text, message, id: id.map(Cow::into_owned), lacks_field })

@@ -127,13 +127,6 @@ pub struct ReferenceFields {
     pub id: Option<FieldPath>,
 }
 
-/// The names of the parameters that choose the fields of texts and of ids.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FieldParameters {
-    pub text: &'static str,
-    pub id: &'static str,
-}
-
 /// Options of reading.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
@@ -238,12 +231,25 @@ impl ReadOptions {
         }
     }
 
-    /// The parameters that name the fields of texts and of ids, for messages.
-    pub(super) fn field_parameters(&self) -> FieldParameters {
-        match self.is_reference {
-            true => FieldParameters { text: "against-text-field", id: "against-id-field" },
-            false => FieldParameters { text: "text-field", id: "id-field" },
+    /// What to choose where a record lacks the fields of the text, as the end of a message.
+    pub(super) fn text_advice(&self) -> &'static str {
+        match (self.is_reference, &self.reference.text) {
+            (false, _) => "choose with `text-field`",
+            (true, Some(_)) => "choose with `against-text-field`",
+            (true, None) => "choose with `text-field`, or for the reference alone with `against-text-field`",
         }
+    }
+
+    /// The parameter that chooses the fields of the text, for messages.
+    #[cfg(any(feature = "files", feature = "arrow"))]
+    pub(super) fn text_parameter(&self) -> &'static str {
+        if self.is_reference { "against-text-field" } else { "text-field" }
+    }
+
+    /// The parameter that chooses the field of the id, for messages.
+    #[cfg(any(feature = "parquet", feature = "arrow"))]
+    pub(super) fn id_parameter(&self) -> &'static str {
+        if self.is_reference { "against-id-field" } else { "id-field" }
     }
 
     /// The text of pages that is read of fields, if they are pages.

@@ -419,8 +419,7 @@ impl<'a> Schema<'a> {
     fn columns(&self, options: &ReadOptions) -> Result<Columns, Fault> {
         let here = self.names(|_| true);
         let refused = |kind, message: String| Fault { kind, message };
-        let parameters = options.field_parameters();
-        let advice = choose_column(&here, parameters.text);
+        let advice = choose_column(&here, options.text_advice());
         let is_column = |name: &str| self.within(0).any(|(_, element)| element.name == name);
         let wanted: Vec<&FieldPath> = options.text_fields.in_columns(is_column).collect();
         let (texts, missing) = self.texts(&wanted).map_err(|(path, node)| {
@@ -438,7 +437,7 @@ impl<'a> Schema<'a> {
             Some((_, Ok(kind), Some(column))) => Some((column, kind)),
             Some((node, ..)) => {
                 let kind = node.kind().map_or_else(|kind| kind, |_| "of another type");
-                let advice = choose_column(&here, parameters.id);
+                let advice = choose_column(&here, &format!("choose with `{}`", options.id_parameter()));
                 let message = format!("id column '{path}' is {kind}, not a string or an integer {advice}");
                 return Err(refused(ProblemKind::Id, message));
             }
