@@ -62,7 +62,7 @@ impl Decider for ByPassages<'_> {
             ("algo", "passages".into()),
             ("tokenizer", tokenizer.name().into()),
             ("minimum of words", (*min_words).into()),
-            ("minimum of documents", (*min_documents).into()),
+            ("minimum of documents", (*min_documents > 1).then_some(*min_documents).into()),
             ("keep", keep.into()),
             ("unit", unit.into()),
             ("maximum cut", self.cut.max_cut.map(|max_cut| max_cut.to_string()).into()),
@@ -82,11 +82,7 @@ impl Decider for ByPassages<'_> {
         let (mut input, mut reference) = sides;
         let watch = Watch::new(observer).with_unread(self.passages.memory);
         let mut cuts = self.find(&mut input, &mut reference, &watch)?;
-        let warnings: Vec<String> = input
-            .fields_never_found()
-            .into_iter()
-            .chain(reference.as_ref().and_then(Input::fields_never_found))
-            .collect();
+        let warnings: Vec<String> = input.all_fields_never_found(reference.as_ref()).collect();
         let read = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
         let (conditions, names) = (watch.conditions(), inputs.names());
         let mut deciding = Deciding::new(&conditions, &names, self.options, false);

@@ -311,10 +311,11 @@ impl Folder {
                 }
             }))
         };
+        // What an earlier version did not know was not asked for.
+        let row = |request: &Request, name: &str| request.get(name).cloned().unwrap_or_default();
         let names = old.0.keys().chain(new.0.keys());
-        if let Some(name) = names.filter(|name| old.0.get(*name) != new.0.get(*name)).min() {
-            let of = |request: &Request| request.get(name).cloned().unwrap_or_default();
-            let (old, new) = (of(old.0), of(new.0));
+        if let Some(name) = names.filter(|name| row(old.0, name) != row(new.0, name)).min() {
+            let (old, new) = (row(old.0, name), row(new.0, name));
             let shown = |value: &Value| if value.is_null() { "nothing".to_string() } else { value.to_string() };
             let files = if name == "against" { other_reference(&old, &new) } else { None };
             let difference = files.unwrap_or_else(|| format!("{} there, {} now", shown(&old), shown(&new)));
@@ -468,7 +469,8 @@ impl Folder {
             let line = String::from_utf8(line).ok()?;
             let mut words = line.strip_suffix('.')?.split(' ');
             let (number, bytes) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-            Some((number, Stamp { bytes, modified: words.next().unwrap_or_default().into() }))
+            let modified = words.next().unwrap_or_default().into();
+            words.next().is_none().then_some((number, Stamp { bytes, modified }))
         };
         whole.filter_map(written).collect()
     }
@@ -572,8 +574,8 @@ pub(super) fn refuse_other_than_folders(root: &Path) -> Result<(), Error> {
         let what = match fs::metadata(path) {
             Ok(found) if found.is_dir() => return Ok(()),
             Ok(found) if found.is_file() => "a file",
-            Err(error) if error.kind() == io::ErrorKind::NotFound && found.is_symlink() => "a link that leads nowhere",
-            // Opening it says why.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && found.is_symlink() => "a dangling link",
+            // The error of opening it explains why.
             Err(_) => return Ok(()),
             Ok(_) => "not a folder",
         };
@@ -583,7 +585,7 @@ pub(super) fn refuse_other_than_folders(root: &Path) -> Result<(), Error> {
             )
         } else {
             format!(
-                "{} is {what}, in which no folder can be: choose another place for the output folder",
+                "{} is {what}, so no folder can be made in it: choose another place for the output folder",
                 path.display()
             )
         };

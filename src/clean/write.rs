@@ -32,7 +32,7 @@ type Copied = Result<Option<Stamp>, Error>;
 
 /// What has the name of an output before it is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum Existing {
     /// Nothing, or what an interrupted run has left.
     Replaceable,
     /// The output.
@@ -66,10 +66,10 @@ pub(super) fn write(
         let (file, of_file) = (&inputs.files[number], &decisions[number]);
         let found = found_at(&folder.output(&file.output), done.get(&number), file);
         let copied = match found {
-            Found::Output => Ok(done.get(&number).cloned()),
-            Found::Replaceable | Found::Other => write_file(file, of_file, folder, options, (found, is_durable)),
+            Existing::Output => Ok(done.get(&number).cloned()),
+            Existing::Replaceable | Existing::Other => write_file(file, of_file, folder, options, (found, is_durable)),
         };
-        (number, file, found == Found::Output, copied)
+        (number, file, found == Existing::Output, copied)
     };
     let take = |(number, file, before, copied): (usize, &File, bool, Copied)| {
         let copied = copied?;
@@ -95,19 +95,19 @@ pub(super) fn write(
 
 /// What is at the path of an output, of which an earlier run may have listed that it is done. An output has the time of its input as far
 /// as the system allows, and what has another time may have been edited.
-fn found_at(output: &Path, done: Option<&Stamp>, file: &File) -> Found {
-    let Ok(found) = fs::symlink_metadata(output) else { return Found::Replaceable };
+fn found_at(output: &Path, done: Option<&Stamp>, file: &File) -> Existing {
+    let Ok(found) = fs::symlink_metadata(output) else { return Existing::Replaceable };
     let found = Stamp::of(&found);
     let (bytes, modified) = done.map_or((None, ""), |done| (Some(done.bytes), &*done.modified));
     let is_long = bytes == Some(found.bytes);
     match modified {
         // Earlier versions list no times.
-        "" if is_long => Found::Output,
-        "" if bytes.is_some() || found.modified == file.stamp.modified => Found::Replaceable,
-        time if time == found.modified && is_long => Found::Output,
+        "" if is_long => Existing::Output,
+        "" if found.modified == file.stamp.modified => Existing::Replaceable,
+        time if time == found.modified && is_long => Existing::Output,
         // Nothing has written to it since, so the system did not keep it.
-        time if time == found.modified => Found::Replaceable,
-        _ => Found::Other,
+        time if time == found.modified => Existing::Replaceable,
+        _ => Existing::Other,
     }
 }
 
@@ -116,7 +116,7 @@ fn write_file(
     of_file: &OfFile,
     folder: &Folder,
     options: &CleanOptions,
-    (found, is_durable): (Found, bool),
+    (found, is_durable): (Existing, bool),
 ) -> Copied {
     // Its records are unknown, as in an encrypted file: its bytes are kept.
     let is_lost = of_file.counts.condition == Condition::Unreadable && !has_bytes(file);
@@ -130,10 +130,11 @@ fn write_file(
         fs::create_dir_all(folder).map_err(cannot)?;
     }
     let is_unchanged = of_file.left_out().is_nothing();
-    let refuse_edited = |content: &Path| match found == Found::Other && !is_equal(content, &output).map_err(cannot)? {
-        true => Err(edited(&output)),
-        false => Ok(()),
-    };
+    let refuse_edited =
+        |content: &Path| match found == Existing::Other && !is_equal(content, &output).map_err(cannot)? {
+            true => Err(edited(&output)),
+            false => Ok(()),
+        };
     if is_unchanged && options.link {
         refuse_edited(&file.path)?;
         if link(&file.path, &output).map_err(cannot)? {
@@ -183,7 +184,7 @@ fn is_equal(content: &Path, output: &Path) -> io::Result<bool> {
 /// The error that what has the name of an output is not replaced.
 fn edited(output: &Path) -> Error {
     Error::Usage(format!(
-        "{}: it is not as an earlier run wrote it, and is not overwritten: move it to another place, and the same command continues",
+        "{}: it was changed since an earlier run wrote it, and is not overwritten: move it to another place, and the same command continues",
         output.display()
     ))
 }
