@@ -13,7 +13,7 @@ use crate::source::rest::{Failure, Form, OnDisk, copy_without};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,8 +37,10 @@ enum Existing {
     Replaceable,
     /// The output.
     Output,
-    /// Something else, which is replaced only by the same content. It may have been edited.
+    /// Another file, which is replaced only by the same content. It may have been edited.
     Other,
+    /// A link, a folder, a pipe or the like, which is not replaced.
+    NoFile,
 }
 
 /// Writes the output of each file, several beside each other; if it `is_durable`, to the disk.
@@ -67,7 +69,9 @@ pub(super) fn write(
         let found = found_at(&folder.output(&file.output), done.get(&number), file);
         let copied = match found {
             Existing::Output => Ok(done.get(&number).cloned()),
-            Existing::Replaceable | Existing::Other => write_file(file, of_file, folder, options, (found, is_durable)),
+            Existing::Replaceable | Existing::Other | Existing::NoFile => {
+                write_file(file, of_file, folder, options, (found, is_durable))
+            }
         };
         (number, file, found == Existing::Output, copied)
     };
@@ -97,6 +101,9 @@ pub(super) fn write(
 /// as the system allows, and what has another time may have been edited.
 fn found_at(output: &Path, done: Option<&Stamp>, file: &File) -> Existing {
     let Ok(found) = fs::symlink_metadata(output) else { return Existing::Replaceable };
+    if !found.is_file() {
+        return Existing::NoFile;
+    }
     let found = Stamp::of(&found);
     let (bytes, modified) = done.map_or((None, ""), |done| (Some(done.bytes), &*done.modified));
     let is_long = bytes == Some(found.bytes);
@@ -126,6 +133,10 @@ fn write_file(
     check_unchanged(file)?;
     let output = folder.output(&file.output);
     let cannot = |error| cannot_write(&output, error);
+    if found == Existing::NoFile {
+        return Err(edited(&output));
+    }
+    refuse_links(folder, &file.output)?;
     if let Some(folder) = output.parent() {
         fs::create_dir_all(folder).map_err(cannot)?;
     }
@@ -169,6 +180,14 @@ fn write_file(
     refuse_edited(new.path())?;
     new.commit().map_err(cannot)?;
     Ok(Some(Stamp::of(&fs::symlink_metadata(&output).map_err(cannot)?)))
+}
+
+/// Refuses a link in the place of a folder for an output: what it leads to is not of this run.
+fn refuse_links(folder: &Folder, output: &Path) -> Result<(), Error> {
+    let above = output.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty());
+    let mut above = above.map(|path| folder.output(path));
+    let is_none = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|found| !found.is_dir());
+    above.find(is_none).map_or(Ok(()), |path| Err(edited(&path)))
 }
 
 /// Whether an output has this content, or is not there any more.

@@ -334,6 +334,25 @@ fn an_edited_output_stays() {
     make_earlier();
     shell.sh("perl -pi -e s/first// out/b.txt").done();
     refused("b");
+    // What is no file is neither followed nor opened.
+    for (change, changed) in [
+        ("rm out/a.txt; ln -s ../outside.txt out/a.txt", "out/a.txt"),
+        ("cp out/a.txt outside.txt; ln -sf ../outside.txt out/a.txt", "out/a.txt"),
+        ("rm out/a.txt; mkfifo out/a.txt", "out/a.txt"),
+        ("rm out/a.txt; ln -s /dev/zero out/a.txt", "out/a.txt"),
+        ("rm out/a.txt; mkdir out/a.txt", "out/a.txt"),
+        ("mkdir outside; rm -r out/s; ln -s ../outside out/s", "out/s"),
+    ] {
+        _ = fs::remove_dir_all(path("out"));
+        shell.sh("rm -rf outside outside.txt; mkdir -p in/s; echo some words > in/s/e.txt").done();
+        assert_eq!(shell.sh(&format!("trap '' XFSZ; ulimit -f 200; {clean}")).status, 2);
+        shell.sh(change).done();
+        let run = shell.sh(clean);
+        let refusal = format!("dedup: error: usage: {changed}: it was changed since an earlier run wrote it, ");
+        assert!(run.status == 2 && run.stderr.starts_with(&refusal), "{change}: {}", run.stderr);
+        assert!(!path("outside/e.txt").exists(), "{change}");
+    }
+    shell.sh("rm -r in/s").done();
     // The same content with another time, nothing, and the folder of an earlier version are continued.
     for change in ["touch out/a.txt", "cp out/a.txt x; mv x out/a.txt", "rm out/b.txt", ""] {
         interrupt();
