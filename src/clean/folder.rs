@@ -613,10 +613,11 @@ fn other_reference(old: &Value, new: &Value) -> Option<String> {
     let (old, new) = (referenced(old)?, referenced(new)?);
     let (names, now): (Vec<&str>, Vec<&str>) =
         (old.iter().map(|file| file.0).collect(), new.iter().map(|file| file.0).collect());
-    if let Some(gone) = names.iter().find(|name| !now.contains(name)) {
+    let [before, after] = [&names, &now].map(|names| names.iter().copied().collect::<BTreeSet<&str>>());
+    if let Some(gone) = names.iter().find(|name| !after.contains(*name)) {
         return Some(format!("{gone} is not in it now"));
     }
-    if let Some(added) = now.iter().find(|name| !names.contains(name)) {
+    if let Some(added) = now.iter().find(|name| !before.contains(*name)) {
         return Some(format!("{added} is new in it"));
     }
     if names != now {

@@ -124,7 +124,6 @@ impl Manifest {
             has_names: value.get("has_names").is_some_and(|has_names| has_names == true),
             has_marks: value.get("has_marks")?.as_bool()?,
             notes: number("notes").map(|place| Notes { place, follow: number("notes_follow") }),
-            // Earlier versions noted none.
             forgetting: Forgetting { window: number("last_window"), expire: number("last_expire") },
             limits: Limits { window: number("window"), expire: number("expire"), ..Limits::default() },
             segments: value.get("segments")?.as_array()?.iter().map(segment).collect::<Option<_>>()?,
