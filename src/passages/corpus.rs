@@ -98,7 +98,7 @@ pub struct DocumentSpans<'a> {
 /// similar to it; the longer of two has at least the minimum length, where words without a match count twice. Their words are aligned from
 /// runs of the same words on, across edits: what matches is at least what the alignment keeps. What stands in passages of the same words is
 /// in these passages, too, but for those in too few documents. Each place is compared with few others, the first one and the last one
-/// before it that have the same run of words, so a place may be missing of which all that is left unchanged stands in many other places. A
+/// before it that have the same run of words, and of a reference up to eight that do, so a place may be missing of which all that is left unchanged stands in many other places. A
 /// place is one of the longest passage found there: where some documents have more of a text than others, it can be two passages, each with
 /// the documents of its own places. A passage across 131,072 words of one document may be reported in parts.
 ///

@@ -10,11 +10,12 @@
 //!
 //! **What is covered.** All that [exact passages](super::find_passages) cover: a range that stands earlier, and its first place, are a pair of
 //! their own unless other pairs cover both. And a place that is similar to an earlier one, if a k-gram that is selected in both is at no place
-//! between them, or if the earlier one is the first place of this k-gram.
+//! between them, or if the earlier one is the first place of this k-gram. Against a reference, it suffices that the k-gram is at no more than
+//! eight places of it.
 //!
-//! **Cost.** Linear: a place is compared with two others, and in each window at most 64 times its tokens are aligned. Memory:
-//! two bits for each token, 24 bytes for each exact range, and what is similar in the windows that are looked at at once; the rest goes to
-//! temporary files if it does not fit.
+//! **Cost.** Linear: a place is compared with two others, with eight of a reference at most, and in each window at most 64 times its tokens are
+//! aligned. Memory: two bits for each token, 24 bytes for each exact range, and what is similar in the windows that are looked at at once; the
+//! rest goes to temporary files if it does not fit.
 
 use super::classes::{Classes, Closed, Similar};
 use super::covered::Covered;

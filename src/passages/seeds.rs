@@ -5,13 +5,17 @@
 //! ```
 //!
 //! A place is paired with the first one that has its k-gram, and with the one before it: so a paragraph that a hundred thousand documents
-//! have is found in all of them by two comparisons for each of its k-grams.
+//! have is found in all of them by two comparisons for each of its k-grams. With a reference, it is paired with the places there: with all of
+//! them if they are few, so that a question is found whose every part stands in others, too; otherwise with the first and the last one.
 
 use super::covered::Covered;
 use super::selected_by_windows;
 use crate::error::Error;
 use crate::hash::shingle_hashes;
 use crate::postings::Sorter;
+
+/// The maximum number of places of a k-gram in a reference that are all compared.
+const MOST_OF_REFERENCE: usize = 8;
 
 /// Selects the k-grams of a document: the least one of each window, by its hash.
 #[derive(Clone, Copy)]
@@ -53,7 +57,8 @@ impl Seeding {
 pub(super) type Seeds = Sorter<2>;
 
 /// The places of equal k-grams, each with an earlier one: the first one and the last one before it. With a reference, of so many tokens, only
-/// places after it, with places in it. A place in a passage that is `known` is paired with the first one only.
+/// places after it, with places in it: all of them up to [`MOST_OF_REFERENCE`], and otherwise the first one and the last one. A place in a
+/// passage that is `known` is paired with the first one only.
 ///
 /// # Errors
 /// A temporary file cannot be read, or that of the pairs cannot be written.
@@ -63,18 +68,28 @@ pub(super) fn pairs(
     reference: Option<u64>,
     mut pairs: Sorter<2>,
 ) -> Result<Sorter<2>, Error> {
+    // Of the places in the reference between the first and the last one, the first few, and their number.
+    let (mut between, mut count) = ([0; MOST_OF_REFERENCE - 2], 0);
     let (mut gram, mut first, mut last) = (None, 0, 0);
     seeds.for_each(|&[own, place]| {
         if gram != Some(own) {
-            (gram, first, last) = (Some(own), place, place);
+            (gram, first, last, count) = (Some(own), place, place, 0);
             return Ok(());
         }
         let is_paired = reference.is_none_or(|end| first < end && end <= place);
         if is_paired {
             pairs.push([place, first])?;
             if last != first && !known.has(place) {
+                let all = between.get(..count).unwrap_or_default();
+                all.iter().try_for_each(|&other| pairs.push([place, other]))?;
                 pairs.push([place, last])?;
             }
+        }
+        if reference.is_some_and(|end| place < end) && last != first {
+            if let Some(other) = between.get_mut(count) {
+                *other = last;
+            }
+            count += 1;
         }
         if reference.is_none_or(|end| place < end) {
             last = place;
