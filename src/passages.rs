@@ -10,7 +10,7 @@
 //! those that are worth showing. [`Overlap`] counts the shingles that the documents share.
 //!
 //! **A whole corpus.** [`repeats`] finds what repeats in many documents, and [`find_passages`] and [`find_spans`] in those of a
-//! source. [`find_contained`] states how much of each document stands in others, [`find_coverages`] lists every pair, and
+//! source. [`find_unshared`] chooses the documents that have none of a reference. [`find_contained`] states how much of each document stands in others, [`find_coverages`] lists every pair, and
 //! [`find_uncontained`] chooses the documents that are kept.
 //!
 //! **Cost.** Linear in the tokens, times 2·[`FREQUENT`] at worst. In a text that repeats itself, the number of maximal
@@ -51,6 +51,7 @@ mod stretches;
 mod text;
 mod uncontained;
 mod units;
+mod unshared;
 
 pub use crate::run::fields::RequiredFields;
 pub use crate::run::places::At;
@@ -66,6 +67,7 @@ pub use repeats::{Place, Repeat, repeats};
 pub use runs::{ContainOptions, ShareOf, ShortDocuments};
 pub use uncontained::{Container, ContainmentVerdict, Uncontained, find_uncontained};
 pub use units::CutUnit;
+pub use unshared::{PassageVerdict, ReferencePassage, Unshared, find_unshared};
 
 use crate::hash::shingle_hashes;
 use crate::similarity::{Similarity, overlap_at_least};

@@ -24,6 +24,7 @@ use super::later::{Later, Which, later};
 use super::locate::Documents;
 use super::pieces::fewest;
 use super::reading::{PassageCounts, Search, check_stopped};
+use super::reduced::most_in;
 use super::repeats::{FindOptions, Found, FoundPlace};
 use super::seeds::pairs;
 use super::stretches::{Pairs, StoredWords, Stretches, WINDOW, Window, distinct};
@@ -69,7 +70,7 @@ impl Near {
         similarity: Threshold,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        let Search { mut documents, text, options: find, seeds, mut counts, pool } = search;
+        let Search { mut documents, text, options: find, seeds, mut counts, pool, .. } = search;
         // What is in few documents exactly can be in more of them with edits.
         let find = FindOptions { min_documents: 1, ..find };
         let (exact, _) = pool.install(|| later(&text, &find, Which::NotFirst, options.memory))?;
@@ -237,6 +238,65 @@ impl Near {
         Ok((found, documents, counts))
     }
 
+    /// The words of all documents, and whether some count half.
+    pub fn words(&self) -> (StoredWords<'_>, bool) {
+        (StoredWords::new(&self.tokens), self.has_halves)
+    }
+
+    /// Calls `each` with every later place of the passages that the pairs form, and its document, in no order; places within others too. Returns
+    /// the number of passages that are in too few documents.
+    ///
+    /// # Errors
+    /// Those of `each`; a temporary file cannot be written or read, or there are too many passages for the memory.
+    pub fn later_places(
+        self,
+        options: &PassageOptions,
+        mut each: impl FnMut(u32, LaterPlace) -> Result<(), Error>,
+    ) -> Result<(Documents, PassageCounts, u64), Error> {
+        let Near { documents, mut counts, covered, pairs, tokens, has_halves, similarity, pool } = self;
+        drop(covered);
+        let starts = &documents.starts[..];
+        let pairs = pool.install(|| pairs.stored(|_| ()))?;
+        counts.spilled += pairs.bytes_spilled();
+        // The first place of a passage, and whether it is in enough documents, are known when it is closed: then the same passages are made
+        // again. Of those in too few documents, the words stay 0.
+        let (mut passages, mut below_min_documents) = (Vec::<(u64, [u32; 2])>::new(), 0);
+        let (mut words, most) = (StoredWords::new(&tokens), most_in::<(u64, [u32; 2])>(options.memory));
+        let mut classes = Classes::new(similarity, 1, starts);
+        let mut close = |Closed { number, documents, places, .. }: Closed| {
+            if documents < options.min_documents as u64 {
+                below_min_documents += 1;
+                return Ok(());
+            }
+            let FoundPlace { at, tokens, .. } = places[0];
+            let end = at + u64::from(tokens);
+            let size = if has_halves { words.size(at..end)? as u32 } else { tokens };
+            let number = number as usize;
+            if number >= most {
+                let message = "the passages do not fit `memory`: allow more, or ask for more words";
+                return Err(Error::Full(format!("{message} ({} found)", number + 1)));
+            }
+            passages.resize(passages.len().max(number + 1), Default::default());
+            passages[number] = (at, [tokens, size]);
+            Ok(())
+        };
+        pairs.for_each_row(|row| classes.add(Similar::of_row(row), &mut close).map(drop))?;
+        classes.finish(&mut close)?;
+        let mut classes = Classes::new(similarity, 1, starts);
+        pairs.for_each_row(|row| {
+            let Similar { first, later, matched } = Similar::of_row(row);
+            let number = classes.add(Similar { first, later: later.clone(), matched }, |_| Ok(()))?;
+            match passages.get(number as usize) {
+                Some(&(first, [first_tokens, words])) if words > 0 => {
+                    let (at, tokens) = (later.start, (later.end - later.start) as u32);
+                    each(documents.number_at(at), LaterPlace { at, tokens, matched, first, first_tokens, words })
+                }
+                _ => Ok(()),
+            }
+        })?;
+        Ok((documents, counts, below_min_documents))
+    }
+
     /// The tokens in the passages that the pairs form, and the number of passages that are in too few documents.
     ///
     /// # Errors
@@ -275,6 +335,19 @@ impl Near {
         })?;
         Ok((covered, documents, counts, below_min_documents))
     }
+}
+
+/// A place of a passage, and the first one.
+pub(super) struct LaterPlace {
+    /// Its first token, in all documents together, and its length.
+    pub at: u64,
+    pub tokens: u32,
+    /// The tokens that are those of the first place.
+    pub matched: u32,
+    pub first: u64,
+    pub first_tokens: u32,
+    /// The length of the first place in words.
+    pub words: u32,
 }
 
 /// Checks that the marks of so many tokens, two bits for each, fit half of the memory and 16 MiB.

@@ -13,6 +13,7 @@ use crate::run::fields::{FieldsFound, field_names};
 use crate::run::observer::{Observer, Stage};
 use crate::run::ordered::{Load, thread_pool};
 use crate::run::places::Places;
+use crate::run::rejections::Rejections;
 use crate::source::{Problem, Severity, Source};
 use crate::tokenizer::TokenDetail;
 use rayon::ThreadPool;
@@ -65,6 +66,8 @@ pub(super) const MOST_OVERLAPPING: usize = 10;
 /// Documents that were read, and whose groups are sorted.
 pub(super) struct Search {
     pub documents: Documents,
+    /// The records of the source that are not documents, if they are [kept](Search::read_for_verdicts).
+    pub rejections: Rejections,
     pub text: Text,
     pub options: FindOptions,
     /// With a similarity, the k-grams by which places are compared.
@@ -81,6 +84,26 @@ impl Search {
         options: &PassageOptions,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
+        Search::read_all(source, reference, options, false, observer)
+    }
+
+    /// Reads everything, and keeps which records of the source are not documents.
+    pub fn read_for_verdicts(
+        source: &mut dyn Source,
+        reference: &mut dyn Source,
+        options: &PassageOptions,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
+        Search::read_all(source, Some(reference), options, true, observer)
+    }
+
+    fn read_all(
+        source: &mut dyn Source,
+        reference: Option<&mut dyn Source>,
+        options: &PassageOptions,
+        keeps_rejections: bool,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
         options.words().check("passages")?;
         options.check()?;
         let pool = thread_pool(options.words().workers())?;
@@ -88,7 +111,8 @@ impl Search {
         let mut sources = Side::both(source, reference);
         sources.iter_mut().for_each(|side| side.source.keep_for_second_read());
         observer.stage(Stage::Reading);
-        let Reading { documents, builder, mut counts, fields, seeds } = read(&mut sources, options, &pool, observer)?;
+        let Reading { documents, rejections, builder, mut counts, fields, seeds } =
+            read(&mut sources, options, keeps_rejections, &pool, observer)?;
         fields.check(&options.required_fields, &mut |of_reference| field_names(&mut sources, of_reference))?;
         (counts.unnamed, counts.unnamed_references) = (fields.all_unnamed(), fields.unnamed[1]);
         observer.stage(Stage::Grouping);
@@ -109,7 +133,7 @@ impl Search {
             min_documents: options.min_documents as u64,
             most_overlapping: MOST_OVERLAPPING,
         };
-        Ok(Search { documents, text, options: find, seeds, counts, pool })
+        Ok(Search { documents, rejections, text, options: find, seeds, counts, pool })
     }
 }
 
@@ -136,6 +160,8 @@ struct Part {
     halves: Vec<u32>,
     fields: FieldsFound,
     problems: Vec<Problem>,
+    /// The problems that rejected a record or a file, each with the number of documents before it.
+    rejected: Vec<(u32, usize)>,
     /// A document that is too large, which ends the run.
     refused: Option<Error>,
 }
@@ -150,6 +176,7 @@ impl Part {
 /// What was read.
 struct Reading {
     documents: Documents,
+    rejections: Rejections,
     builder: Builder,
     counts: PassageCounts,
     fields: FieldsFound,
@@ -168,6 +195,7 @@ struct Selecting {
 fn read(
     sources: &mut [Side<'_>],
     options: &PassageOptions,
+    keeps_rejections: bool,
     pool: &ThreadPool,
     observer: &dyn Observer,
 ) -> Result<Reading, Error> {
@@ -176,6 +204,7 @@ fn read(
     let seeding = options.similarity.map(|_| Seeding::new(options.min_words));
     let mut reading = Reading {
         documents: Documents::default(),
+        rejections: Rejections::default(),
         builder: Builder::new(anchors.clone(), memory, folder),
         counts: PassageCounts::default(),
         fields: FieldsFound::default(),
@@ -194,7 +223,7 @@ fn read(
             if let Some(refused) = part.refused {
                 return Err(refused);
             }
-            let Reading { documents, builder, counts, fields, seeds } = &mut reading;
+            let Reading { documents, rejections, builder, counts, fields, seeds } = &mut reading;
             for problem in &part.problems {
                 counts.problem(problem);
                 observer.problem(problem);
@@ -212,6 +241,11 @@ fn read(
             observer.unpacked(part.unpacked);
             observer.progress(part.bytes, read);
             check_stopped(observer)?;
+            if keeps_rejections && !part.reference {
+                let before = documents.len();
+                let rejected = part.rejected.iter();
+                rejected.for_each(|&(number, problem)| rejections.push(before + number, &part.problems[problem]));
+            }
             pool.install(|| builder.add(&part.lengths, &part.tokens, &mut part.selected, &part.halves))?;
             documents.add(part.reference, &part.sequences, (&part.ids, &part.id_ends), &part.places);
             documents.check(memory)
@@ -254,6 +288,9 @@ fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selecting: &Selecting, gr
             load.raise(part.bytes_held().saturating_sub(counted));
         }
         Err(problem) => {
+            if problem.kind.is_rejection() {
+                part.rejected.push((part.lengths.len() as u32, part.problems.len()));
+            }
             if !reference {
                 part.fields.problem(&problem);
             }

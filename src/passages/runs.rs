@@ -168,7 +168,7 @@ const NAMED: usize = 3;
 
 impl ShortDocuments {
     /// Counts one.
-    fn add(&mut self, is_reference: bool, id: &str, tokens: u32) {
+    pub(super) fn add(&mut self, is_reference: bool, id: &str, tokens: u32) {
         if !is_reference {
             self.documents += 1;
             return;
