@@ -3,10 +3,11 @@
 use super::by_passages::as_source;
 use super::decider::{Decider, Decisions, Sides};
 use super::decisions::{self, Conditions, Files, Found, Partner, Removed, Watch};
-use super::folder::{Folder, Request, cannot_write};
+use super::folder::{Folder, Request};
 use super::inputs::Inputs;
-use super::request::{CleanOptions, OnError};
+use super::request::CleanOptions;
 use super::scan::{check_read, with_options};
+use super::verdicts::{self, Decided};
 use crate::engine::Observer;
 use crate::error::Error;
 use crate::passages::{ContainOptions, ContainmentVerdict, PassageCounts, ShareOf, Uncontained, find_uncontained};
@@ -14,7 +15,7 @@ use crate::similarity::Threshold;
 use crate::source::{self, Input};
 use serde::Serialize;
 use serde_json::value::to_raw_value;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::time::Instant;
 
 /// Decides by containment.
@@ -65,34 +66,15 @@ impl Decider for ByContainment<'_> {
         let warnings: Vec<String> = never_found.map(worded).collect();
         let read = input.counts() + reference.map_or(source::Counts::default(), |reference| reference.counts());
         (self.review)(&found, &warnings);
-        let (names, on_error) = (inputs.names(), self.options.on_error);
-        let decide = |out: &mut dyn Write| {
-            let mut files = conditions.files(&names, on_error);
-            found.verdicts().try_for_each(|verdict| self.take(&verdict, &mut files, out))?;
-            decisions::list_further_names(inputs, &mut *out)?;
-            out.flush().map(|()| files)
+        let each = |files: &mut Files<'_>, out: &mut dyn Write| {
+            found.verdicts().try_for_each(|verdict| self.take(&verdict, files, out))
         };
-        let nothing = |error| Error::output("nothing", error);
-        if on_error == OnError::Fail {
-            // Before anything is written.
-            let Files { refused, .. } = decide(&mut io::sink()).map_err(nothing)?;
-            refused.iter().for_each(|problem| observer.problem(problem));
-            decisions::check_failed(on_error, refused.len() as u64)?;
-        }
-        let (Files { files, refused, .. }, removed_bytes) = match folder {
-            None => (decide(&mut io::sink()).map_err(nothing)?, 0),
-            Some(folder) => folder.replace_by("removed.jsonl", |file, path| {
-                let decided = decide(&mut BufWriter::with_capacity(1 << 16, &mut *file));
-                let length = file.metadata().map(|found| found.len());
-                decided.and_then(|files| Ok((files, length?))).map_err(|error| cannot_write(path, error))
-            })?,
-        };
-        refused.iter().for_each(|problem| observer.problem(problem));
-        decisions::check_failed(on_error, refused.len() as u64)?;
+        let Decided { files, removed_bytes, refused } =
+            verdicts::decide(&conditions, inputs, self.options, folder, observer, &each)?;
         let seconds = started.elapsed().as_secs_f64();
         let record = ContainmentRecord { algo: "containment", counts: found.counts(), warnings, seconds };
         let scan = to_raw_value(&record).expect("strings and numbers make JSON");
-        let failed = found.counts().failed + refused.len() as u64;
+        let failed = found.counts().failed + refused;
         Ok(Decisions { files, removed_bytes, scan, failed, read, report: None, cut: None, index: None, replaced: None })
     }
 }
@@ -128,6 +110,7 @@ impl ByContainment<'_> {
             file: Some(other.place.path),
             record: other.place.line,
             id: other.id,
+            ..Partner::default()
         });
         let (contained_in, contains) = match self.contain.of {
             ShareOf::Document => (partner, None),

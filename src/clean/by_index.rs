@@ -250,7 +250,7 @@ fn decide(
                     _ => None,
                 };
                 if let Some(number) = files.take(at, Found::Document { keep: partner.is_none() }) {
-                    let duplicate_of = partner.map(|(id, _)| Partner { file: None, record: None, id });
+                    let duplicate_of = partner.map(|(id, _)| Partner { id, ..Partner::default() });
                     let similarity = partner.map(|(_, similarity)| similarity);
                     list.add(number, &Removed { duplicate_of, similarity, ..Removed::at(at, id) })?;
                 }

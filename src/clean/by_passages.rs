@@ -170,14 +170,14 @@ pub(super) fn refuse_format(shown: &str, format: Format) -> Result<(), Error> {
 /// A line of `removed.jsonl`.
 pub(super) enum Line<'a> {
     Cut(CutLine<'a>),
-    Removed(Removed<'a>),
+    Removed(Box<Removed<'a>>),
 }
 
 impl Line<'_> {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Line::Cut(line) => decisions::line(out, line),
-            Line::Removed(line) => decisions::line(out, line),
+            Line::Removed(line) => decisions::line(out, &**line),
         }
     }
 }
@@ -198,7 +198,7 @@ fn list_dropped(
         // As a record without an id is identified.
         let by_place = line.map_or(path.to_string(), |line| format!("{path}:{line}"));
         let id = id.as_deref().unwrap_or(&by_place);
-        list(Line::Removed(Removed { error: Some(&worded(why)), ..Removed::at(at, id) }))?;
+        list(Line::Removed(Box::new(Removed { error: Some(&worded(why)), ..Removed::at(at, id) })))?;
     }
     Ok(())
 }
@@ -319,7 +319,7 @@ impl<'a> Deciding<'a> {
         }
         if document.is_left_out {
             let share = document.cut_tokens as f64 / document.tokens as f64;
-            list(Line::Removed(Removed { cut: Some(share), ..Removed::at(At { path, line }, document.id) }))?;
+            list(Line::Removed(Box::new(Removed { cut: Some(share), ..Removed::at(At { path, line }, document.id) })))?;
         }
         Ok(())
     }

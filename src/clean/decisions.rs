@@ -140,6 +140,13 @@ pub(super) struct Removed<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<u64>,
     pub id: &'a str,
+    /// Of a passage of the reference, its bytes in the text of the record, as it was read, and its length in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<Partner<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -156,7 +163,7 @@ pub(super) struct Removed<'a> {
     /// The document that contains it, the share of its runs that stand there, and with a reference that in all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contained_in: Option<Partner<'a>>,
-    /// The document of the reference that it contains, with the share of the runs of that one.
+    /// The document of the reference that it contains, with the share of the runs of that one; or of which it has a passage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contains: Option<Partner<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -193,14 +200,19 @@ pub(super) struct First<'a> {
     pub end: usize,
 }
 
-/// The kept document. What an index knows of one is its id.
-#[derive(Serialize)]
+/// The kept document, or that of a reference. What an index knows of one is its id.
+#[derive(Default, Serialize)]
 pub(super) struct Partner<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<u64>,
     pub id: &'a str,
+    /// Of a passage, its bytes in the text of that document, as it was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<usize>,
 }
 
 /// What is read back of a line.
@@ -375,7 +387,12 @@ pub(super) fn list_further_names(inputs: &Inputs, mut out: &mut (impl Write + ?S
 fn removed<'a>(verdict: &Verdict<'a>, at: At<'a>) -> Removed<'a> {
     let partner = verdict.duplicate_of.zip(verdict.duplicate_of_at);
     Removed {
-        duplicate_of: partner.map(|((id, _), at)| Partner { file: Some(at.path), record: at.line, id }),
+        duplicate_of: partner.map(|((id, _), at)| Partner {
+            file: Some(at.path),
+            record: at.line,
+            id,
+            ..Partner::default()
+        }),
         similarity: verdict.duplicate_of.map(|(_, similarity)| similarity.value()),
         ..Removed::at(at, verdict.id)
     }
@@ -388,6 +405,9 @@ impl<'a> Removed<'a> {
             file: at.path,
             record: at.line,
             id,
+            start: None,
+            end: None,
+            words: None,
             duplicate_of: None,
             similarity: None,
             error: None,
@@ -447,7 +467,7 @@ pub(super) fn read(lines: impl BufRead, inputs: &Inputs, counts: &[Counts]) -> i
             let number = *numbers.get(place.file.as_str()).ok_or_else(damaged)?;
             match (place.r#type.as_str(), place.start.zip(place.end)) {
                 ("cut", Some((start, end))) => files[number].snip(place.record, start..end),
-                ("removed", None) => files[number].leave_out(place.record),
+                ("removed", _) => files[number].leave_out(place.record),
                 _ => return Err(damaged()),
             }
         }

@@ -4,8 +4,9 @@
 //! inputs     paths → files, each with the path of its output                              (inputs.rs)
 //! decider    what decides which records are left out: a scan, or an index                 (decider.rs, by_scan.rs, by_index.rs)
 //! contain    or containment: documents that others contain                                (by_containment.rs)
+//! reference  or a reference: documents that have a passage of it                          (by_reference.rs)
 //! passages   or which parts of their texts: passages that stand elsewhere                 (by_passages.rs)
-//! decide     decisions → the records of each file that are left out; removed.jsonl        (decisions.rs)
+//! decide     decisions → the records of each file that are left out; removed.jsonl        (decisions.rs, verdicts.rs)
 //! write      each file without them, several beside each other                            (write.rs)
 //! failures   what could not be read, for each further run                                 (failures.rs)
 //! folder     what the output is the output of, and what is done of it                     (folder.rs)
@@ -30,6 +31,7 @@
 mod by_containment;
 mod by_index;
 mod by_passages;
+mod by_reference;
 mod by_scan;
 mod decider;
 mod decisions;
@@ -44,20 +46,22 @@ mod request;
 mod scan;
 mod stream;
 mod summary;
+mod verdicts;
 mod write;
 
 pub use duplicates::{Undone, duplicate_files, move_duplicates, undo};
 pub use request::{ByIndex, CleanOptions, Cleaned, CutReport, DecidedByIndex, OnError, Remembered};
-pub use stream::{write_cut, write_kept, write_uncontained};
+pub use stream::{write_cut, write_kept, write_uncontained, write_unshared};
 
 use crate::algorithm::AlgorithmFactory;
 use crate::engine::{KeptOutcome, Observer, Report};
 use crate::error::Error;
-use crate::passages::{ContainOptions, CutOptions, PassageOptions, Uncontained};
+use crate::passages::{ContainOptions, CutOptions, PassageOptions, Uncontained, Unshared};
 use crate::source::{self, Input, ReadOptions};
 use by_containment::ByContainment;
 use by_index::Stream;
 use by_passages::ByPassages;
+use by_reference::ByReference;
 use by_scan::Scanning;
 use decider::{Decider, Decisions, Sides};
 use decisions::OfFile;
@@ -190,6 +194,33 @@ pub fn clean_uncontained(
     review: &mut dyn FnMut(&Uncontained, &[String]),
 ) -> Result<Cleaned, Error> {
     write_clean(paths, output, &mut ByContainment { contain, options, review }, options, observer)
+}
+
+/// Writes the files of these paths into the folder `output`, without the documents that have a passage of the reference
+/// [`against`](CleanOptions::against), as [`find_unshared`](crate::passages::find_unshared) decides. Without a folder, only decides. See the
+/// [module](self) for the folder. `review` gets the decisions, and warnings about the input, before anything is written, unless an earlier
+/// run has decided.
+///
+/// Files may be of any format. Of the options, the same have an effect as for [`cut_passages`].
+///
+/// # Errors
+/// As for [`clean`](clean()), and [`find_unshared`](crate::passages::find_unshared); [`Error::Usage`] if there is no reference.
+///
+/// # Cost
+/// Those of [`find_unshared`](crate::passages::find_unshared), and one more reading of the files of which records are left out. Memory: 8
+/// bytes more for each record that is left out, and some 200 bytes for each file.
+pub fn clean_unshared(
+    paths: &[PathBuf],
+    output: Option<&Path>,
+    passages: &PassageOptions,
+    options: &CleanOptions,
+    observer: &dyn Observer,
+    review: &mut dyn FnMut(&Unshared, &[String]),
+) -> Result<Cleaned, Error> {
+    if options.against.is_empty() {
+        return Err(by_reference::without_reference());
+    }
+    write_clean(paths, output, &mut ByReference { passages, options, review }, options, observer)
 }
 
 /// Writes the files of these paths without what is left out.

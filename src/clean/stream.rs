@@ -1,12 +1,16 @@
 //! The kept records as one stream.
 
 use super::by_passages::{ByPassages, Deciding, as_source, refuse_format, refuse_options};
-use super::decisions::{self, Condition, Conditions, OfFile, Watch};
+use super::by_reference;
+use super::decisions::{self, Condition, Conditions, Found, OfFile, Watch};
 use super::request::{CleanOptions, CutReport};
 use crate::algorithm::AlgorithmFactory;
-use crate::engine::{self, KeptOutcome, Observer, Report};
+use crate::engine::{self, At, KeptOutcome, Observer, Report};
 use crate::error::Error;
-use crate::passages::{ContainOptions, CutCounts, CutOptions, PassageOptions, Uncontained, find_uncontained};
+use crate::passages::{
+    ContainOptions, ContainmentVerdict, CutCounts, CutOptions, PassageOptions, Uncontained, Unshared,
+};
+use crate::passages::{find_uncontained, find_unshared};
 use crate::source::rest::{Failure, Form, Heading, LeftOut, Original, copy_without, format, heading};
 use crate::source::{Format, Input, ReadOptions, Source};
 use std::collections::HashMap;
@@ -100,24 +104,57 @@ pub fn write_uncontained(
     let watch = Watch::new(observer);
     input.keep_for_second_read();
     let found = find_uncontained(input, reference, contain, &watch)?;
-    let conditions = watch.conditions();
-    let mut written = || {
-        decisions::check_failed(options.on_error, found.counts().failed)?;
-        let headings = headings(input, &options.source)?;
-        let names: Vec<&str> = headings.iter().map(|(name, _)| name.as_str()).collect();
-        let mut files = conditions.files(&names, options.on_error);
-        for verdict in found.verdicts() {
-            _ = files
-                .take(verdict.place, decisions::Found::of(verdict.error.is_some(), verdict.is_skipped, verdict.keep));
-        }
-        let mut files = files.files;
-        let left_out = found.verdicts().filter(|verdict| !verdict.keep || verdict.error.is_some());
-        decisions::without_damaged(left_out.map(|verdict| verdict.place), &names, &mut files);
-        refuse_mixed(&headings, &files, "take the verdicts on its records instead")?;
-        join(input, &headings, &files, options, out)
+    let verdicts = || {
+        let found_of =
+            |verdict: &ContainmentVerdict<'_>| Found::of(verdict.error.is_some(), verdict.is_skipped, verdict.keep);
+        found.verdicts().map(move |verdict| (verdict.place, found_of(&verdict)))
     };
-    let written = written();
+    let written = write_whole(input, verdicts, &watch.conditions(), found.counts().failed, options, out);
     Ok((found, written))
+}
+
+/// Chooses as [`find_unshared`] does, and writes the records that are kept to a stream; otherwise as [`write_kept`]. Returns the choice,
+/// and the number of kept records or why they were not all written.
+///
+/// # Errors
+/// Those of [`find_unshared`]. In the second result, those of [`write_kept`].
+///
+/// # Cost
+/// That of [`find_unshared`], and one more reading.
+pub fn write_unshared(
+    input: &mut Input,
+    reference: &mut dyn Source,
+    passages: &PassageOptions,
+    options: &CleanOptions,
+    observer: &dyn Observer,
+    out: &mut (dyn Write + Send),
+) -> Result<(Unshared, Result<u64, Error>), Error> {
+    let watch = Watch::new(observer);
+    let found = find_unshared(input, reference, passages, &watch)?;
+    let verdicts = || found.verdicts().map(|verdict| (verdict.place, by_reference::found(&verdict)));
+    let written = write_whole(input, verdicts, &watch.conditions(), found.counts().failed, options, out);
+    Ok((found, written))
+}
+
+/// Writes the records that these verdicts keep, in input order, where so many records failed. Returns their number.
+fn write_whole<'v, V: Iterator<Item = (At<'v>, Found)>>(
+    input: &mut Input,
+    verdicts: impl Fn() -> V,
+    conditions: &Conditions,
+    failed: u64,
+    options: &CleanOptions,
+    out: &mut (dyn Write + Send),
+) -> Result<u64, Error> {
+    decisions::check_failed(options.on_error, failed)?;
+    let headings = headings(input, &options.source)?;
+    let names: Vec<&str> = headings.iter().map(|(name, _)| name.as_str()).collect();
+    let mut files = conditions.files(&names, options.on_error);
+    verdicts().for_each(|(place, found)| _ = files.take(place, found));
+    let mut files = files.files;
+    let left_out = verdicts().filter(|(_, found)| !matches!(found, Found::Document { keep: true }));
+    decisions::without_damaged(left_out.map(|(place, _)| place), &names, &mut files);
+    refuse_mixed(&headings, &files, "take the verdicts on its records instead")?;
+    join(input, &headings, &files, options, out)
 }
 
 fn write(

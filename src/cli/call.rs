@@ -206,9 +206,10 @@ pub fn passages(
     let withheld = [&documents.withheld()[..], &["output", "unit", "keep", "max-cut", "on-error"]].concat();
     let matches = parse_with(passage_arguments::command(), withheld, given, reference(is_against))?;
     let mut arguments = passage_arguments::Arguments::new(&matches);
-    if arguments.emit == PassageEmit::Kept {
+    let written = [(PassageEmit::Verdicts, "verdicts"), (PassageEmit::Kept, "kept")];
+    if let Some((_, value)) = written.into_iter().find(|&(emit, _)| arguments.emit == emit) {
         let expected = "one of passages, pairs, spans".into();
-        return Err(Misuse::Value { name: "emit".into(), value: "kept".into(), expected }.into());
+        return Err(Misuse::Value { name: "emit".into(), value: value.into(), expected }.into());
     }
     arguments.paths = vec![DOCUMENTS.into()];
     let names_ids = arguments.input.id_field.is_typed;

@@ -565,7 +565,7 @@ fn bounds(request: &Request) -> String {
 }
 
 /// Runs of fewer words say little.
-const MIN_ADVISED: u32 = 5;
+pub const FEW_WORDS: u32 = 5;
 
 /// The remarks on documents without a run, and on those of the reference, of which there are `references`; each with whether nothing can
 /// be found because of it. `keeps`: whether the documents are kept.
@@ -587,7 +587,7 @@ pub fn remarks_on_short(short: &ShortDocuments, references: u64, shingle: usize,
         let named: Vec<_> = first_references.iter().map(|id| shortened_id(id)).collect();
         let advice = match shortest_reference {
             // Pages have nearly all runs of a few words.
-            ..MIN_ADVISED => String::new(),
+            ..FEW_WORDS => String::new(),
             least => format!(
                 "; the shortest has {}: `shingle {least}` compares all that have words",
                 counted(least.into(), "word")

@@ -1,13 +1,13 @@
 //! `dedup passages` that writes a corpus: without the passages that stand earlier.
 
-use super::arguments::passages::{Arguments, Emit};
+use super::arguments::passages::{Arguments, Emit, Unit};
 use super::input::{failed_in_copy, report_interrupted};
 use super::spelling::{of_rejection, spelled};
 use super::status::usage_error;
 use super::terminal::{Terminal, bytes, count, counted};
 use neardups::Error;
 use neardups::clean::{self, CleanOptions, Cleaned, CutReport, OnError, cut_passages};
-use neardups::passages::{CutCounts, CutOptions, PassageOptions};
+use neardups::passages::{CutCounts, CutOptions, CutUnit, PassageOptions};
 use neardups::source::{Input, ReadOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -48,27 +48,17 @@ impl CutRequest {
                 }
             };
         }
-        let is_standard = |path: &PathBuf| path.as_os_str() == "-";
-        let reads_standard =
-            arguments.paths.is_empty() || arguments.paths.iter().chain(&arguments.against).any(is_standard);
-        if output.is_some() && reads_standard {
-            let why = "standard input (-) cannot be written back to a folder: name files or folders (--emit kept writes to standard output)";
-            return Err(usage_error(why));
-        }
+        refuse_standard_input(arguments)?;
         if max_places.is_typed {
             return Err(usage_error("--max-places has no effect on what is cut: every place is"));
         }
-        let cut = CutOptions { keep: keep.unwrap_or_default(), unit: unit.unwrap_or_default(), max_cut: *max_cut };
-        let options = CleanOptions {
-            source: source.clone(),
-            against: arguments.against.clone(),
-            on_error: on_error.value.into(),
-            allow_empty: arguments.input.allow_empty,
-            worded: |warning| spelled(warning).into_owned(),
-            worded_problem: |message| of_rejection(message).into_owned(),
-            ..CleanOptions::default()
+        let unit = match unit {
+            Some(Unit::Part(unit)) => *unit,
+            // Whole documents are left out without a cut: `WholeRequest`.
+            None | Some(Unit::Document) => CutUnit::default(),
         };
-        Ok(Some(CutRequest { output: output.clone(), cut, options }))
+        let cut = CutOptions { keep: keep.unwrap_or_default(), unit, max_cut: *max_cut };
+        Ok(Some(CutRequest { output: output.clone(), cut, options: clean_options(arguments, source) }))
     }
 
     /// Writes records to standard output. The second result is their number, or why they were not all written.
@@ -107,6 +97,34 @@ impl CutRequest {
         terminal.done();
         report_interrupted(terminal, folder, &cleaned);
         cleaned
+    }
+}
+
+/// Refuses standard input where files are written.
+///
+/// # Errors
+/// It is read.
+pub fn refuse_standard_input(arguments: &Arguments) -> Result<(), Error> {
+    let is_standard = |path: &PathBuf| path.as_os_str() == "-";
+    let reads_standard =
+        arguments.paths.is_empty() || arguments.paths.iter().chain(&arguments.against).any(is_standard);
+    if arguments.output.is_some() && reads_standard {
+        let why = "standard input (-) cannot be written back to a folder: name files or folders (--emit kept writes to standard output)";
+        return Err(usage_error(why));
+    }
+    Ok(())
+}
+
+/// The options of what is written.
+pub fn clean_options(arguments: &Arguments, source: &ReadOptions) -> CleanOptions {
+    CleanOptions {
+        source: source.clone(),
+        against: arguments.against.clone(),
+        on_error: arguments.on_error.value.into(),
+        allow_empty: arguments.input.allow_empty,
+        worded: |warning| spelled(warning).into_owned(),
+        worded_problem: |message| of_rejection(message).into_owned(),
+        ..CleanOptions::default()
     }
 }
 

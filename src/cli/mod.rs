@@ -44,6 +44,7 @@ mod status;
 mod stream;
 mod terminal;
 mod verdict_file;
+mod whole;
 mod wrap;
 
 use crate::kernel::heap;

@@ -12,10 +12,11 @@ use super::standard_output::{WholeLines, refuse_closed_output};
 use super::stats::{Failure, INCOMPLETE, end_on_signals, end_on_signals_in, with_stats, write_stats};
 use super::status::{Status, usage_error};
 use super::terminal::{Terminal, bytes, count, counted};
+use super::whole::{Decided, WholeRequest, remark_on_short};
 use neardups::Error;
 use neardups::clean::{Cleaned, CutReport};
 use neardups::hash;
-use neardups::passages::{self, CutCounts, DocumentPairs, Passage, PassageCounts, PassageOptions};
+use neardups::passages::{self, CutCounts, DocumentPairs, Passage, PassageCounts, PassageOptions, ShortDocuments};
 use neardups::report::PassageLines;
 use neardups::similarity::Threshold;
 use neardups::source::{self, Input, ReadOptions, Source};
@@ -34,6 +35,7 @@ pub struct Request {
     pub options: PassageOptions,
     pub emit: Emit,
     cut: Option<CutRequest>,
+    whole: Option<WholeRequest>,
     rejects: Option<PathBuf>,
     pub allow_empty: bool,
     quiet: bool,
@@ -46,10 +48,13 @@ impl Request {
     /// Options contradict each other.
     pub fn resolve(arguments: &Arguments) -> Result<Self, Error> {
         let Arguments { input, run, .. } = arguments;
+        let source = input::source_options(input, run.temp_dir.as_deref())?;
+        let whole = WholeRequest::resolve(arguments, &source)?;
         let cuts = arguments.output.is_some() || arguments.emit == Emit::Kept;
-        if cuts && !arguments.exact {
+        if cuts && whole.is_none() && !arguments.exact {
             let why = "only runs of the same words can be cut, of which each word stays at another place: add --exact";
-            return Err(usage_error(why));
+            let or = ", or --unit document, which leaves out whole documents";
+            return Err(usage_error(format!("{why}{}", if arguments.against.is_empty() { "" } else { or })));
         }
         if arguments.exact && arguments.similarity.is_typed {
             return Err(usage_error("--similarity has no effect with --exact, which finds runs of the same words"));
@@ -69,11 +74,12 @@ impl Request {
             temp_dir: run.temp_dir.clone(),
             required_fields: input::required_fields(input),
         };
-        let source = input::source_options(input, run.temp_dir.as_deref())?;
+        let cut = if whole.is_some() { None } else { CutRequest::resolve(arguments, &source)? };
         Ok(Request {
             paths: input::paths(&arguments.paths, &arguments.against)?,
             against: arguments.against.clone(),
-            cut: CutRequest::resolve(arguments, &source)?,
+            cut,
+            whole,
             source,
             names_ids: input.id_field.is_typed,
             tokens,
@@ -115,7 +121,11 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         let terminal = Terminal::new(request.quiet, total.map(|(a, b)| a + b)).with_rejects(rejects);
         input::warn_of_globs(&terminal, &[&request.paths, &request.against], &request.source);
         markup::hint_of_pages(&terminal, &request.paths, &request.source);
-        let not_done = if request.cut.is_some() { "written" } else { "searched" };
+        let is_written = match &request.whole {
+            Some(whole) => !whole.writes_verdicts,
+            None => request.cut.is_some(),
+        };
+        let not_done = if is_written { "written" } else { "searched" };
         input::report_shared(&terminal, &input, reference.as_ref(), ["compared with", not_done]);
         let result = search(&mut input, &mut reference, &request, &terminal);
         terminal.done();
@@ -164,6 +174,9 @@ struct Written {
     covered: Option<u64>,
     /// What was cut.
     cuts: Option<CutCounts>,
+    /// Documents that are left out whole, and those of the reference that are too short.
+    dropped: Option<u64>,
+    short: ShortDocuments,
     /// What was written to a folder.
     cleaned: Option<Cleaned>,
 }
@@ -175,6 +188,10 @@ fn search(
     request: &Request,
     terminal: &Terminal,
 ) -> Result<(Written, bool), Error> {
+    if let (Some(whole), Some(reference)) = (&request.whole, reference.as_mut()) {
+        let (decided, result) = whole.write(&request.paths, (input, reference), &request.options, terminal)?;
+        return closed(decided.into(), result);
+    }
     let (written, result) = match (&request.cut, request.emit) {
         (Some(cut), _) if cut.output.is_some() => {
             let mut cleaned = cut.write_folder(&request.paths, &request.options, terminal)?;
@@ -198,9 +215,21 @@ fn search(
         (None, Emit::Spans) => find_spans(input, reference, request, terminal)?,
         (None, emit) => find_passages(input, reference, request, emit, terminal)?,
     };
+    closed(written, result)
+}
+
+/// Whether the reader of the output closed it early, which is no error.
+fn closed(written: Written, result: Result<(), Error>) -> Result<(Written, bool), Error> {
     match result {
         Err(error) if error.is_closed_pipe() => Ok((written, true)),
         result => result.map(|()| (written, false)),
+    }
+}
+
+impl From<Decided> for Written {
+    fn from(decided: Decided) -> Self {
+        let Decided { counts, records, dropped, below_min_documents, short, cleaned } = decided;
+        Written { records, dropped, below_min_documents, short, cleaned, ..Written::of(counts) }
     }
 }
 
@@ -215,6 +244,8 @@ impl Written {
             shortened: 0,
             covered: None,
             cuts: None,
+            dropped: None,
+            short: ShortDocuments::default(),
             cleaned: None,
         }
     }
@@ -293,12 +324,16 @@ fn find_spans(
 }
 
 fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: source::Counts, started: Instant) {
-    if written.cleaned.is_none() || written.cuts.is_some() {
+    if written.cleaned.is_none() || written.cuts.is_some() || written.dropped.is_some() {
         summarise_search(terminal, request, written, started);
     }
-    let copy = request.cut.as_ref().and_then(|cut| Some((cut.output.as_deref()?, cut.options.on_error)));
+    let (output, listed) = match &request.whole {
+        Some(whole) => (Some((&whole.output, whole.options.on_error)), "what was left out"),
+        None => (request.cut.as_ref().map(|cut| (&cut.output, cut.options.on_error)), "what was cut"),
+    };
+    let copy = output.and_then(|(output, on_error)| Some((output.as_deref()?, on_error)));
     if let (Some(copy), Some(cleaned)) = (copy, &written.cleaned) {
-        summarise_folder(terminal, copy, cleaned, "what was cut", started);
+        summarise_folder(terminal, copy, cleaned, listed, started);
     }
     let PassageCounts { repaired, skipped, failed, fell_back, .. } = written.counts;
     // Of what is written to a folder, the summary has a line about failures.
@@ -314,12 +349,17 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
         found += &format!(" against {}", count(references));
     }
     let least = request.options.min_words as u64;
-    match (written.passages, written.covered) {
-        (Some(passages), _) => {
+    match (written.dropped, written.passages, written.covered) {
+        (Some(dropped), ..) => {
+            let dropped = counted(dropped, "document");
+            found +=
+                &format!(": {dropped} not kept, with a passage of {} or more of the reference", counted(least, "word"));
+        }
+        (_, Some(passages), _) => {
             found += &format!(": {} of {} or more", counted(passages, "passage"), counted(least, "word"))
         }
-        (None, None) => found += &format!(": {}", written.cuts.as_ref().map(cut_in_words).unwrap_or_default()),
-        (None, Some(covered)) => {
+        (_, None, None) => found += &format!(": {}", written.cuts.as_ref().map(cut_in_words).unwrap_or_default()),
+        (_, None, Some(covered)) => {
             let share = 100.0 * covered as f64 / tokens.max(1) as f64;
             found += &format!(
                 ": {} in passages of {} or more ({share:.1} % of {}), in {}",
@@ -331,6 +371,9 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
         }
     }
     terminal.line(&found);
+    if let Some((remark, is_warning)) = remark_on_short(&written.short, references, request.options.min_words) {
+        if is_warning { terminal.warning(&remark) } else { terminal.line(&remark) }
+    }
     if documents > 0 {
         let seconds = started.elapsed().as_secs_f64();
         let prepared = request.tokens.prepared.as_ref().map(|prepared| format!("; {prepared}")).unwrap_or_default();
@@ -397,6 +440,10 @@ struct Stats<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cuts: Option<&'a CutCounts>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    dropped: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    short_references: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     files_written: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes_written: Option<u64>,
@@ -424,6 +471,8 @@ fn stats_of<'a>(request: &'a Request, written: &'a Written, error: Option<&Error
         left_out: written.left_out,
         below_min_documents: written.below_min_documents,
         cuts: written.cuts.as_ref(),
+        dropped: written.dropped,
+        short_references: written.dropped.map(|_| written.short.references),
         files_written: written.cleaned.as_ref().map(|cleaned| cleaned.files_written),
         bytes_written: written.cleaned.as_ref().map(|cleaned| cleaned.bytes_written),
         covered_words: written.covered,

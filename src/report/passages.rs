@@ -5,7 +5,7 @@ use crate::engine::Pair;
 use crate::error::Error;
 use crate::passages::{
     CONTAINMENT, ContainedPair, Container, Containment, ContainmentVerdict, Coverage, DocumentPair, DocumentSpans,
-    PairedPassage, Passage, PassagePlace, ShareOf, SharedPassage,
+    PairedPassage, Passage, PassagePlace, PassageVerdict, ReferencePassage, ShareOf, SharedPassage,
 };
 use crate::run::places::At;
 use crate::similarity::Similarity;
@@ -63,6 +63,20 @@ enum Record<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         in_at: Option<String>,
     },
+    #[serde(rename = "verdict")]
+    PassageVerdict {
+        id: &'a str,
+        keep: bool,
+        #[serde(flatten)]
+        shared: Option<InReference<'a>>,
+        /// Why the record could not be read.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        at: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        contains_at: Option<String>,
+    },
     Verdict {
         id: &'a str,
         keep: bool,
@@ -108,6 +122,32 @@ impl From<&SharedPassage> for Shared {
     fn from(SharedPassage { range, line, in_range, in_line }: &SharedPassage) -> Self {
         let (line, in_line) = (*line, *in_line);
         Shared { start: range.start, end: range.end, line, in_start: in_range.start, in_end: in_range.end, in_line }
+    }
+}
+
+/// A passage of a document of the reference.
+#[derive(Serialize)]
+struct InReference<'a> {
+    contains: &'a str,
+    words: u64,
+    similarity: f64,
+    start: usize,
+    end: usize,
+    contains_start: usize,
+    contains_end: usize,
+}
+
+impl<'a> From<&ReferencePassage<'a>> for InReference<'a> {
+    fn from(ReferencePassage { range, words, similarity, first }: &ReferencePassage<'a>) -> Self {
+        InReference {
+            contains: first.id,
+            words: *words,
+            similarity: similarity.value(),
+            start: range.start,
+            end: range.end,
+            contains_start: first.range.start,
+            contains_end: first.range.end,
+        }
     }
 }
 
@@ -286,6 +326,23 @@ impl<W: Write> PassageLines<W> {
             at: position(with_places.then_some(place)),
             in_at: at(contained_in),
             contains_at: at(contains),
+        };
+        write_line(&mut self.out, &record)
+    }
+
+    /// Writes one `verdict` record, with places if ids do not identify documents.
+    ///
+    /// # Errors
+    /// As for [`passage`](Self::passage).
+    pub fn passage_verdict(&mut self, verdict: &PassageVerdict<'_>, with_places: bool) -> Result<(), Error> {
+        let &PassageVerdict { id, place, keep, ref shared, error, .. } = verdict;
+        let record = Record::PassageVerdict {
+            id,
+            keep,
+            shared: shared.as_ref().map(InReference::from),
+            error,
+            at: position(with_places.then_some(place)),
+            contains_at: position(shared.as_ref().filter(|_| with_places).map(|shared| shared.first.place)),
         };
         write_line(&mut self.out, &record)
     }

@@ -23,6 +23,7 @@
 //! | `contain` | documents in others: passages, changes, threads, memory |
 //! | `passages` | passages that repeat: places, threads, memory |
 //! | `cut` | `passages --output`: what is cut stands elsewhere, and nothing else changes, also after kills |
+//! | `whole` | `passages --unit document`: the documents of passages are left out, and no others |
 //! | `eval` | measures against a plain count |
 //! | `plan`, `stats` | the JSON objects that are not results |
 //! | `index_files` | damaged indexes, replacement, concurrent writers |
@@ -62,6 +63,7 @@ pub mod shell;
 mod signals;
 mod stats;
 mod terminal;
+mod whole;
 
 macro_rules! cases {
     ($($(#[$attribute:meta])* $name:ident),* $(,)?) => {
@@ -157,5 +159,6 @@ cases!(
     trouble,
     usage,
     warc,
+    whole,
     worked_examples,
 );

@@ -72,6 +72,37 @@ pub struct Verdict {
     pub contains_at: Option<String>,
 }
 
+/// A record of `dedup passages --emit verdicts` about a document that is not kept.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct PassageVerdict {
+    r#type: String,
+    pub id: String,
+    keep: bool,
+    pub contains: String,
+    pub words: u64,
+    pub similarity: Box<RawValue>,
+    pub start: usize,
+    pub end: usize,
+    pub contains_start: usize,
+    pub contains_end: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contains_at: Option<String>,
+}
+
+impl PassageVerdict {
+    fn check(&self) -> bool {
+        !self.keep
+            && self.words > 0
+            && similarity(&self.similarity).is_some()
+            && self.start < self.end
+            && self.contains_start < self.contains_end
+            && self.at.is_some() == self.contains_at.is_some()
+    }
+}
+
 /// A record of `dedup contain --emit pairs`.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -351,11 +382,17 @@ pub struct Removed {
     pub record: Option<u64>,
     pub id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<Kept>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    similarity: Option<Box<RawValue>>,
+    pub similarity: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
+    pub error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     same_file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -457,6 +494,10 @@ pub struct Kept {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<u64>,
     pub id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<usize>,
 }
 
 impl Removed {
@@ -469,11 +510,15 @@ impl Removed {
             self.contained_in.is_some(),
             self.contains.is_some(),
         ];
-        self.duplicate_of.is_some() == self.similarity.is_some()
+        let (other, has_words) = (self.contains.as_ref(), self.words.is_some());
+        let places = [self.start.zip(self.end), other.and_then(|other| other.start.zip(other.end))];
+        (self.duplicate_of.is_some() || has_words) == self.similarity.is_some()
+            && places.iter().all(|place| place.is_some() == has_words && place.is_none_or(|(start, end)| start < end))
+            && self.words.is_none_or(|words| words > 0 && other.is_some())
             && self.similarity.as_ref().is_none_or(|value| similarity(value).is_some())
             && self.duplicate_of.as_ref().is_none_or(|kept| kept.file.is_some() || kept.record.is_none())
             && self.cut.is_none_or(|share| 0.0 < share && share <= 1.0)
-            && (self.contained_in.is_some() || self.contains.is_some()) == self.coverage.is_some()
+            && (self.contained_in.is_some() || other.is_some() && !has_words) == self.coverage.is_some()
             && (self.coverage_all.is_none() || self.contained_in.is_some())
             && reasons.iter().filter(|&&is_it| is_it).count() == 1
     }
@@ -1258,6 +1303,7 @@ pub enum Record {
     Point(SweepPoint),
     Pair(Pair),
     Cluster(Cluster),
+    PassageVerdict(PassageVerdict),
     Verdict(Verdict),
     Fingerprint(Fingerprint),
     Hosts(Hosts),
@@ -1290,6 +1336,9 @@ pub fn parse(line: &str) -> Record {
     match &*tag.r#type {
         "pair" => Record::Pair(checked(line, Pair::check)),
         "cluster" => Record::Cluster(checked(line, Cluster::check)),
+        "verdict" if line.contains(",\"contains_start\":") => {
+            Record::PassageVerdict(checked(line, PassageVerdict::check))
+        }
         "verdict" => Record::Verdict(checked(line, Verdict::check)),
         "fingerprint" => Record::Fingerprint(checked(line, Fingerprint::check)),
         "document" => Record::Document(checked(line, |document: &Document| document.time > 0)),

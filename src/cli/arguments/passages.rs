@@ -34,7 +34,7 @@ pub struct Arguments {
     /// `--keep`, if it was typed.
     pub keep: Option<KeptPlaces>,
     /// `--unit`, if it was typed.
-    pub unit: Option<CutUnit>,
+    pub unit: Option<Unit>,
     /// `--max-cut`.
     pub max_cut: Option<Threshold>,
     /// `--on-error`.
@@ -87,7 +87,17 @@ pub enum Emit {
     Passages,
     Pairs,
     Spans,
+    Verdicts,
     Kept,
+}
+
+/// Values of `--unit`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// A part of the text of a document.
+    Part(CutUnit),
+    /// The whole document.
+    Document,
 }
 
 const EMITS: &[(&str, Emit, &str)] = &[
@@ -98,7 +108,16 @@ const EMITS: &[(&str, Emit, &str)] = &[
         "pairs of documents with the passages that they share: each with the first one that has them",
     ),
     ("spans", Emit::Spans, "for each document, the ranges of bytes that are in a passage"),
-    ("kept", Emit::Kept, "the records themselves, with each passage cut but for its first place"),
+    (
+        "verdicts",
+        Emit::Verdicts,
+        "with --against, whether to keep each document: not if it has a passage of the reference, which is named",
+    ),
+    (
+        "kept",
+        Emit::Kept,
+        "the records themselves, with each passage cut but for its first place, or without those that --unit document leaves out",
+    ),
 ];
 
 const KEPT: &[(&str, KeptPlaces, &str)] = &[
@@ -106,10 +125,11 @@ const KEPT: &[(&str, KeptPlaces, &str)] = &[
     ("none", KeptPlaces::None, "no place stays"),
 ];
 
-const UNITS: &[(&str, CutUnit, &str)] = &[
-    ("words", CutUnit::Words, "the words of the passage"),
-    ("paragraph", CutUnit::Paragraph, "whole paragraphs that lie within a passage"),
-    ("line", CutUnit::Line, "whole lines that lie within a passage"),
+const UNITS: &[(&str, Unit, &str)] = &[
+    ("words", Unit::Part(CutUnit::Words), "the words of the passage"),
+    ("paragraph", Unit::Part(CutUnit::Paragraph), "whole paragraphs that lie within a passage"),
+    ("line", Unit::Part(CutUnit::Line), "whole lines that lie within a passage"),
+    ("document", Unit::Document, "with --against: the whole document, with --exact or without"),
 ];
 
 /// `dedup passages`.
@@ -123,21 +143,24 @@ pub fn command() -> Command {
              do not count (see 'dedup help tokens'). With --exact, it is a run of the same words that stands at two or more places, and \
              that can be extended at neither end at all of them: none is missed.\n\n\
              With --exact and --output DIR, or --emit kept for standard output, the corpus is written again with every place of each passage cut but \
-             for the first one. DIR/_dedup/removed.jsonl has a line for each cut, with the place where the same words stay.",
+             for the first one. DIR/_dedup/removed.jsonl has a line for each cut, with the place where the same words stay.\n\n\
+             With --against REF and --unit document, with --exact or without, whole documents are left out that have a passage of REF, such as \
+             pages of training data with an edited test question. --emit verdicts lists them, and writes nothing else.",
         )
         .after_help(
             "Examples:\n  dedup passages ./corpus\n  dedup passages crawl.jsonl.gz --exact --min-words 100 --text-field body\n  \
              dedup passages train.jsonl --against test.jsonl --exact --min-words 13 --emit spans\n  \
              dedup passages shards/ --exact --output cut/\n  \
              dedup passages pages.jsonl --exact --min-words 5 --unit paragraph --emit kept > unique.jsonl\n  \
-             dedup passages pages.jsonl --exact --min-words 8 --min-documents 10",
+             dedup passages pages.jsonl --exact --min-words 8 --min-documents 10\n  \
+             dedup passages train/ --against test.jsonl --min-words 13 --unit document --output train-clean/",
         )
         .arg(input::paths_arg())
         .arg(
             Arg::new("exact")
                 .long("exact")
                 .action(ArgAction::SetTrue)
-                .help("Find runs of the same words, all of them; required for what is cut"),
+                .help("Find runs of the same words, all of them; required for what is cut, but not with --unit document"),
         )
         .arg(
             Arg::new("similarity")
@@ -208,11 +231,11 @@ fn cut_args() -> [Arg; 4] {
             .help("Write every file again below this folder, without what is cut: new, empty, or that of an interrupted run")
             .long_help(
                 "Write every file again below this folder (new, empty, or that of an interrupted run), at its path, in its format and \
-                 compression, with each passage cut but for its first place. What is not cut is byte for byte that of the input. \
-                 DIR/_dedup/removed.jsonl lists the cuts. If a run is interrupted, the same command continues it.",
+                 compression, with each passage cut but for its first place, or without the documents that --unit document leaves out. What is \
+                 not cut is byte for byte that of the input. DIR/_dedup/removed.jsonl lists the cuts, or these documents. If a run is interrupted, the same command continues it.",
             ),
         choice("keep", "PLACES", KEPT.iter().map(|&(name, _, help)| (name, help)), "Places of a passage that stay [default: first]"),
-        choice("unit", "UNIT", UNITS.iter().map(|&(name, _, help)| (name, help)), "What is cut of a passage [default: words]"),
+        choice("unit", "UNIT", UNITS.iter().map(|&(name, _, help)| (name, help)), "What is cut of a passage [default: words; for --emit verdicts: document]"),
         Arg::new("max-cut")
             .long("max-cut")
             .value_name("S")

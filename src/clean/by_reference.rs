@@ -1,0 +1,143 @@
+//! A reference decides: documents that have a passage of it are left out.
+
+use super::decider::{Decider, Decisions, Sides};
+use super::decisions::{self, Conditions, Files, Found, Partner, Removed, Watch};
+use super::folder::{Folder, Request};
+use super::inputs::Inputs;
+use super::request::CleanOptions;
+use super::scan::{check_read, with_options};
+use super::verdicts::{self, Decided};
+use crate::engine::Observer;
+use crate::error::Error;
+use crate::passages::{PassageCounts, PassageOptions, PassageVerdict, ReferencePassage, Unshared, find_unshared};
+use crate::similarity::Threshold;
+use crate::source::Input;
+use serde::Serialize;
+use serde_json::value::to_raw_value;
+use std::io::{self, Write};
+use std::time::Instant;
+
+/// Decides by passages of a reference.
+pub(super) struct ByReference<'a> {
+    pub passages: &'a PassageOptions,
+    pub options: &'a CleanOptions,
+    /// Gets the decisions, and warnings about the input, before anything is written.
+    pub review: &'a mut dyn FnMut(&Unshared, &[String]),
+}
+
+/// What is found, as in `summary.json`.
+#[derive(Serialize)]
+struct ReferenceRecord<'a> {
+    algo: &'a str,
+    counts: &'a PassageCounts,
+    below_min_documents: u64,
+    warnings: Vec<String>,
+    seconds: f64,
+}
+
+impl Decider for ByReference<'_> {
+    fn request(&self) -> Result<Request, Error> {
+        let PassageOptions { tokenizer, similarity, seed, min_words, min_documents, .. } = self.passages;
+        let mut request = with_options(Request::new(), self.options)?;
+        let rows = [
+            ("algo", "passages".into()),
+            ("tokenizer", tokenizer.name().into()),
+            ("similarity", similarity.map(|similarity: Threshold| similarity.to_string()).into()),
+            // Runs of the same words are found whatever the seed.
+            ("seed", similarity.map(|_| *seed).into()),
+            ("minimum of words", (*min_words).into()),
+            ("minimum of documents", (*min_documents > 1).then_some(*min_documents).into()),
+            ("unit", "document".into()),
+        ];
+        request.extend(rows.map(|(name, value)| (name.to_string(), value)));
+        Ok(request)
+    }
+
+    fn decide(
+        &mut self,
+        sides: Sides,
+        inputs: &Inputs,
+        folder: Option<&Folder>,
+        observer: &dyn Observer,
+    ) -> Result<Decisions, Error> {
+        let started = Instant::now();
+        let (mut input, reference) = sides;
+        let mut reference = reference.ok_or_else(without_reference)?;
+        let (found, conditions) = self.find(&mut input, &mut reference, observer)?;
+        let never_found = input.all_fields_never_found(Some(&reference));
+        let warnings: Vec<String> = never_found.map(|warning| (self.options.worded)(&warning)).collect();
+        let read = input.counts() + reference.counts();
+        (self.review)(&found, &warnings);
+        let each = |files: &mut Files<'_>, out: &mut dyn Write| {
+            found.verdicts().try_for_each(|verdict| self.take(&verdict, files, out))
+        };
+        let Decided { files, removed_bytes, refused } =
+            verdicts::decide(&conditions, inputs, self.options, folder, observer, &each)?;
+        let (seconds, below_min_documents) = (started.elapsed().as_secs_f64(), found.below_min_documents());
+        let record =
+            ReferenceRecord { algo: "passages", counts: found.counts(), below_min_documents, warnings, seconds };
+        let scan = to_raw_value(&record).expect("strings and numbers make JSON");
+        let failed = found.counts().failed + refused;
+        Ok(Decisions { files, removed_bytes, scan, failed, read, report: None, cut: None, index: None, replaced: None })
+    }
+}
+
+impl ByReference<'_> {
+    /// Finds the documents with a passage of the reference.
+    ///
+    /// # Errors
+    /// Those of [`find_unshared`]; no document was read, or some failed, and that is not allowed.
+    fn find(
+        &self,
+        input: &mut Input,
+        reference: &mut Input,
+        observer: &dyn Observer,
+    ) -> Result<(Unshared, Conditions), Error> {
+        if !self.options.allow_empty {
+            reference.require_documents("against");
+        }
+        let watch = Watch::new(observer);
+        let found = find_unshared(input, reference, self.passages, &watch)?;
+        let PassageCounts { documents, failed, skipped, .. } = *found.counts();
+        check_read(self.options, documents, (failed, skipped), &input.counts())?;
+        Ok((found, watch.conditions()))
+    }
+
+    /// Takes the verdict on a record, and lists it if it is left out.
+    fn take(&self, verdict: &PassageVerdict<'_>, files: &mut Files<'_>, out: &mut dyn Write) -> io::Result<()> {
+        if files.take(verdict.place, found(verdict)).is_none() {
+            return Ok(());
+        }
+        let error = verdict.error.map(self.options.worded_problem);
+        let removed = Removed { error: error.as_deref(), ..Removed::at(verdict.place, verdict.id) };
+        let Some(ReferencePassage { range, words, similarity, first, .. }) = &verdict.shared else {
+            return decisions::line(out, &removed);
+        };
+        let contains = Partner {
+            file: Some(first.place.path),
+            record: first.place.line,
+            id: first.id,
+            start: Some(first.range.start),
+            end: Some(first.range.end),
+        };
+        let removed = Removed {
+            start: Some(range.start),
+            end: Some(range.end),
+            words: Some(*words),
+            similarity: Some(similarity.value()),
+            contains: Some(contains),
+            ..removed
+        };
+        decisions::line(out, &removed)
+    }
+}
+
+/// What was found at the place of a verdict.
+pub(super) fn found(verdict: &PassageVerdict<'_>) -> Found {
+    Found::of(verdict.error.is_some(), verdict.is_skipped, verdict.keep)
+}
+
+/// The error where there is no reference.
+pub(super) fn without_reference() -> Error {
+    Error::Usage("documents are left out for passages of a reference: name one with `against`".into())
+}
