@@ -32,7 +32,7 @@ pub struct Counts {
     pub documents: u64,
     /// Documents that passed for the first time, including those without features.
     pub fresh: u64,
-    /// Documents that passed again, with the same id and tokens as before. Only with an index in a file.
+    /// Documents that passed again: with the same id and tokens as before, or without an id after an interruption. Only with an index in a file.
     pub known: u64,
     /// Near-duplicates.
     pub duplicates: u64,
@@ -52,6 +52,8 @@ pub struct Counts {
     pub passed: u64,
     /// Bytes read, decompressed.
     pub bytes: u64,
+    /// Documents without an id among the known ones: they passed again after an interruption, by their tokens. See [`Decision::Unconfirmed`].
+    pub unconfirmed: u64,
 }
 
 impl Counts {
@@ -60,6 +62,10 @@ impl Counts {
         match decision {
             Decision::Fresh => self.fresh += 1,
             Decision::Known => self.known += 1,
+            Decision::Unconfirmed => {
+                self.known += 1;
+                self.unconfirmed += 1;
+            }
             Decision::Crowded => {
                 self.fresh += 1;
                 self.crowded += 1;
@@ -121,6 +127,15 @@ pub trait Sink {
     /// # Errors
     /// An error ends the stream.
     fn release(&mut self, counts: &Counts, index: &Index) -> Result<(), Error>;
+
+    /// The stream has ended, and the index will take it that all records without ids have arrived: what left for a file should be on the disk
+    /// now. This is called if there were some, unless the index is left to the operating system as well ([`Sync::Off`](crate::index::Sync::Off)).
+    ///
+    /// # Errors
+    /// The stream counts as interrupted.
+    fn keep(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// A record, by its position in the chunk, and its content.
@@ -264,6 +279,8 @@ impl<'a> Filter<'a> {
     /// Filters a stream. Ends at the end of the input, at the first error, or when it is [stopped](Self::stop). Documents
     /// that passed are then in the index, and their records have left.
     ///
+    /// A document without an id is recognised as such, if it comes again after an interruption, in a stream whose name is `-`.
+    ///
     /// # Errors
     /// The input ends prematurely, the index cannot be written or is full, or the sink returns an error.
     pub fn run<R: io::Read + Send + 'static>(self, input: Live<R>, sink: &mut dyn Sink) -> Result<Counts, Error> {
@@ -275,10 +292,13 @@ impl<'a> Filter<'a> {
         let is_stopped = || stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         let ended = stream.take(&mut parts, is_stopped)?;
         stream.release()?;
-        match ended.is_ok() && !is_stopped() {
+        let is_complete = ended.is_ok() && !is_stopped();
+        let kept = if is_complete && stream.index.will_confirm() { stream.sink.keep() } else { Ok(()) };
+        match is_complete && kept.is_ok() {
             true => stream.index.seal()?,
             false => stream.index.interrupt()?,
         }
+        kept?;
         ended.map(|()| stream.counts)
     }
 }

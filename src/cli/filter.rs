@@ -9,7 +9,7 @@ use super::outputs::Outputs;
 use super::problems::Rejects;
 use super::signals::{Ask, on_requests};
 use super::spelling::{self, spell_all};
-use super::standard_output::refuse_closed_output;
+use super::standard_output::{refuse_closed_output, sync_output};
 use super::stats::{Failure, with_stats, write_stats};
 use super::status::{Status, usage_error};
 use super::stream::{self, Duplicate, STOPPED, Stop, Verdict, ended, opened};
@@ -171,7 +171,7 @@ fn filter_input(
     let remembered = index.len();
     let Reports { metrics, asked, ending, started } = reports;
     let monitor = Monitor::new(metrics, &index, request.index.is_some(), started);
-    let mut sink = Output::new(request, files, index.was_interrupted(), &terminal, &monitor);
+    let mut sink = Output::new(request, files, &index, &terminal, &monitor);
     let live = Live::new(io::stdin(), "-", &request.source);
     let filter = Filter::new(&mut index).threads(request.threads).stop(stop.begin()).observer(&terminal);
     let filter = filter.replace(request.replaces);
@@ -214,6 +214,10 @@ fn filter_input(
 const DROPS_UNWRITTEN: &str = "the last run did not close the index: it may have remembered documents that it did not write, and --drop-known drops \
      them; feed its last documents again without --drop-known first";
 
+/// What the warning of records without ids says after a run of an earlier version.
+const NOTHING_NOTED: &str = "the last run did not close the index, and did not note which records without ids it wrote: what it remembered and did not \
+     write is dropped if it is fed again";
+
 /// The index of `--index`, or one in memory; and the warning of a torn end.
 fn open_index(request: &Request, terminal: &Terminal) -> Result<(Index, Option<String>), Error> {
     let limits = request.limits;
@@ -245,13 +249,13 @@ fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Inde
     terminal.line(&format!(
         "{}: {} passed{}, {}{}; {} remembered before, {} now",
         counted(counts.documents, "document"),
-        count(counts.fresh + if drops_known { 0 } else { counts.known }),
+        count(counts.fresh + if drops_known { counts.unconfirmed } else { counts.known }),
         match counts.known {
             known if known > 0 && !drops_known => format!(" ({} of them known)", count(known)),
             _ => String::new(),
         },
         counted(counts.duplicates, "duplicate"),
-        match counts.known {
+        match counts.known - counts.unconfirmed {
             known if known > 0 && drops_known => {
                 format!(", {} known and {}", count(known), if sink.mark { "marked" } else { "dropped" })
             }
@@ -270,6 +274,13 @@ fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Inde
     ));
     if counts.replaced > 0 {
         terminal.line(&format!("{} replaced an earlier text of the same id", counted(counts.replaced, "document")));
+    }
+    if counts.unconfirmed > 0 {
+        let them = if counts.unconfirmed == 1 { "it" } else { "them" };
+        terminal.line(&format!(
+            "passed again: {} without an id, because the last run was interrupted and may not have written {them}",
+            counted(counts.unconfirmed, "record")
+        ));
     }
     if counts.featureless > 0 {
         terminal.line(&format!("passed unchecked: {} with too few features", counted(counts.featureless, "document")));
@@ -385,6 +396,8 @@ struct Output<'a> {
     remembers: bool,
     /// The warning about documents without ids, if there was one.
     without_id: Option<String>,
+    /// Whether the last run was interrupted without noting which records without ids it wrote.
+    noted_nothing: bool,
     texts: Watch,
     /// Unless the field of ids was not typed.
     ids: Option<Watch>,
@@ -474,7 +487,7 @@ impl<'a> Output<'a> {
     fn new(
         request: &Request,
         files: VerdictFiles,
-        may_repeat: bool,
+        index: &Index,
         terminal: &'a Terminal,
         monitor: &'a Monitor,
     ) -> Self {
@@ -488,11 +501,12 @@ impl<'a> Output<'a> {
             on_error: request.on_error,
             remembers: request.index.is_some(),
             without_id: None,
+            noted_nothing: index.was_interrupted() && !index.has_unconfirmed(),
             texts: Watch::new(format!("a text in --text-field {}", request.source.text_fields)),
             ids: request.names_ids.then(|| Watch::new(format!("an id in --id-field '{}'", request.source.id_field))),
             is_warc: request.source.format == Format::Warc,
             files,
-            may_repeat,
+            may_repeat: index.was_interrupted(),
             has_decided: false,
             counts: Counts::default(),
             terminal,
@@ -573,14 +587,17 @@ impl Sink for Output<'_> {
         }
         if self.remembers && self.without_id.is_none() && has_no_id(id) {
             let no_effect = if self.replaces { ", and --replace has no effect on it" } else { "" };
+            let noted_nothing = if self.noted_nothing { format!("; {NOTHING_NOTED}") } else { String::new() };
             let warning = format!(
-                "{id} has no id: it is identified by its number in this run, which means another document in the next{no_effect}; use --id-field to name the field of ids"
+                "{id} has no id: verdicts name it by its number in this run, and after a crash it is recognised by its text alone, so that a copy of it may pass{no_effect}; \
+                 use --id-field to name the field of ids{noted_nothing}"
             );
             self.terminal.warning(&warning);
             self.without_id = Some(warning);
         }
         // With --replace an id may come again with another text, whose verdict is not the one in the file.
-        let is_new = self.replaces || !self.may_repeat && !matches!(decision, Decision::Known);
+        let is_again = matches!(decision, Decision::Known | Decision::Unconfirmed);
+        let is_new = self.replaces || !self.may_repeat && !is_again;
         if !std::mem::replace(&mut self.has_decided, true) && is_new {
             self.files.each(|file| {
                 file.write_all_verdicts();
@@ -648,6 +665,10 @@ impl Sink for Output<'_> {
             self.reopen();
         }
         Ok(())
+    }
+
+    fn keep(&mut self) -> Result<(), Error> {
+        sync_output().map_err(|error| with_advice(Error::output("cannot write results to the disk", error)))
     }
 
     fn release(&mut self, counts: &Counts, index: &Index) -> Result<(), Error> {

@@ -2,6 +2,7 @@
 
 use crate::kernel::streams::output_was_closed;
 use neardups::Error;
+use std::fs::File;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -39,6 +40,19 @@ fn no_output(why: &str) -> Error {
 #[cfg(not(unix))]
 pub fn refuse_unwritable_output() -> Result<(), Error> {
     Ok(())
+}
+
+/// Makes sure that what was written to standard output is on the disk, if it is a file. A pipe has nothing there.
+///
+/// # Errors
+/// The disk refuses it.
+pub fn sync_output() -> io::Result<()> {
+    #[cfg(unix)]
+    let output = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned()?;
+    #[cfg(windows)]
+    let output = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned()?;
+    let output = File::from(output);
+    if output.metadata().is_ok_and(|found| found.is_file()) { output.sync_data() } else { Ok(()) }
 }
 
 /// Held while lines are written.

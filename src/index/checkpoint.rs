@@ -23,6 +23,7 @@ use super::forgetting::Forgetting;
 use super::options::Limits;
 use super::repeat::DIGEST;
 use super::retired::hold;
+use super::unconfirmed::Left;
 use crate::error::{Error, IndexFault};
 use crate::replace::{Links, Replacement, open_regular, remove_stale, resolve};
 use serde_json::{Value, json};
@@ -33,7 +34,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The version of segments and checkpoints, raised whenever the content of a table changes. Others are ignored.
-const VERSION: u64 = 6;
+const VERSION: u64 = 7;
 
 const FIRST_LINE: &str = "dedup tables";
 
@@ -73,6 +74,8 @@ pub(super) struct Manifest {
     pub notes: Option<Notes>,
     /// What the last run forgot that noted it before this place.
     pub forgetting: Forgetting,
+    /// What the log says before this place of the documents without ids.
+    pub left: Left,
     /// Documents that these limits forget may be missing.
     pub limits: Limits,
     /// The segments: the number, the end of the documents and the checksum of each.
@@ -94,12 +97,12 @@ pub(super) type Named = (u64, u32, u64);
 
 impl Manifest {
     fn write(&self) -> String {
-        let Manifest { identity, has_names, mark, has_marks, notes, forgetting, limits, segments } = self;
+        let Manifest { identity, has_names, mark, has_marks, notes, forgetting, left, limits, segments } = self;
         let value = json!({
             "version": VERSION, "identity": format!("{identity:016x}"), "place": mark.place, "end": mark.end,
             "digest": format!("{:016x}", mark.digest), "has_marks": has_marks, "has_names": has_names,
             "notes": notes.map(|notes| notes.place), "notes_follow": notes.and_then(|notes| notes.follow),
-            "last_window": forgetting.window, "last_expire": forgetting.expire, "window": limits.window, "expire": limits.expire, "segments": segments,
+            "last_window": forgetting.window, "last_expire": forgetting.expire, "left": left.value(), "window": limits.window, "expire": limits.expire, "segments": segments,
         });
         let text = format!("{FIRST_LINE}\n{value}\n");
         let check = xxh3_64(text.as_bytes());
@@ -125,6 +128,7 @@ impl Manifest {
             has_marks: value.get("has_marks")?.as_bool()?,
             notes: number("notes").map(|place| Notes { place, follow: number("notes_follow") }),
             forgetting: Forgetting { window: number("last_window"), expire: number("last_expire") },
+            left: Left::of_value(number("left")),
             limits: Limits { window: number("window"), expire: number("expire"), ..Limits::default() },
             segments: value.get("segments")?.as_array()?.iter().map(segment).collect::<Option<_>>()?,
         })
@@ -363,6 +367,7 @@ mod tests {
             has_marks: true,
             notes: Some(Notes { place: 3, follow: Some(7) }),
             forgetting: Forgetting { window: Some(8), expire: Some(9) },
+            left: Left::Before(4),
             limits: Limits { window: Some(100), ..Limits::default() },
             segments: vec![(4, 10, 7), (2, 15, u64::MAX)],
         }

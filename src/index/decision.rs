@@ -13,6 +13,9 @@ pub enum Decision {
     /// It passed before, with this id and these tokens, and passes again. Only with an index in a file, whose input is
     /// fed again after a crash.
     Known,
+    /// It has no id, and the tokens of a document without an id that an interrupted run remembered, and perhaps did not write. It passes, this
+    /// once. Only with an index in a file.
+    Unconfirmed,
     /// It is remembered as a new one, and none of the documents that it was compared with is similar enough; but it shares a
     /// key with more others than are compared ([`Limits::candidates`](super::Limits::candidates)): only the latest were. It may be a near-duplicate.
     Crowded,

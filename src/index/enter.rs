@@ -38,7 +38,7 @@ impl Entering<'_> {
 
     /// The index must have room for it.
     pub fn enter(&mut self, place: u64, entered: &Document) -> Result<(), Error> {
-        let Signed { sequence, tags, evidence, parities, .. } = entered.signed;
+        let Signed { sequence, featureless, tags, evidence, parities, .. } = entered.signed;
         let document = self.tables.places.len() as u32;
         self.tables.places.push(place);
         self.tables.count();
@@ -58,7 +58,7 @@ impl Entering<'_> {
         tags.iter().for_each(|&tag| self.tables.keys.fetch(tag));
         tags.iter().for_each(|&tag| self.tables.keys.insert(tag, document));
         self.tables.hot.enter(tags, document, evidence);
-        self.tables.ids.insert(id_tag(entered.id, sequence), document);
+        self.tables.ids.insert(id_tag(entered.id, sequence, featureless, entered.is_added), document);
         if self.tables.has_names {
             self.tables.ids.insert(name_tag(entered.id), document);
         }

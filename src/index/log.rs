@@ -13,6 +13,7 @@ use super::frame::FRAME_OVERHEAD;
 use super::frame::{MAX_RECORD, checked, digest_after, frame_head, length_of};
 use super::repeat::Past;
 use super::stored::{End, Stored};
+use super::unconfirmed::Left;
 use crate::algorithm::Algorithm;
 use crate::error::{Error, IndexFault};
 use crate::postings::read_at;
@@ -71,6 +72,8 @@ pub(super) struct Log {
     digest: u64,
     /// What the last run forgot that noted it.
     pub forgetting: Forgetting,
+    /// What it says of the documents without ids.
+    pub left: Left,
     /// How records are read again.
     reads: Reads,
     /// Where what is added is written instead of the file.
@@ -142,6 +145,7 @@ impl Log {
             has_failed: false,
             digest: 0,
             forgetting: Forgetting::default(),
+            left: Left::default(),
             reads: Reads::default(),
             aside: None,
             #[cfg(any(feature = "python", all(test, feature = "clean")))]
@@ -403,6 +407,14 @@ impl Log {
             self.mark(word);
         }
         self.forgetting = forgetting;
+    }
+
+    /// Adds which documents without ids have left.
+    pub fn note_left(&mut self, left: Left) {
+        if let Some(word) = left.word() {
+            self.mark(word);
+        }
+        self.left = left;
     }
 
     /// The place of the next entry. Notes so far are before it.

@@ -9,6 +9,7 @@ use super::log::Log;
 use super::repeat::{BEGIN, DIGEST, Past, Tail, name};
 use super::shape::{Kind, chooses_tables};
 use super::stored::{End, Reading, Repair, Step, Stored};
+use super::unconfirmed::Left;
 use crate::algorithm::FingerprintForm;
 use crate::error::Error;
 use crate::hamming::{Distribution, Layout};
@@ -239,13 +240,17 @@ struct Survey {
     tail: Tail,
     /// What the last run forgot.
     forgetting: Forgetting,
+    /// What is known of the documents without ids.
+    left: Left,
 }
 
 fn survey(stored: &mut Stored, most: usize) -> Result<Survey, Error> {
-    let mut survey = Survey { gone: BTreeSet::new(), tail: Tail::new(most), forgetting: Forgetting::default() };
+    let (gone, tail) = (BTreeSet::new(), Tail::new(most));
+    let mut survey = Survey { gone, tail, forgetting: Forgetting::default(), left: Left::default() };
     stored.each(|place, entry, _| {
         survey.tail.read(place, &entry);
         survey.forgetting.read(&entry);
+        survey.left.read(&entry);
         if let Entry::Removed(places) = entry {
             survey.gone.extend(places);
         }
@@ -405,7 +410,7 @@ pub struct Compacted {
 /// on the disk. It keeps the owner, mode and access control list, and a symbolic link continues to point to it.
 ///
 /// The last decisions of an interrupted run can be repeated from the new file: it keeps their notes, and outdated
-/// documents that others were dropped for.
+/// documents that others were dropped for. What it remembered without ids and perhaps did not write stays unconfirmed.
 ///
 /// # Errors
 /// The file cannot be read, is not an index, is damaged, has another writer, or has another hard link; a file beside it
@@ -419,7 +424,7 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
     let old = held.file().expect("it is in a file");
     stored.reads.skips_evidence = true;
     stored.salvages = outdated.damaged;
-    let Survey { gone, tail, forgetting } = survey(&mut stored, KEPT_DECISIONS)?;
+    let Survey { gone, tail, forgetting, left } = survey(&mut stored, KEPT_DECISIONS)?;
     let too_many = match outdated.window {
         Some(window) => remaining(&mut stored, &gone)?.saturating_sub(window),
         None => 0,
@@ -430,8 +435,9 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
     new.check_exact().map_err(failed)?;
     let mut log = Log::beside(&mut new, &stored.header)?;
     log.note_forgetting(forgetting);
-    let mut rewriting = Rewriting::new(log, gone, tail, outdated.before, too_many);
+    let mut rewriting = Rewriting::new(log, gone, tail, left, outdated.before, too_many);
     let end = stored.each(|place, entry, bytes| rewriting.take(place, entry, bytes))?;
+    rewriting.note_left(u64::MAX);
     let Rewriting { mut log, documents, dropped, .. } = rewriting;
     let before = end.at + end.torn.map_or(0, |torn| torn.bytes);
     log.seal()?;
@@ -464,6 +470,8 @@ struct Rewriting {
     gone: BTreeSet<u64>,
     /// The last decisions of an interrupted run.
     tail: Tail,
+    /// What is known of the documents without ids, until it was noted.
+    left: Left,
     /// Documents that passed before this time are outdated, and so are this many of the next ones.
     before: u64,
     too_many: u64,
@@ -479,20 +487,46 @@ struct Rewriting {
 }
 
 impl Rewriting {
-    fn new(log: Log, gone: BTreeSet<u64>, tail: Tail, before: u64, too_many: u64) -> Self {
+    fn new(log: Log, gone: BTreeSet<u64>, tail: Tail, left: Left, before: u64, too_many: u64) -> Self {
         let mut originals: Vec<u64> =
             tail.past().filter_map(|past| past.original).filter(|place| !gone.contains(place)).collect();
         originals.sort_unstable();
         originals.dedup();
         let (moved, first) = (vec![None; originals.len()], tail.count() - tail.past().len() as u64);
         let (has_begun, count, documents, dropped) = (false, 0, 0, 0);
-        Rewriting { log, gone, tail, before, too_many, originals, moved, has_begun, count, first, documents, dropped }
+        Rewriting {
+            log,
+            gone,
+            tail,
+            left,
+            before,
+            too_many,
+            originals,
+            moved,
+            has_begun,
+            count,
+            first,
+            documents,
+            dropped,
+        }
+    }
+
+    /// Notes that what is before a place has left, once all of that is taken over.
+    fn note_left(&mut self, place: u64) {
+        if matches!(self.left, Left::Before(left) if left <= place) {
+            let now = self.log.next_place();
+            self.log.note_left(Left::Before(now));
+            self.left = Left::All;
+        }
     }
 
     /// Takes over the next entry, if it is kept.
     fn take(&mut self, place: u64, entry: Entry, bytes: &[u8]) -> Result<(), Error> {
         match entry {
-            Entry::Document(record) => self.document(place, &record, bytes),
+            Entry::Document(record) => {
+                self.note_left(place);
+                self.document(place, &record, bytes);
+            }
             Entry::Notes(words) if words == [BEGIN] => {
                 if self.tail.is_on && place == self.tail.begin {
                     self.has_begun = true;

@@ -30,7 +30,8 @@
 //! A document can take the place of an earlier one with its id ([`Index::replace`]): the table of ids then has each document by its id
 //! alone too, and a checkpoint says so.
 //!
-//! Documents that come without an id are remembered under numbers (unnamed.rs). What a call of Python remembers, it
+//! Documents that come without an id are remembered under numbers (unnamed.rs). Of those of a stream that was interrupted, the last ones pass
+//! again if they are fed again (unconfirmed.rs, confirm.rs). What a call of Python remembers, it
 //! remembers as a whole or not at all (transaction.rs).
 //!
 //! A run notes in the log what it forgets (forgetting.rs). If it forgets anything, it also logs its decisions, so that it
@@ -44,6 +45,7 @@
 
 mod checkpoint;
 mod coded;
+mod confirm;
 mod crowded;
 mod decision;
 mod disk;
@@ -78,6 +80,7 @@ mod stored;
 mod tables;
 #[cfg(any(feature = "python", all(test, feature = "clean")))]
 mod transaction;
+mod unconfirmed;
 mod unnamed;
 
 pub use checkpoint::tables_folder;
@@ -124,10 +127,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use tables::{State, Tables, disk_of, least_room};
+use unconfirmed::{Leaving, Left, is_unnamed};
 use unnamed::{Name, number_in};
 
 /// The index.
@@ -170,8 +175,15 @@ pub struct Index {
     is_stored: bool,
     /// If what it remembers is kept aside: the number of documents that a checkpoint had when it was opened.
     staged: Option<u32>,
-    /// In that case, the places of those documents from before that came again.
+    /// In that case, the places of those documents from before that came again. Otherwise, of unconfirmed ones.
     passed_again: BTreeSet<u64>,
+    /// The places of the documents without ids that are unconfirmed.
+    unconfirmed: Range<u64>,
+    /// Up to where those of this run have left, and whether it has decided on any.
+    leaving: Leaving,
+    has_unnamed: bool,
+    /// Whether the log has the decision on a document already that is decided on again.
+    is_repeated: bool,
     /// The number of the next document without an id; `None` until there was one.
     next_number: Option<u64>,
     /// The state before a transaction, while there is one.
@@ -319,19 +331,20 @@ impl Index {
         if let Some(disk) = index.tables.disk.as_mut().filter(|_| !with_checkpoint && !asked) {
             disk.forget_checkpoint();
         } else if with_checkpoint
-            && let Some(Beside { times, removed, forgetting }) =
+            && let Some(Beside { times, removed, forgetting, left }) =
                 reopen(path, &mut index.tables, &options.limits, &mut stored, &mut tail)
         {
             let documents = index.tables.places.len() as u32;
             index.remembered.continue_with(documents, times, removed);
             index.staged = staging.map(|_| documents);
-            index.log.forgetting = forgetting;
+            (index.log.forgetting, index.log.left) = (forgetting, left);
         }
         index.log.has_grown_to(stored.length);
         let mut misses_some = false;
         let end = stored.each(|place, entry, _| {
             tail.read(place, &entry);
             index.log.forgetting.read(&entry);
+            index.log.left.read(&entry);
             // Without those that were removed since, documents are in the window that its tables do not have.
             misses_some |= matches!(entry, entry::Entry::Removed(_)) && index.tables.dropped.window.is_some();
             match entry {
@@ -356,6 +369,9 @@ impl Index {
         index.noted = tail.recent();
         index.last_forgetting = index.log.forgetting;
         index.is_stored = true;
+        if let Left::Before(left) = index.log.left {
+            index.unconfirmed = left..end.at.max(left);
+        }
         index.was_interrupted = end.torn.is_some() || !end.is_marked && !index.tables.places.is_empty();
         // A document that was dropped for a meanwhile removed one is decided on again.
         let is_there = |place: u64| !tail.is_removed(place);
@@ -410,6 +426,10 @@ impl Index {
             is_stored: false,
             staged: None,
             passed_again: BTreeSet::new(),
+            unconfirmed: 0..0,
+            leaving: Leaving::default(),
+            has_unnamed: false,
+            is_repeated: false,
             next_number: None,
             before: None,
         }
@@ -655,8 +675,16 @@ impl Index {
         now: u64,
         mut replaced: Option<&mut bool>,
     ) -> Result<Decision, Error> {
+        let is_unnamed = matches!(name, Name::Id(id) if is_unnamed(id));
+        self.has_unnamed |= is_unnamed && self.is_followed_by_output();
+        self.is_repeated = false;
         if let Some(decision) = self.repeated(name, signature)? {
-            return Ok(decision);
+            if !is_unnamed || decision.passes() {
+                return Ok(decision);
+            }
+            // Another document may have these tokens, which comes when what it is similar to is forgotten. As long as it is unclear which of
+            // them it is, the log has its decision.
+            self.is_repeated = true;
         }
         if let Mode::Nearest(wanted) = self.mode {
             return self.nearest_to(signature, wanted, now).map(Decision::Nearest);
@@ -679,6 +707,9 @@ impl Index {
                 return Ok(Decision::Duplicate { of, similarity, is_capped: capped });
             }
             is_crowded = capped;
+        }
+        if self.is_repeated {
+            return Ok(Decision::Unconfirmed);
         }
         if !self.mode.only_reads() {
             self.keep(name, signature, now)?;
@@ -704,6 +735,10 @@ impl Index {
         let only_adds = self.mode == Mode::Add;
         if !(only_adds || self.is_stored || signature.featureless) {
             return Ok(None);
+        }
+        if self.confirms(id, signature)? {
+            self.note(name, signature, None);
+            return Ok(Some(Decision::Unconfirmed));
         }
         let Some(place) = self.search().known(id, signature, only_adds)? else { return Ok(None) };
         if let Some(replaced) = replaced {
@@ -773,8 +808,7 @@ impl Index {
     /// Whether this run logs its decisions, so that they can be repeated after an interruption.
     fn is_noting(&self) -> bool {
         let forgets = self.limits.window.is_some() || self.limits.expire.is_some();
-        // What is kept aside is added as a whole, so nothing is decided again.
-        self.mode == Mode::Filter && self.log.is_stored() && self.log.aside_from().is_none() && forgets
+        self.is_followed_by_output() && forgets
     }
 
     /// The maximum number of decisions of an interrupted run that are known.
@@ -798,6 +832,7 @@ impl Index {
     fn note(&mut self, name: Name<'_>, signature: Signed<'_>, original: Option<u64>) {
         if let Name::Id(id) = name
             && self.is_noting()
+            && !self.is_repeated
         {
             self.begin_notes();
             if let Some(noted) = &mut self.noted {
@@ -820,7 +855,14 @@ impl Index {
         }
         match past {
             None => Ok(None),
-            Some(Past { original: None, .. }) => Ok(Some(Decision::Known)),
+            Some(Past { original: None, .. }) => match name {
+                Name::Id(id) if is_unnamed(id) => {
+                    // A copy of it does not pass.
+                    self.confirms(id, signature)?;
+                    Ok(Some(Decision::Unconfirmed))
+                }
+                _ => Ok(Some(Decision::Known)),
+            },
             Some(Past { original: Some(place), .. }) => {
                 let original = self.log.read(place)?;
                 let similarity = self.algorithm.compare(&original.evidence, signature.evidence.words(&mut self.own));
@@ -847,6 +889,9 @@ impl Index {
         self.entering().make_room(signature.tags.len())?;
         self.begin_notes();
         let id = self.id_of(name)?;
+        if self.is_followed_by_output() && !signature.featureless && is_unnamed(&id) {
+            self.note_left();
+        }
         let document = Document { id: &id, signed: signature, time: now, is_added: self.mode == Mode::Add };
         let place = self.log.append(&document, &*self.algorithm)?;
         if let Some(noted) = self.noted.as_mut().filter(|_| !document.is_added) {
@@ -863,18 +908,23 @@ impl Index {
         Ok(())
     }
 
-    /// Writes the documents that passed to the log. Afterwards their records may leave.
+    /// Writes the documents that passed to the log. Afterwards their records may leave, and those without an id are taken to have left when
+    /// the next document is decided on.
     ///
     /// # Errors
     /// The log cannot be written.
     pub fn commit(&mut self) -> Result<(), Error> {
         match self.mode {
             Mode::Query | Mode::Nearest(_) => Ok(()),
-            Mode::Filter | Mode::Add => match self.sync {
-                Sync::Off => self.log.commit(false),
-                Sync::Batch => self.log.commit(true),
-                Sync::Always => self.log.sync(),
-            },
+            Mode::Filter | Mode::Add => {
+                match self.sync {
+                    Sync::Off => self.log.commit(false),
+                    Sync::Batch => self.log.commit(true),
+                    Sync::Always => self.log.sync(),
+                }?;
+                self.leaving.commit(self.log.len());
+                Ok(())
+            }
         }
     }
 
@@ -904,6 +954,9 @@ impl Index {
                 if is_complete && self.is_noting() && self.noted.is_some() && self.repetition.is_none() {
                     self.log.mark(repeat::END);
                     self.noted = None;
+                }
+                if is_complete {
+                    self.confirm_all();
                 }
                 // The index is whole without it.
                 let mut checkpoint = self.with_tables(Tables::begin_last_checkpoint);

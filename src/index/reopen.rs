@@ -11,6 +11,7 @@ use super::segment::{Segment, TABLES};
 use super::shape::Kind;
 use super::stored::{Start, Stored};
 use super::tables::Tables;
+use super::unconfirmed::Left;
 use crate::postings::{Run, Table, Words};
 use std::io;
 use std::path::Path;
@@ -24,6 +25,8 @@ pub(super) struct Beside {
     pub removed: Vec<u32>,
     /// What the last run before its place forgot.
     pub forgetting: Forgetting,
+    /// What the log says before its place of the documents without ids.
+    pub left: Left,
 }
 
 /// Opens the checkpoint of the index at a path if it has one that fits, and lets the log be read from there on. `None` if
@@ -89,7 +92,7 @@ fn open(
     }
     stored.start_at(start);
     (tables.dropped, tables.has_names) = (manifest.limits, manifest.has_names);
-    let beside = parts.move_into(tables, &segments, manifest.forgetting);
+    let beside = parts.move_into(tables, &segments, manifest);
     Ok(Some((segments, beside)))
 }
 
@@ -193,7 +196,7 @@ impl Parts {
         Ok(is_ascending.then_some(Parts { places, times, fingerprints, ends, removed, hot }))
     }
 
-    fn move_into(self, tables: &mut Tables, segments: &[Arc<Segment>], forgetting: Forgetting) -> Beside {
+    fn move_into(self, tables: &mut Tables, segments: &[Arc<Segment>], manifest: &Manifest) -> Beside {
         let runs = |table: usize| segments.iter().map(|segment| Arc::clone(&segment.runs[table])).collect();
         tables.keys = Table::recorded(runs(0));
         tables.ids = Table::recorded(runs(1));
@@ -205,7 +208,7 @@ impl Parts {
         if let Some(hot) = self.hot {
             tables.hot = hot;
         }
-        Beside { times: self.times, removed: self.removed, forgetting }
+        Beside { times: self.times, removed: self.removed, forgetting: manifest.forgetting, left: manifest.left }
     }
 }
 

@@ -25,12 +25,15 @@
 //! Where the same id with the same text was decided on more than once within those bounds, it may be unclear where a
 //! repetition begins, or whether it is one at all: a page may be crawled again just after a crash. While this is
 //! unclear, a document passes if it passed at one of these places, because a duplicate is better than a loss. Streams
-//! in which every document has an id of its own are exact.
+//! in which every document has an id of its own are exact. One without an id is named by its tokens alone.
+//! If the log says that it passed, it passes. It also does if it was dropped for a document that is forgotten by now, because it may be another
+//! one with the same tokens.
 //!
 //! In the log, a note is an entry that removes documents at places that no file has: from 2⁶³ on. A program that does
 //! not know notes finds no documents there, and removes none.
 
 use super::entry::{Entry, NO_PLACE};
+use super::unconfirmed::{identity, is_before};
 use crate::hash::combine;
 use std::collections::{BTreeSet, VecDeque};
 use xxhash_rust::xxh3::xxh3_64;
@@ -52,9 +55,9 @@ pub(super) fn id_hash(id: &str, sequence: u128) -> u64 {
     combine(xxh3_64(id.as_bytes()), sequence as u64)
 }
 
-/// The hash of a document in a note: never [`BEGIN`], [`END`] or [`DIGEST`], and never a place.
+/// The hash of a document in a note: never [`BEGIN`], [`END`] or [`DIGEST`], and never a place. Of one without an id, it is that of its tokens.
 pub(super) fn name(id: &str, sequence: u128) -> u64 {
-    NO_PLACE | id_hash(id, sequence) >> 2
+    NO_PLACE | id_hash(identity(id), sequence) >> 2
 }
 
 /// A decision in the log.
@@ -84,8 +87,11 @@ impl Past {
 
 /// Whether the notes of an entry at a place are of documents before it.
 pub(super) fn are_before(words: &[u64], place: u64) -> bool {
-    matches!(words, [BEGIN | END] | [DIGEST, ..])
-        || Past::all(words).all(|past| past.original.is_none_or(|original| original < place))
+    match words {
+        [BEGIN | END] | [DIGEST, ..] => true,
+        [word] => is_before(*word, place),
+        _ => Past::all(words).all(|past| past.original.is_none_or(|original| original < place)),
+    }
 }
 
 /// A place of a log from which reading it yields all decisions that may be repeated. Without it, opening an index would read everything

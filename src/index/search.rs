@@ -1,6 +1,7 @@
 //! The search for the documents that are similar to one.
 
 use super::crowded::MOST_OF_A_KEY;
+use super::entry::Record;
 use super::file::cannot_read;
 use super::log::Log;
 use super::nearest::{Nearest, Neighbour, Wanted};
@@ -9,6 +10,7 @@ use super::remembered::Remembered;
 use super::repeat;
 use super::signature::Signed;
 use super::tables::Tables;
+use super::unconfirmed::{UNNAMED, identity, is_unnamed};
 use crate::algorithm::{Algorithm, CompareOn};
 use crate::error::Error;
 use crate::hamming::cost::{INDEX, Rates};
@@ -152,17 +154,40 @@ impl Search<'_> {
     /// The place of the first remembered document with this id and these tokens. Where documents are only added, those that
     /// were added before count; otherwise only those that passed.
     pub fn known(&mut self, id: &str, signature: Signed<'_>, only_adds: bool) -> Result<Option<u64>, Error> {
+        let is_it = |_: u64, record: &Record| record.id == id && (!record.is_added || only_adds);
+        let passed = self.with_tokens(id, signature, false, is_it)?;
+        // Two keys only of documents without an id.
+        if !only_adds || signature.featureless || !is_unnamed(id) {
+            return Ok(passed);
+        }
+        let added = self.with_tokens(id, signature, true, is_it)?;
+        Ok(passed.into_iter().chain(added).min())
+    }
+
+    /// The place of the first remembered document with these tokens that passed without an id, of those whose places count.
+    pub fn unnamed(&mut self, signature: Signed<'_>, counts: impl Fn(u64) -> bool) -> Result<Option<u64>, Error> {
+        let is_it = |place: u64, record: &Record| !record.is_added && is_unnamed(&record.id) && counts(place);
+        self.with_tokens(UNNAMED, signature, false, is_it)
+    }
+
+    /// The place of the first remembered document with these tokens that has the key of one with this id, and counts.
+    fn with_tokens(
+        &mut self,
+        id: &str,
+        signature: Signed<'_>,
+        is_added: bool,
+        is_it: impl Fn(u64, &Record) -> bool,
+    ) -> Result<Option<u64>, Error> {
         self.candidates.clear();
         let (tables, candidates) = (&*self.tables, &mut *self.candidates);
-        let tag = id_tag(id, signature.sequence);
+        let tag = id_tag(id, signature.sequence, signature.featureless, is_added);
         let counted = |document| self.remembered.is_found(document);
         tables.ids.find(tag, MOST_OF_A_KEY, counted, |document| candidates.push(document)).map_err(cannot_read)?;
         let mut known = None;
         for &document in &*candidates {
             let place = tables.places[document as usize];
             let record = self.log.read(place)?;
-            let counts = !record.is_added || only_adds;
-            if record.id == id && record.sequence == signature.sequence && counts {
+            if record.sequence == signature.sequence && is_it(place, &record) {
                 known = Some(known.map_or(place, |first: u64| first.min(place)));
             }
         }
@@ -378,8 +403,10 @@ fn share_one(a: &[u32], b: &[u32]) -> bool {
     false
 }
 
-/// The key of a document in the table of ids. It includes the tokens, because an id can repeat with different tokens.
-pub(super) fn id_tag(id: &str, sequence: u128) -> u32 {
+/// The key of a document in the table of ids. It includes the tokens, because an id can repeat with different tokens. One that passed without
+/// an id has only these: with features, it is the only one that passes with them, as long as it is remembered.
+pub(super) fn id_tag(id: &str, sequence: u128, is_featureless: bool, is_added: bool) -> u32 {
+    let id = if is_featureless || is_added { id } else { identity(id) };
     (repeat::id_hash(id, sequence) >> 32) as u32
 }
 

@@ -380,6 +380,7 @@ impl Tables {
             has_marks: state.log.has_marks(),
             notes: state.notes,
             forgetting: state.log.forgetting,
+            left: state.log.left,
             limits: self.dropped,
             segments: vec![(0, end, 0)],
         }

@@ -1,8 +1,9 @@
 //! Kills `dedup filter` again and again, and feeds it again from the line after the last complete one that arrived: the total output is
-//! that of an uninterrupted run, and the index opens every time.
+//! that of an uninterrupted run, and the index opens every time. Records without ids may be written again, and none is lost.
 
 use super::shell::Shell;
 use crate::support::random::Random;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::process::Stdio;
@@ -117,5 +118,139 @@ fn two_hundred_and_seventy_kills() {
     for (mode, flags) in MODES {
         let rounds = kill(&shell, mode, flags, &lines, 30);
         eprintln!("{mode}: 30 kills in {rounds} rounds: nothing lost, nothing extra");
+    }
+}
+
+/// Records that have no id, of which about every eighth has the text of an earlier one, in other letters. The number shows the test which
+/// record is which.
+fn unnamed(lines: &[String]) -> Vec<(String, String)> {
+    let mut random = Random::new(11);
+    let mut texts: Vec<String> = Vec::new();
+    for line in lines {
+        let text = line.split_once("\"text\":\"").unwrap().1.trim_end_matches("\"}\n");
+        let copied = (random.below(8) == 0 && !texts.is_empty()).then(|| random.below(texts.len()));
+        texts.push(copied.map_or(text.to_string(), |of| texts[of].clone()));
+    }
+    let line = |(number, text): (usize, String)| {
+        let written = if random.below(2) == 0 { text.clone() } else { text.to_uppercase() };
+        (format!("{{\"n\":{number},\"text\":\"{written}\"}}"), text)
+    };
+    texts.into_iter().enumerate().map(line).collect()
+}
+
+/// How often lines arrived, and how many of them again or as a copy.
+#[derive(Default)]
+struct Arrived {
+    kills: usize,
+    lines: usize,
+    more: usize,
+}
+
+/// Feeds records without ids through runs that are killed, each from the record after the last one that arrived. With `loses`, what
+/// arrived last is lost too, as with a reader that is killed.
+fn kill_unnamed(
+    shell: &Shell,
+    flags: &str,
+    records: &[(String, String)],
+    kills: usize,
+    loses: bool,
+    seed: u64,
+) -> Arrived {
+    let lines: Vec<String> = records.iter().map(|(line, _)| format!("{line}\n")).collect();
+    let number = |line: &str| lines.iter().position(|other| other.trim_end() == line).unwrap();
+    shell.write("all.jsonl", lines.concat());
+    let whole = shell
+        .sh(&format!("rm -rf *.idx *.tables; dedup filter -q --seed 0 --index whole.idx {flags} < all.jsonl"))
+        .done();
+    let expected: Vec<usize> = whole.lines().map(number).collect();
+    assert!(expected.len() < lines.len() && expected.len() > lines.len() / 4, "{flags}");
+    let last = &lines[expected[expected.len() - 1]];
+    let (mut random, mut killed, mut next) = (Random::new(seed), 0, 0);
+    let mut arrived: Vec<usize> = Vec::new();
+    loop {
+        let mut command = shell.command(&format!("filter -q --seed 0 --index seen.idx {flags}"));
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let input = lines[next..].concat();
+        let feeding = thread::spawn(move || _ = stdin.write_all(input.as_bytes()));
+        let dies = killed < kills;
+        let mut got = Vec::new();
+        if dies {
+            let most = random.below(whole.len() / kills + 1);
+            (&mut stdout).take(most as u64).read_to_end(&mut got).unwrap();
+            thread::sleep(Duration::from_micros(random.below(4_000) as u64));
+            child.kill().unwrap();
+        }
+        stdout.read_to_end(&mut got).unwrap();
+        let output = child.wait_with_output().unwrap();
+        feeding.join().unwrap();
+        let ended = output.status.code().is_some();
+        // At the end of its output, a run may have ended by itself before it was killed.
+        if !ended && loses && !got.windows(last.len()).any(|part| part == last.as_bytes()) {
+            got.truncate(got.len() - random.below(got.len().min(20_000) + 1));
+        }
+        let whole = got.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        arrived.extend(std::str::from_utf8(&got[..whole]).unwrap().lines().map(number));
+        if ended {
+            assert!(output.status.success(), "{flags}: {}", String::from_utf8_lossy(&output.stderr));
+            break;
+        }
+        next = arrived.last().map_or(0, |last| last + 1);
+        killed += 1;
+    }
+    let there: BTreeSet<usize> = arrived.iter().copied().collect();
+    let lost: Vec<usize> = expected.iter().copied().filter(|number| !there.contains(number)).collect();
+    assert!(lost.is_empty(), "{flags}, seed {seed}: {} of {} are lost: {lost:?}", lost.len(), expected.len());
+    if !flags.contains("--window") {
+        // What is there beyond that has the text of one that passed.
+        let passed: BTreeSet<&str> = expected.iter().map(|&number| &*records[number].1).collect();
+        let other = there.iter().find(|&&number| !passed.contains(&*records[number].1));
+        assert!(other.is_none(), "{flags}, seed {seed}: {other:?} is a near-duplicate and passed");
+    }
+    // A run that ends by itself confirms everything, if it has records.
+    shell.write("again.jsonl", "\n".repeat(lines.len()) + &lines[expected[1]]);
+    let again = || shell.sh(&format!("dedup filter -q --seed 0 --index seen.idx {flags} < again.jsonl")).done();
+    // The last one may have had no records.
+    again();
+    let again = again();
+    assert!(again.trim().is_empty() || flags.contains("--window"), "{flags}: {again}");
+    shell.dedup("index verify -q seen.idx").done();
+    Arrived { kills: killed, lines: expected.len(), more: arrived.len() - expected.len() }
+}
+
+/// What records without ids are remembered by.
+const UNNAMED: &[&str] = &[
+    "--sync batch",
+    "--sync off",
+    "--sync always",
+    "--memory 16M",
+    "--algo simhash",
+    "--drop-known",
+    "--window 40",
+    "--expire 1h",
+    "--id-field none",
+    "--replace",
+];
+
+#[test]
+fn no_record_without_an_id_is_lost() {
+    let (shell, records) = (Shell::new(), unnamed(&lines(600)));
+    for (seed, flags) in (0..).zip(UNNAMED) {
+        for loses in [false, true] {
+            kill_unnamed(&shell, flags, &records, 6, loses, seed);
+        }
+    }
+}
+
+/// `cargo test --test all -- --ignored killed --nocapture`
+#[test]
+#[ignore = "takes minutes"]
+fn many_kills_lose_no_record_without_an_id() {
+    let (shell, records) = (Shell::new(), unnamed(&lines(12_000)));
+    for (seed, flags) in (100..).zip(UNNAMED) {
+        for loses in [false, true] {
+            let Arrived { kills, lines, more } = kill_unnamed(&shell, flags, &records, 20, loses, seed);
+            eprintln!("{flags}, readers killed too: {loses}: {kills} kills, {lines} lines: none lost, {more} more");
+        }
     }
 }

@@ -852,12 +852,15 @@ pub struct FilterCounts {
     pub failed: u64,
     passed: u64,
     bytes: u64,
+    pub unconfirmed: u64,
 }
 
 /// Statistics of a filter.
 #[track_caller]
 pub fn filter_stats(line: &str) -> FilterStats {
-    let each = |counts: &FilterCounts| counts.fresh + counts.known + counts.duplicates == counts.documents;
+    let each = |counts: &FilterCounts| {
+        counts.fresh + counts.known + counts.duplicates == counts.documents && counts.unconfirmed <= counts.known
+    };
     let stats: FilterStats = checked(line.trim_end(), |stats: &FilterStats| {
         stats.r#type == "stats"
             && stats.version == env!("CARGO_PKG_VERSION")

@@ -396,3 +396,64 @@ fn tables_are_made_again_without_what_has_expired_anywhere() {
         assert!(index.bytes_held() < 3 << 20, "{}", index.bytes_held());
     }
 }
+
+/// Without ids, what is fed again has other numbers. Nothing that passes without an interruption is missing; where texts repeat in a window,
+/// not without one that is similar.
+#[test]
+fn nothing_without_an_id_is_missing_however_often_it_is_killed() {
+    let plan = plan();
+    let folder = tempfile::tempdir().unwrap();
+    let none = Limits::default();
+    for (number, limits) in all_limits().into_iter().chain([none]).enumerate() {
+        for seed in 0..20 {
+            let mut lines = stream(17_000 + 100 * number as u64 + seed, 120, false);
+            let is_clear = limits == none || seed % 2 == 0;
+            if limits != none && is_clear {
+                let mut texts = BTreeSet::new();
+                lines.retain(|line| texts.insert(line.text.clone()));
+                assert!(lines.len() > 60);
+            }
+            let expected = plainly(&lines, limits);
+            let mut random = Random::new(seed);
+            let path = folder.path().join(format!("{number}-{seed}"));
+            let sync = [Sync::Off, Sync::Batch, Sync::Always][seed as usize % 3];
+            let (mut start, mut arrived) = (0, Vec::new());
+            loop {
+                let mut index = open(&path, &plan, limits, sync);
+                let (mut decided, mut is_killed) = (Vec::new(), false);
+                for (at, line) in (start..).zip(&lines[start..]) {
+                    let numbered = Line { id: format!("-:{}", 1 + at - start), ..line.clone() };
+                    decided.push((at, decide(&mut index, &numbered)));
+                    if random.below(6) == 0 {
+                        index.commit().unwrap();
+                        is_killed = random.below(4) == 0;
+                        if is_killed {
+                            decided.truncate(random.below(decided.len() + 1));
+                        }
+                        arrived.extend(decided.drain(..).filter(|(_, fate)| fate.is_none()).map(|(at, _)| at));
+                        if is_killed {
+                            break;
+                        }
+                    }
+                }
+                if !is_killed {
+                    arrived.extend(decided.drain(..).filter(|(_, fate)| fate.is_none()).map(|(at, _)| at));
+                    index.seal().unwrap();
+                    break;
+                }
+                drop(index);
+                start = arrived.last().map_or(0, |last| last + 1);
+                if random.below(3) == 0 {
+                    index::compact(&path, Outdated::default()).unwrap();
+                }
+            }
+            let there: BTreeSet<usize> = arrived.into_iter().collect();
+            let is_covered =
+                |at: usize| !is_clear && there.iter().any(|&other| jaccard(&lines[other].text, &lines[at].text) >= 0.5);
+            let lost: Vec<usize> = (0..lines.len())
+                .filter(|&at| expected[at].is_none() && !there.contains(&at) && !is_covered(at))
+                .collect();
+            assert!(lost.is_empty(), "{limits:?}, seed {seed}: {lost:?}");
+        }
+    }
+}

@@ -11,6 +11,7 @@ mod similar;
 mod staged;
 #[cfg(feature = "clean")]
 mod transactions;
+mod unconfirmed;
 
 use super::disk::Folder;
 use super::*;

@@ -1,0 +1,254 @@
+//! Documents without ids, in runs that are killed. The oracle is what was sent: each text arrives, because the first document with it passes.
+
+use super::checkpoints::{minhash, open, options};
+use super::*;
+use crate::hash::mix;
+use std::collections::VecDeque;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// The number of the last documents that are unconfirmed at least.
+const LAST: u64 = 16;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = mix(self.0 + 1);
+        (self.0 >> 20) as usize % most
+    }
+}
+
+/// A text that has nothing in common with that of another number.
+fn text(number: usize) -> String {
+    (0..12).map(|word| format!("w{}", mix((number * 16 + word) as u64) >> 8)).collect::<Vec<_>>().join(" ")
+}
+
+fn begin(path: &Path, plan: &Plan, limits: Limits) -> Index {
+    let mut index = open(path, plan, &options(limits, 1 << 14));
+    (index.leaving.hold, index.leaving.latest) = (Duration::ZERO, LAST);
+    index
+}
+
+/// Decides on a document as the next one of a run.
+fn decide_next(index: &mut Index, line: &mut usize, text: &str) -> Decision {
+    *line += 1;
+    decide(index, &format!("-:{line}"), text)
+}
+
+/// The number of unconfirmed documents.
+fn unconfirmed(index: &Index) -> usize {
+    index.tables.places.iter().filter(|place| index.unconfirmed.contains(place)).count()
+}
+
+/// Sends documents, of which about every sixth has the text of an earlier one, through runs that are killed. What was sent and did not arrive is sent
+/// again: in order, or in any order and among a few new ones. Returns the number of documents that arrived beyond one of each text.
+fn send(folder: &Path, seed: u64, is_jumbled: bool, limits: Limits) -> usize {
+    let (plan, path, mut random) = (minhash(), folder.join(format!("{seed}-{is_jumbled}")), Random(seed));
+    let mut texts: Vec<usize> = Vec::new();
+    for number in 0..400 {
+        texts.push(if number > 0 && random.below(6) == 0 { texts[random.below(number)] } else { number });
+    }
+    let (mut arrived, mut next, mut lost): (Vec<usize>, usize, VecDeque<usize>) = (Vec::new(), 0, VecDeque::new());
+    let (mut passed_again, mut may_pass_again) = (0, 0);
+    loop {
+        let mut index = begin(&path, &plan, limits);
+        may_pass_again += unconfirmed(&index);
+        if is_jumbled {
+            for number in (1..lost.len()).rev() {
+                lost.swap(number, random.below(number + 1));
+            }
+        }
+        // What was decided on and has not left, and what left last.
+        let (mut held, mut recent) = (Vec::<(usize, bool)>::new(), VecDeque::<(usize, bool)>::new());
+        let (mut line, mut new, stop) = (0, 0, random.below(160));
+        while line < stop {
+            let takes_new = lost.is_empty() || is_jumbled && new < LAST as usize / 2 && random.below(4) == 0;
+            let number = match (takes_new && next < texts.len()).then_some(next).or_else(|| lost.pop_front()) {
+                None => break,
+                Some(number) => number,
+            };
+            (next, new) = if number == next { (next + 1, new + 1) } else { (next, new) };
+            let text = text(texts[number]);
+            let text = if random.below(2) == 0 { text.to_uppercase() } else { text };
+            let decision = decide_next(&mut index, &mut line, &text);
+            passed_again += usize::from(decision == Decision::Unconfirmed);
+            held.push((number, decision.passes()));
+            if random.below(5) == 0 {
+                index.commit().unwrap();
+                recent.extend(held.drain(..));
+                if random.below(6) == 0 {
+                    index.with_tables(Tables::begin_last_checkpoint).unwrap();
+                    index.commit().unwrap();
+                    index.with_tables(|tables, state| tables.end_last_checkpoint(state)).unwrap();
+                }
+            }
+        }
+        let is_last = next == texts.len() && lost.is_empty();
+        if is_last {
+            index.commit().unwrap();
+            recent.append(&mut held.drain(..).collect());
+            index.seal().unwrap();
+        } else if random.below(2) == 0 {
+            index.commit().unwrap();
+        }
+        drop(index);
+        if !is_last {
+            // The reader is killed too, and had some of what left last.
+            let keeps = recent.len() - random.below(recent.len().min(LAST as usize) + 1);
+            let mut again: Vec<usize> = recent.drain(keeps..).chain(held).map(|(number, _)| number).collect();
+            again.extend(lost);
+            again.sort_unstable();
+            lost = again.into();
+        }
+        arrived.extend(recent.into_iter().filter(|(_, passes)| *passes).map(|(number, _)| number));
+        if is_last {
+            break;
+        }
+        if random.below(3) == 0 {
+            compact(&path, Outdated::default()).unwrap();
+        }
+    }
+    let there: BTreeSet<usize> = arrived.iter().map(|&number| texts[number]).collect();
+    let all: BTreeSet<usize> = texts.iter().copied().collect();
+    let missing: Vec<_> = all.difference(&there).collect();
+    assert!(missing.is_empty(), "seed {seed}, {is_jumbled}, {limits:?}: {missing:?} are lost");
+    assert!(passed_again <= may_pass_again, "{passed_again} of {may_pass_again}");
+    // All is confirmed.
+    let mut index = begin(&path, &plan, limits);
+    assert!(!index.has_unconfirmed() && !index.was_interrupted());
+    let last = text(*texts.last().unwrap());
+    assert!(limits.expire.is_some() || !decide_next(&mut index, &mut 9_000, &last).passes());
+    arrived.len() - all.len()
+}
+
+#[test]
+fn nothing_is_lost_however_often_it_is_killed_and_sent_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let more: usize = (0..24).map(|seed| send(folder.path(), seed, seed % 2 == 1, Limits::default())).sum();
+    assert!(more > 0, "no reader had what was sent again");
+}
+
+/// In a window, whether a copy passes depends on when it comes.
+#[test]
+fn nothing_is_lost_where_documents_expire() {
+    let folder = tempfile::tempdir().unwrap();
+    let expire = Limits { expire: Some(1 << 30), ..Limits::default() };
+    (100..108).for_each(|seed| _ = send(folder.path(), seed, false, expire));
+}
+
+/// Remembers documents of these numbers in a run that is killed.
+fn killed(path: &Path, plan: &Plan, numbers: Range<usize>) {
+    let (mut index, mut line) = (begin(path, plan, Limits::default()), 0);
+    for number in numbers {
+        assert_eq!(decide_next(&mut index, &mut line, &text(number)), Decision::Fresh);
+        index.commit().unwrap();
+    }
+}
+
+#[test]
+fn the_last_documents_are_unconfirmed_and_pass_once() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    killed(&path, &plan, 0..100);
+    let mut index = begin(&path, &plan, Limits::default());
+    let (count, most) = (unconfirmed(&index), LAST as usize + LAST as usize / 8);
+    assert!(index.has_unconfirmed() && (LAST as usize..=most).contains(&count), "{count}");
+    let mut line = 1_000;
+    for number in [0, 99 - most] {
+        assert!(!decide_next(&mut index, &mut line, &text(number)).passes(), "it has left");
+    }
+    for number in [99, 95, 100 - LAST as usize] {
+        assert_eq!(decide_next(&mut index, &mut line, &text(number).to_uppercase()), Decision::Unconfirmed, "{number}");
+        assert!(!decide_next(&mut index, &mut line, &text(number)).passes(), "a copy");
+    }
+    // One with an id is not such a document, nor one with a word more.
+    assert!(!decide(&mut index, "id", &text(98)).passes());
+    assert!(!decide_next(&mut index, &mut line, &format!("{} more", text(98))).passes());
+    // Its own documents are not.
+    assert_eq!(decide_next(&mut index, &mut line, &text(200)), Decision::Fresh);
+    index.commit().unwrap();
+    assert!(!decide_next(&mut index, &mut line, &text(200)).passes());
+    drop(index);
+    // Killed as well: nothing was confirmed.
+    let mut index = begin(&path, &plan, Limits::default());
+    assert_eq!(unconfirmed(&index), count + 1);
+    for number in [200, 99, 98] {
+        assert_eq!(decide_next(&mut index, &mut line, &text(number)), Decision::Unconfirmed, "{number}");
+    }
+    // Until as many new ones have left.
+    for number in 300..300 + LAST as usize + LAST as usize / 8 {
+        assert!(number > 300 + LAST as usize || index.has_unconfirmed(), "{number}");
+        assert_eq!(decide_next(&mut index, &mut line, &text(number)), Decision::Fresh);
+        index.commit().unwrap();
+    }
+    assert_eq!(decide_next(&mut index, &mut line, &text(400)), Decision::Fresh);
+    assert!(!decide_next(&mut index, &mut line, &text(97)).passes());
+}
+
+/// The time counts too.
+#[test]
+fn what_left_a_moment_ago_is_unconfirmed() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    let (mut index, mut line) = (begin(&path, &plan, Limits::default()), 0);
+    index.leaving.hold = super::super::unconfirmed::HOLD;
+    for number in 0..200 {
+        decide_next(&mut index, &mut line, &text(number));
+        index.commit().unwrap();
+    }
+    drop(index);
+    assert_eq!(unconfirmed(&begin(&path, &plan, Limits::default())), 200);
+}
+
+#[test]
+fn only_a_run_with_documents_without_ids_that_ends_by_itself_confirms() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    killed(&path, &plan, 0..10);
+    let reopened = |mode: Mode| Index::open(&path, &plan, &IndexOptions { mode, ..IndexOptions::default() }).unwrap().0;
+    // With ids.
+    let mut index = reopened(Mode::Filter);
+    assert_eq!(decide(&mut index, "a", &text(20)), Decision::Fresh);
+    index.seal().unwrap();
+    drop(index);
+    // Added, with ids and without.
+    let mut index = reopened(Mode::Add);
+    for (id, number) in [("b", 21), ("-:1", 22)] {
+        assert_eq!(decide(&mut index, id, &text(number)), Decision::Fresh);
+    }
+    assert_eq!(decide(&mut index, "-:1", &text(22)), Decision::Known);
+    index.seal().unwrap();
+    drop(index);
+    // Removed, compacted, only read; stopped by a signal.
+    remove(&path, BTreeSet::from(["b".to_string()])).unwrap();
+    compact(&path, Outdated::default()).unwrap();
+    assert!(!decide(&mut reopened(Mode::Query), "-:7", &text(9)).passes());
+    let mut index = reopened(Mode::Filter);
+    assert_eq!(decide(&mut index, "-:1", &text(8)), Decision::Unconfirmed);
+    index.interrupt().unwrap();
+    drop(index);
+    let mut index = reopened(Mode::Filter);
+    for (number, expected) in [(8, true), (9, true), (0, true), (20, false), (22, false)] {
+        let decision = decide(&mut index, "-:70", &text(number));
+        assert_eq!(decision == Decision::Unconfirmed, expected, "{number}: {decision:?}");
+    }
+    index.seal().unwrap();
+    drop(index);
+    assert!(!reopened(Mode::Filter).has_unconfirmed());
+}
+
+/// The same number and tokens are known as before.
+#[test]
+fn a_whole_stream_that_is_fed_again_from_its_beginning_passes() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    killed(&path, &plan, 0..100);
+    let (mut index, mut line) = (begin(&path, &plan, Limits::default()), 0);
+    for number in 0..100 {
+        let decision = decide_next(&mut index, &mut line, &text(number));
+        assert!(matches!(decision, Decision::Known | Decision::Unconfirmed), "{number}: {decision:?}");
+    }
+    assert_eq!(fs::metadata(&path).unwrap().len(), index.bytes_stored(), "nothing is remembered twice");
+}
