@@ -122,7 +122,15 @@ pub trait Sink {
         Ok(())
     }
 
-    /// The records decided so far may leave now.
+    /// Keeps apart what was decided so far: the next [`release`](Self::release) is of this alone, and what is decided before it is for
+    /// the release after it. So the stream goes on while the index reaches the disk. Returns false, as by default, if the sink cannot do
+    /// this; then the stream waits. It is not called again before that release.
+    fn keep_apart(&mut self) -> bool {
+        false
+    }
+
+    /// The records decided so far may leave now, or those that were [kept apart](Self::keep_apart). The counts are those of when they were
+    /// decided.
     ///
     /// # Errors
     /// An error ends the stream.
@@ -288,7 +296,7 @@ impl<'a> Filter<'a> {
         let numbered = replaces.then(|| format!("{}:", input.name()));
         let mut parts = signed(input, index, workers(threads)).map_err(Error::no_threads)?;
         let (counts, since) = (Counts::default(), Instant::now());
-        let mut stream = Stream { index, observer, sink, numbered, counts, held: 0, since };
+        let mut stream = Stream { index, observer, sink, numbered, counts, held: 0, since, apart: None };
         let is_stopped = || stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         let ended = stream.take(&mut parts, is_stopped)?;
         stream.release()?;
@@ -435,9 +443,11 @@ struct Stream<'a> {
     /// If documents replace earlier ones: how the ids begin of those that have none of their own.
     numbered: Option<String>,
     counts: Counts,
-    /// The size, in bytes, of the records that were decided on and have not left, and when the first of them was decided on.
+    /// The size, in bytes, of the records that were decided on and whose commit has not begun, and when the first of them was decided on.
     held: usize,
     since: Instant,
+    /// The counts of the records that the sink keeps apart until the disk has their documents.
+    apart: Option<Counts>,
 }
 
 impl Stream<'_> {
@@ -450,10 +460,10 @@ impl Stream<'_> {
     ) -> Result<Result<(), Error>, Error> {
         loop {
             let taken = match parts.wait_for(Duration::ZERO) {
-                Taken::Nothing if self.held > 0 => {
+                Taken::Nothing if self.held > 0 || self.apart.is_some() => {
                     // What was read already comes soon, unless it is expensive. Otherwise the input pauses.
-                    let time =
-                        if parts.are_coming() { HELD_FOR.saturating_sub(self.since.elapsed()) } else { Duration::ZERO };
+                    let is_soon = self.held > 0 && parts.are_coming();
+                    let time = if is_soon { HELD_FOR.saturating_sub(self.since.elapsed()) } else { Duration::ZERO };
                     match parts.wait_for(time) {
                         Taken::Nothing => {
                             self.release()?;
@@ -538,9 +548,11 @@ impl Stream<'_> {
             }
             self.held += record.len() + 64;
             if self.held >= HELD || self.since.elapsed() >= HELD_FOR {
-                self.release()?;
+                self.begin_release()?;
             }
         }
+        // What the disk has meanwhile leaves.
+        self.release_apart(false)?;
         Ok(Ok(()))
     }
 
@@ -556,10 +568,33 @@ impl Stream<'_> {
 
     /// Writes what was decided to the index; then its records may leave.
     fn release(&mut self) -> Result<(), Error> {
+        self.release_apart(true)?;
         self.index.commit()?;
         self.sink.release(&self.counts, self.index)?;
         self.held = 0;
         Ok(())
+    }
+
+    /// As [`release`](Self::release), but if the index takes time to reach the disk, the records leave later.
+    fn begin_release(&mut self) -> Result<(), Error> {
+        self.release_apart(true)?;
+        let is_begun = self.index.begin_commit()?;
+        self.held = 0;
+        if is_begun && self.sink.keep_apart() {
+            self.apart = Some(self.counts);
+            return Ok(());
+        }
+        self.index.end_commit(true)?;
+        self.sink.release(&self.counts, self.index)
+    }
+
+    /// Lets the records leave that were kept apart, if the disk has their documents or this `waits` for it.
+    fn release_apart(&mut self, waits: bool) -> Result<(), Error> {
+        if self.apart.is_none() || !self.index.end_commit(waits)? {
+            return Ok(());
+        }
+        let counts = self.apart.take().expect("it was there");
+        self.sink.release(&counts, self.index)
     }
 }
 

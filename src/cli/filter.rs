@@ -386,6 +386,8 @@ struct Output<'a> {
     out: Vec<u8>,
     /// Number of passed documents in `out`; the index, if any, remembers them already.
     waiting: u64,
+    /// The bytes of `out` that are kept apart, and the number of documents in them.
+    apart: Option<(usize, u64)>,
     mark: bool,
     /// Number of records that already had the field of `--mark`.
     replaced_fields: u64,
@@ -494,6 +496,7 @@ impl<'a> Output<'a> {
         Output {
             out: Vec::new(),
             waiting: 0,
+            apart: None,
             mark: request.mark,
             replaced_fields: 0,
             drops_known: request.drops_known,
@@ -539,14 +542,14 @@ impl<'a> Output<'a> {
         self.end_line();
     }
 
-    /// Writes all that waits.
-    fn write(&mut self) -> Result<(), Error> {
+    /// Writes the first bytes that wait.
+    fn write(&mut self, bytes: usize) -> Result<(), Error> {
         self.terminal.flush_rejects()?;
         // Before later documents, because input is fed again from the last document that arrived.
         self.files.each(VerdictFile::flush)?;
         let mut stdout = io::stdout().lock();
-        let written = stdout.write_all(&self.out).and_then(|()| stdout.flush());
-        self.out.clear();
+        let written = stdout.write_all(&self.out[..bytes]).and_then(|()| stdout.flush());
+        self.out.drain(..bytes);
         // After a long record.
         self.out.shrink_to(MOST_OUT);
         written.map_err(|error| Error::output("cannot write results", error))
@@ -671,10 +674,18 @@ impl Sink for Output<'_> {
         sync_output().map_err(|error| with_advice(Error::output("cannot write results to the disk", error)))
     }
 
+    fn keep_apart(&mut self) -> bool {
+        self.apart = Some((self.out.len(), take(&mut self.waiting)));
+        let VerdictFiles { duplicates, all } = &mut self.files;
+        [duplicates, all].into_iter().flatten().for_each(VerdictFile::keep_apart);
+        true
+    }
+
     fn release(&mut self, counts: &Counts, index: &Index) -> Result<(), Error> {
         self.counts = *counts;
-        let is_lost = take(&mut self.waiting) > 0 && self.remembers;
-        self.write().map_err(|error| if is_lost { with_advice(error) } else { error })?;
+        let (bytes, documents) = self.apart.take().unwrap_or_else(|| (self.out.len(), take(&mut self.waiting)));
+        let is_lost = documents > 0 && self.remembers;
+        self.write(bytes).map_err(|error| if is_lost { with_advice(error) } else { error })?;
         self.monitor.note(counts, index);
         Ok(())
     }

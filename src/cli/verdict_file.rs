@@ -15,7 +15,7 @@ use serde::de::IgnoredAny;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::mem::take;
+use std::mem::replace;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -35,6 +35,8 @@ pub struct VerdictFile {
     /// Its length, if it is a regular file; a pipe has none.
     length: Option<u64>,
     lines: Vec<u8>,
+    /// The number of bytes of `lines` that are written next, if not all.
+    apart: Option<usize>,
     overlap: Overlap,
 }
 
@@ -49,7 +51,7 @@ impl VerdictFile {
             Some(length) => last_ids(&mut file, length).map_err(|error| cannot_write(path, error))?,
             None => Vec::new(),
         };
-        Ok(VerdictFile { file, path: path.into(), length, lines: Vec::new(), overlap: Overlap::new(ids) })
+        Ok(VerdictFile { file, path: path.into(), length, lines: Vec::new(), apart: None, overlap: Overlap::new(ids) })
     }
 
     /// Opens the file again under its name, if another has taken its place, or none. A pipe stays open.
@@ -79,12 +81,18 @@ impl VerdictFile {
         self.overlap.push_unread(verdict, &mut self.lines);
     }
 
-    /// Writes the added verdicts.
+    /// Keeps apart the verdicts so far: the next time, only these are [written](Self::flush).
+    pub fn keep_apart(&mut self) {
+        self.apart = Some(self.lines.len());
+    }
+
+    /// Writes the added verdicts, or those of them that were [kept apart](Self::keep_apart).
     ///
     /// # Errors
     /// The file cannot be written. Only complete lines stay in it.
     pub fn flush(&mut self) -> Result<(), Error> {
-        let lines = take(&mut self.lines);
+        let later = self.apart.take().map_or(Vec::new(), |bytes| self.lines.split_off(bytes));
+        let lines = replace(&mut self.lines, later);
         let (written, result) = write_all(&mut self.file, &lines);
         let whole = match result {
             Ok(()) => written,

@@ -13,6 +13,7 @@ use super::frame::FRAME_OVERHEAD;
 use super::frame::{MAX_RECORD, checked, digest_after, frame_head, length_of};
 use super::repeat::Past;
 use super::stored::{End, Stored};
+use super::syncing::Syncing;
 use super::unconfirmed::Left;
 use crate::algorithm::Algorithm;
 use crate::error::{Error, IndexFault};
@@ -55,6 +56,10 @@ pub(super) struct Log {
     written: u64,
     /// The number of these that are known to be on the disk.
     synced: u64,
+    /// Syncs the file on another thread, from the first time that this is asked for.
+    syncing: Option<Syncing>,
+    /// The number of bytes in the file before the last commit to the disk.
+    committing_from: u64,
     /// The end of the last frame if it marks this, and whether any frame does.
     marked: u64,
     has_marks: bool,
@@ -104,6 +109,9 @@ pub(super) struct Aside {
 /// The maximum size of the buffers between two documents, in bytes.
 const MOST_BUFFERED: usize = 1 << 20;
 
+/// The number of bytes without a [`SYNCED`] frame from which on a commit is not [begun](Log::begin_commit) but done, so that there is one.
+const MOST_UNMARKED: u64 = if cfg!(test) { 1 << 12 } else { 4 << 20 };
+
 /// The maximum number of bytes of notes that commits to the disk leave with the operating system.
 const MAX_UNSYNCED_NOTES: u64 = 1 << 20;
 
@@ -136,6 +144,8 @@ impl Log {
             file: None,
             written: 0,
             synced: 0,
+            syncing: None,
+            committing_from: 0,
             marked: 0,
             has_marks: false,
             pending: Vec::new(),
@@ -491,14 +501,64 @@ impl Log {
     /// Writes what is pending, to the disk if required. Notes alone are left with the operating system, so that they survive a
     /// process that is killed, unless they are many.
     pub fn commit(&mut self, to_disk: bool) -> Result<(), Error> {
+        if to_disk {
+            self.end_commit(true)?;
+        }
+        if self.prepare_commit(to_disk)? {
+            self.committing_from = self.written;
+            self.write_pending()?;
+            self.sync_written()?;
+        }
+        Ok(())
+    }
+
+    /// As [`commit`](Self::commit) to the disk, but what is written may reach it later: then this returns true, and
+    /// [`end_commit`](Self::end_commit) waits for it. The commit before is ended first.
+    pub fn begin_commit(&mut self) -> Result<bool, Error> {
+        self.end_commit(true)?;
+        if self.len() - self.marked > MOST_UNMARKED {
+            return self.commit(true).map(|()| false);
+        }
+        if !self.prepare_commit(true)? {
+            return Ok(false);
+        }
+        self.committing_from = self.written;
+        self.write_pending()?;
+        if self.syncing.is_none() {
+            self.syncing = self.file().and_then(|file| Syncing::new(file).ok());
+        }
+        let Some(syncing) = &mut self.syncing else { return self.sync_written().map(|()| false) };
+        syncing.begin(self.written);
+        self.is_due = false;
+        Ok(true)
+    }
+
+    /// Ends a commit that was [begun](Self::begin_commit), if what it wrote is on the disk or this `waits` for it. Returns whether none is
+    /// left.
+    pub fn end_commit(&mut self, waits: bool) -> Result<bool, Error> {
+        let Some(syncing) = &mut self.syncing else { return Ok(true) };
+        match syncing.end(waits) {
+            Ok(Some(length)) => self.synced = self.synced.max(length),
+            Ok(None) => return Ok(!syncing.is_under_way()),
+            Err(error) => return Err(self.has_not_synced(error)),
+        }
+        Ok(true)
+    }
+
+    /// Adds the notes. Writes what is pending if it is not to reach the disk now, and returns whether it must still be written and synced.
+    fn prepare_commit(&mut self, to_disk: bool) -> Result<bool, Error> {
         if !self.notes.is_empty() {
             self.begin();
             self.frame_notes();
         }
         let to_disk = to_disk && (self.is_due || self.len() > self.synced + MAX_UNSYNCED_NOTES);
-        let Some((file, path)) = &mut self.file else { return Ok(()) };
+        let Some((file, path)) = &mut self.file else { return Ok(false) };
+        if self.has_failed {
+            let error = io::Error::other("an earlier write did not reach the disk");
+            return Err(Error::io(format!("cannot write the index {}", path.display()), error));
+        }
         if self.pending.is_empty() && !to_disk {
-            return Ok(());
+            return Ok(false);
         }
         if let Some(aside) = &mut self.aside {
             aside
@@ -506,7 +566,7 @@ impl Log {
                 .write_all(&self.pending)
                 .map_err(|error| Error::output("cannot write what the index will remember", error))?;
             self.has_written();
-            return Ok(());
+            return Ok(false);
         }
         // Another process that opens the path now finds another file, without a lock. Documents must not be recorded in
         // a file that no path leads to.
@@ -518,28 +578,40 @@ impl Log {
                  feed it again, with the index in one place",
             ));
         }
-        self.write_pending(to_disk)
+        if !to_disk {
+            self.write_pending()?;
+        }
+        Ok(to_disk)
     }
 
-    fn write_pending(&mut self, to_disk: bool) -> Result<(), Error> {
+    /// Leaves what is pending with the operating system.
+    fn write_pending(&mut self) -> Result<(), Error> {
         let Some((file, path)) = &mut self.file else { return Ok(()) };
-        let failed = |error| Error::io(format!("cannot write the index {}", path.display()), error);
-        if self.has_failed {
-            return Err(failed(io::Error::other("an earlier write did not reach the disk")));
-        }
-        let written = file.write_all(&self.pending);
-        let synced = if to_disk && written.is_ok() { file.sync_data() } else { Ok(()) };
-        self.has_failed = synced.is_err();
-        if let Err(error) = written.and(synced) {
+        if let Err(error) = file.write_all(&self.pending) {
             // Anything written of it is written again later.
             _ = file.set_len(self.written).and_then(|()| file.seek(SeekFrom::Start(self.written)));
-            return Err(failed(error));
+            return Err(Error::io(format!("cannot write the index {}", path.display()), error));
         }
         self.has_written();
-        if to_disk {
-            (self.synced, self.is_due) = (self.written, false);
-        }
         Ok(())
+    }
+
+    /// Waits until everything written is on the disk.
+    fn sync_written(&mut self) -> Result<(), Error> {
+        let Some((file, _)) = &self.file else { return Ok(()) };
+        file.sync_data().map_err(|error| self.has_not_synced(error))?;
+        (self.synced, self.is_due) = (self.written, false);
+        Ok(())
+    }
+
+    /// What the commit wrote is removed, because it did not leave, and nothing is written after it.
+    fn has_not_synced(&mut self, error: io::Error) -> Error {
+        self.has_failed = true;
+        self.written = self.committing_from;
+        self.pending.clear();
+        let Some((file, path)) = &mut self.file else { return Error::io("cannot write the index", error) };
+        _ = file.set_len(self.written).and_then(|()| file.seek(SeekFrom::Start(self.written)));
+        Error::io(format!("cannot write the index {}", path.display()), error)
     }
 
     /// Writes what is pending, if that is much. A log in memory has it there.
@@ -624,6 +696,7 @@ mod tests {
     use super::super::entry::NO_PLACE;
     use super::*;
     use serde_json::json;
+    use std::sync::mpsc::{Sender, channel};
 
     /// A log in a new file, with everything on the disk and marked.
     fn log(folder: &Path) -> Log {
@@ -671,7 +744,8 @@ mod tests {
         let file = std::mem::replace(&mut log.file.as_mut().unwrap().0, File::from(std::os::fd::OwnedFd::from(writer)));
         assert!(file.sync_data().is_ok());
         log.remove(&[written]);
-        let error = log.write_pending(true).unwrap_err().to_string();
+        log.committing_from = log.written;
+        let error = log.write_pending().and_then(|()| log.sync_written()).unwrap_err().to_string();
         drop(reader);
         log.file.as_mut().unwrap().0 = file;
         for result in [log.commit(true), log.commit(false), log.sync(), log.seal()] {
@@ -679,5 +753,103 @@ mod tests {
             assert!(again.contains("an earlier write did not reach the disk") && again != error, "{error}; {again}");
         }
         assert_eq!((log.written(), fs::metadata(&path).unwrap().len()), (written, written));
+    }
+
+    /// A log whose syncs on another thread end with what is sent.
+    fn synced_by_hand(folder: &Path) -> (Log, Sender<io::Result<()>>) {
+        let (mut log, (results, wait)) = (log(folder), channel());
+        log.syncing = Some(Syncing::by(move || wait.recv().unwrap()).unwrap());
+        (log, results)
+    }
+
+    /// The places of the frames in the file, from one on, that mark what is before them.
+    fn marks(folder: &Path, begin: u64) -> Vec<u64> {
+        let (file, mut at, mut marks) = (fs::read(folder.join("index")).unwrap(), begin as usize, Vec::new());
+        while at < file.len() {
+            let start = at + HEAD;
+            let length = length_of(*file[at..].first_chunk().unwrap(), at as u64).unwrap() as usize;
+            marks.extend((file[start..start + length] == [SYNCED]).then_some(at as u64));
+            at = start + length + 8;
+        }
+        marks
+    }
+
+    #[test]
+    fn a_commit_that_was_begun_is_on_the_disk_when_it_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut log, results) = synced_by_hand(folder.path());
+        let begin = log.written();
+        log.remove(&[begin]);
+        assert!(log.begin_commit().unwrap() && !log.end_commit(false).unwrap());
+        let first = log.written();
+        assert_eq!((log.synced, first), (begin, fs::metadata(folder.path().join("index")).unwrap().len()));
+        // What is added meanwhile is not part of it, and not marked: this would say that the first is on the disk.
+        log.remove(&[begin, begin]);
+        log.commit(false).unwrap();
+        results.send(Ok(())).unwrap();
+        assert!(log.end_commit(true).unwrap());
+        assert_eq!((log.synced, marks(folder.path(), begin)), (first, vec![begin]));
+        assert!(log.written() > first && log.is_due);
+        // The next one has the rest; a commit that waits ends it first.
+        results.send(Ok(())).unwrap();
+        assert!(log.begin_commit().unwrap());
+        log.commit(true).unwrap();
+        assert_eq!((log.synced, log.end_commit(false).unwrap()), (log.written(), true));
+        let end = log.written();
+        log.remove(&[begin]);
+        log.commit(true).unwrap();
+        assert_eq!(marks(folder.path(), begin), [begin, end]);
+        // Nothing is left to do.
+        assert!(!log.begin_commit().unwrap() && log.end_commit(true).unwrap());
+    }
+
+    #[test]
+    fn the_distance_of_marks_is_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut log, results) = synced_by_hand(folder.path());
+        let (begin, mut waited, mut begun) = (log.written(), 0, 0);
+        while log.written() < begin + 20 * MOST_UNMARKED {
+            log.remove(&[begin; 20]);
+            match log.begin_commit().unwrap() {
+                true => {
+                    begun += 1;
+                    // The disk has it only after the next was added.
+                    log.remove(&[begin]);
+                    log.commit(false).unwrap();
+                    results.send(Ok(())).unwrap();
+                    assert!(log.end_commit(true).unwrap() && log.synced < log.written());
+                }
+                false => {
+                    waited += 1;
+                    assert_eq!(log.synced, log.written());
+                }
+            }
+        }
+        assert!(begun > 10 * waited && waited > 10, "{begun} {waited}");
+        let marks = marks(folder.path(), begin);
+        let far = |pair: &[u64]| pair[1] - pair[0] > MOST_UNMARKED + 1000;
+        assert!(marks.len() > 15 && !marks.windows(2).any(far) && marks[0] < begin + 2 * MOST_UNMARKED, "{marks:?}");
+    }
+
+    #[test]
+    fn nothing_is_written_after_a_begun_commit_has_failed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut log, results) = synced_by_hand(folder.path());
+        let written = log.written();
+        log.remove(&[written]);
+        assert!(log.begin_commit().unwrap());
+        // Written meanwhile, as a long document is.
+        log.remove(&[written; 3]);
+        log.commit(false).unwrap();
+        results.send(Err(io::Error::other("no space"))).unwrap();
+        let error = log.end_commit(true).unwrap_err().to_string();
+        assert!(error.contains("cannot write the index") && error.contains("no space"), "{error}");
+        log.remove(&[written]);
+        let results = [log.commit(true), log.commit(false), log.begin_commit().map(drop), log.sync(), log.seal()];
+        for result in results {
+            let again = result.unwrap_err().to_string();
+            assert!(again.contains("an earlier write did not reach the disk"), "{again}");
+        }
+        assert_eq!((log.written(), fs::metadata(folder.path().join("index")).unwrap().len()), (written, written));
     }
 }

@@ -11,7 +11,7 @@
 //!
 //! Only the log matters: records one after the other, each with a checksum. A record at its end that a crash left
 //! incomplete is cut off and reported. Damage before the part that is known to have been on the disk, by a mark in the log or by
-//! its checkpoint, is an error.
+//! its checkpoint, is an error. A thread of its own waits for the disk (syncing.rs), so that decisions do not.
 //!
 //! The tables that find records are in memory, and every so often what is new in them is also written to files, in
 //! segments of consecutive documents. Beyond a bound they leave the memory. Segments are sorted, written and merged on
@@ -77,6 +77,7 @@ mod signature;
 #[cfg(feature = "clean")]
 mod staged;
 mod stored;
+mod syncing;
 mod tables;
 #[cfg(any(feature = "python", all(test, feature = "clean")))]
 mod transaction;
@@ -922,10 +923,42 @@ impl Index {
                     Sync::Batch => self.log.commit(true),
                     Sync::Always => self.log.sync(),
                 }?;
-                self.leaving.commit(self.log.len());
+                self.leaving.begin_commit(self.log.len());
+                self.leaving.end_commit();
                 Ok(())
             }
         }
+    }
+
+    /// As [`commit`](Self::commit), but with [`Sync::Batch`] the disk may have the documents later: then this returns true, and their
+    /// records may leave when [`end_commit`](Self::end_commit) says so. Meanwhile others can be decided on. A commit that was begun before
+    /// is ended first.
+    ///
+    /// # Errors
+    /// The log cannot be written.
+    pub(crate) fn begin_commit(&mut self) -> Result<bool, Error> {
+        if self.mode.only_reads() || self.sync != Sync::Batch {
+            return self.commit().map(|()| false);
+        }
+        let is_begun = self.log.begin_commit()?;
+        self.leaving.begin_commit(self.log.len());
+        if !is_begun {
+            self.leaving.end_commit();
+        }
+        Ok(is_begun)
+    }
+
+    /// Ends a commit that was [begun](Self::begin_commit), if the disk has its documents or this `waits` for it. Returns whether none is
+    /// left.
+    ///
+    /// # Errors
+    /// The log could not be written.
+    pub(crate) fn end_commit(&mut self, waits: bool) -> Result<bool, Error> {
+        let has_ended = self.log.end_commit(waits)?;
+        if has_ended {
+            self.leaving.end_commit();
+        }
+        Ok(has_ended)
     }
 
     /// Writes everything to the disk, regardless of [`Sync`], and marks it as written. To be called when a stream ends.

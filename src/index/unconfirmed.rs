@@ -111,7 +111,9 @@ pub(super) struct Leaving {
     pub latest: u64,
     /// The number of documents without ids that were remembered.
     count: u64,
-    /// The place of the log up to which documents may leave, and how many there were.
+    /// The place of the log up to which documents may leave once a commit ends, and how many there were.
+    begun: Option<(u64, u64)>,
+    /// The same, of a commit that has ended.
     committed: Option<(u64, u64)>,
     /// Such places from which on all before had left, how many documents there were, and since when. Not all: some for each time and number.
     left: VecDeque<(u64, u64, Instant)>,
@@ -119,7 +121,7 @@ pub(super) struct Leaving {
 
 impl Default for Leaving {
     fn default() -> Self {
-        Leaving { hold: HOLD, latest: LATEST, count: 0, committed: None, left: VecDeque::new() }
+        Leaving { hold: HOLD, latest: LATEST, count: 0, begun: None, committed: None, left: VecDeque::new() }
     }
 }
 
@@ -127,9 +129,14 @@ impl Default for Leaving {
 const STEPS: u32 = 16;
 
 impl Leaving {
-    /// Documents before a place of the log may leave.
-    pub fn commit(&mut self, place: u64) {
-        self.committed = Some((place, self.count));
+    /// Documents before a place of the log may leave when this commit ends.
+    pub fn begin_commit(&mut self, place: u64) {
+        self.begun = Some((place, self.count));
+    }
+
+    /// Documents of the commit that was begun may leave.
+    pub fn end_commit(&mut self) {
+        self.committed = self.begun.take().or(self.committed);
     }
 
     /// A document comes, at this time, after which all that might leave has left. Returns the place to be noted, if there is a new one.
@@ -216,7 +223,8 @@ mod tests {
                     count += 1;
                     place += bytes;
                 }
-                leaving.commit(place);
+                leaving.begin_commit(place);
+                leaving.end_commit();
                 now += seconds;
                 all.push((place, count, now));
             }
@@ -235,7 +243,8 @@ mod tests {
                     last = leaving.next(|| begin + Duration::from_secs(second)).unwrap_or(last);
                     leaving.add();
                 }
-                leaving.commit(leaving.count);
+                leaving.begin_commit(leaving.count);
+                leaving.end_commit();
             }
             let unconfirmed = leaving.count - last;
             assert!(

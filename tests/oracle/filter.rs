@@ -46,6 +46,100 @@ impl Sink for Kept {
     }
 }
 
+/// Keeps apart what is decided while the index reaches the disk. What is released must be in the index file, if it is remembered.
+struct Apart<'a> {
+    path: &'a Path,
+    /// The ids that passed, in the order of their release.
+    released: Vec<String>,
+    decided: Vec<String>,
+    counts: u64,
+    apart: Option<(usize, u64)>,
+    documents: u64,
+    /// How often something was decided between keeping apart and the release.
+    overlapped: usize,
+}
+
+impl Sink for Apart<'_> {
+    fn decided(&mut self, _line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
+        self.documents += 1;
+        self.decided.extend(decision.passes().then(|| id.to_string()));
+        Ok(())
+    }
+
+    fn passed(&mut self, record: &[u8]) -> Result<(), Error> {
+        panic!("every line is a document: {}", record.escape_ascii());
+    }
+
+    fn keep_apart(&mut self) -> bool {
+        assert!(self.apart.is_none(), "it is released first");
+        self.apart = Some((self.decided.len(), self.documents));
+        true
+    }
+
+    fn release(&mut self, counts: &Counts, _index: &Index) -> Result<(), Error> {
+        let (passed, documents) = self.apart.take().unwrap_or((self.decided.len(), self.documents));
+        assert_eq!(counts.documents, documents);
+        self.overlapped += usize::from(documents < self.documents);
+        let remembered: BTreeSet<String> = index::documents(self.path)?
+            .map(|document| document.map(|document| document.id.to_string()))
+            .collect::<Result<_, Error>>()?;
+        for id in self.decided.drain(..passed) {
+            assert!(remembered.contains(&id), "{id} leaves before the index has it");
+            self.released.push(id);
+        }
+        self.counts = counts.documents;
+        Ok(())
+    }
+}
+
+/// A sink that keeps records apart gets the same ones in the same order, each after the index has it, and the index is the same file but
+/// for marks.
+#[test]
+fn records_leave_after_the_index_has_them_while_others_are_decided() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(&factory("minhash", &[("shingle", "2")]));
+    let mut documents = related(&mut Random::new(5), 300, 60);
+    // Long enough that a batch is begun several times.
+    documents.iter_mut().enumerate().for_each(|(number, (_, text))| {
+        let more: Vec<String> = (0..4000).map(|word| format!("w{}", word * 31 % 997 + 1000 * number)).collect();
+        text.push_str(&more.join(" "));
+    });
+    let expected: Vec<String> = run(Cursor::new(jsonl(&documents)), &mut in_memory(&plan), 1)
+        .into_iter()
+        .filter(|(_, decision)| decision.passes())
+        .map(|(id, _)| id)
+        .collect();
+    let mut overlapped = 0;
+    for sync in [Sync::Off, Sync::Batch, Sync::Always] {
+        for threads in [1, 3] {
+            let path = folder.path().join(format!("{sync:?}{threads}"));
+            let options = IndexOptions { sync, ..IndexOptions::default() };
+            let (mut index, _) = Index::open(&path, &plan, &options).unwrap();
+            let input = Cursor::new(jsonl(&documents));
+            let live =
+                Live::new(input, "-", &source::ReadOptions { format: Format::Jsonl, ..source::ReadOptions::default() });
+            let mut sink = Apart {
+                path: &path,
+                released: Vec::new(),
+                decided: Vec::new(),
+                counts: 0,
+                apart: None,
+                documents: 0,
+                overlapped: 0,
+            };
+            let counts = Filter::new(&mut index).threads(threads).run(live, &mut sink).unwrap();
+            assert_eq!((sink.counts, sink.decided.len()), (counts.documents, 0));
+            assert_eq!(sink.released, expected, "{sync:?} {threads}");
+            if sync == Sync::Batch {
+                overlapped += sink.overlapped;
+            } else {
+                assert_eq!(sink.overlapped, 0);
+            }
+        }
+    }
+    eprintln!("{overlapped} releases overlapped with decisions");
+}
+
 fn jsonl(documents: &[Text]) -> String {
     let line = |(id, text): &Text| serde_json::json!({"id": id, "text": text}).to_string() + "\n";
     documents.iter().map(line).collect()
