@@ -8,6 +8,9 @@
 //! does the input. Decisions are released when the input pauses, when there are many, and after some milliseconds: first the
 //! index is written, then the records leave.
 
+#[cfg(test)]
+mod tests;
+
 use crate::error::Error;
 use crate::index::{Decision, Index, Signatures, Signer};
 use crate::readable::shortened_id;
@@ -92,7 +95,7 @@ impl Counts {
 /// Receives the decisions.
 pub trait Sink {
     /// A document, with its record unchanged: a line with its end, or a record of an archive without the two empty
-    /// lines after it. It must not leave before the next [`release`](Self::release).
+    /// lines after it. It must not leave before the next [`release`](Self::release) that is for it.
     ///
     /// # Errors
     /// An error ends the stream.
@@ -122,9 +125,9 @@ pub trait Sink {
         Ok(())
     }
 
-    /// Keeps apart what was decided so far: the next [`release`](Self::release) is of this alone, and what is decided before it is for
-    /// the release after it. So the stream goes on while the index reaches the disk. Returns false, as by default, if the sink cannot do
-    /// this; then the stream waits. It is not called again before that release.
+    /// Keeps apart the records so far, of whatever kind: the next [`release`](Self::release) is for these only. Records that come until
+    /// then wait for the release after it. So the stream goes on while the index reaches the disk. Returns false if the sink cannot do this, which
+    /// is the default: then the stream waits. It is not called again before that release.
     fn keep_apart(&mut self) -> bool {
         false
     }
@@ -193,9 +196,9 @@ const SIGNING_ALONE: u64 = 72 << 20;
 /// The memory of each feature while the index takes it: in the signature, decoded, and twice in the log while that grows.
 const BYTES_A_FEATURE: u64 = 28;
 
-/// The maximum size, in bytes, of the records that are decided on before they leave, and the time after which they leave
-/// in any case.
-const HELD: usize = 1 << 20;
+/// The maximum size, in bytes, of the records that are decided on before the index is written, and the time after which it is written in any
+/// case. Then they leave, or once the disk has it: until then, as many others are decided on at most.
+const HELD: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 const HELD_FOR: Duration = Duration::from_millis(20);
 
 /// A filter: an index, and how the stream is processed. [`run`](Self::run) starts it. Each document passes unless the index
@@ -298,15 +301,15 @@ impl<'a> Filter<'a> {
         let (counts, since) = (Counts::default(), Instant::now());
         let mut stream = Stream { index, observer, sink, numbered, counts, held: 0, since, apart: None };
         let is_stopped = || stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
-        let ended = stream.take(&mut parts, is_stopped)?;
-        stream.release()?;
+        let ended = stream.take(&mut parts, is_stopped).and_then(|ended| stream.release().map(|()| ended));
+        let ended = ended.inspect_err(|_| stream.index.doubt())?;
         let is_complete = ended.is_ok() && !is_stopped();
         let kept = if is_complete && stream.index.will_confirm() { stream.sink.keep() } else { Ok(()) };
         match is_complete && kept.is_ok() {
             true => stream.index.seal()?,
             false => stream.index.interrupt()?,
         }
-        kept?;
+        kept.inspect_err(|_| stream.index.doubt())?;
         ended.map(|()| stream.counts)
     }
 }

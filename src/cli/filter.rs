@@ -171,7 +171,8 @@ fn filter_input(
     let remembered = index.len();
     let Reports { metrics, asked, ending, started } = reports;
     let monitor = Monitor::new(metrics, &index, request.index.is_some(), started);
-    let mut sink = Output::new(request, files, &index, &terminal, &monitor);
+    let before = (index.was_interrupted(), index.drops_unwritten()?);
+    let mut sink = Output::new(request, files, before, &terminal, &monitor);
     let live = Live::new(io::stdin(), "-", &request.source);
     let filter = Filter::new(&mut index).threads(request.threads).stop(stop.begin()).observer(&terminal);
     let filter = filter.replace(request.replaces);
@@ -211,7 +212,7 @@ fn filter_input(
 }
 
 /// The warning where documents that an interrupted run remembered and did not write would be dropped.
-const DROPS_UNWRITTEN: &str = "the last run did not close the index: it may have remembered documents that it did not write, and --drop-known drops \
+const DROPS_UNWRITTEN: &str = "the last run did not close the index: it may have remembered documents with ids that it did not write, and --drop-known drops \
      them; feed its last documents again without --drop-known first";
 
 /// What the warning of records without ids says after a run of an earlier version.
@@ -489,7 +490,7 @@ impl<'a> Output<'a> {
     fn new(
         request: &Request,
         files: VerdictFiles,
-        index: &Index,
+        (may_repeat, noted_nothing): (bool, bool),
         terminal: &'a Terminal,
         monitor: &'a Monitor,
     ) -> Self {
@@ -504,12 +505,12 @@ impl<'a> Output<'a> {
             on_error: request.on_error,
             remembers: request.index.is_some(),
             without_id: None,
-            noted_nothing: index.was_interrupted() && !index.has_unconfirmed(),
+            noted_nothing,
             texts: Watch::new(format!("a text in --text-field {}", request.source.text_fields)),
             ids: request.names_ids.then(|| Watch::new(format!("an id in --id-field '{}'", request.source.id_field))),
             is_warc: request.source.format == Format::Warc,
             files,
-            may_repeat: index.was_interrupted(),
+            may_repeat,
             has_decided: false,
             counts: Counts::default(),
             terminal,
@@ -678,6 +679,7 @@ impl Sink for Output<'_> {
         self.apart = Some((self.out.len(), take(&mut self.waiting)));
         let VerdictFiles { duplicates, all } = &mut self.files;
         [duplicates, all].into_iter().flatten().for_each(VerdictFile::keep_apart);
+        self.terminal.keep_rejects_apart();
         true
     }
 

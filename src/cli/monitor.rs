@@ -183,7 +183,7 @@ impl Monitor {
         out.family(
             "decisions_total",
             "counter",
-            "Decisions on documents. Fresh and known ones pass; --drop-known drops known ones.",
+            "Decisions on documents. Fresh and known ones pass; --drop-known drops known ones that have an id.",
         );
         decisions
             .iter()

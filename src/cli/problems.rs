@@ -9,7 +9,7 @@ use neardups::replace::Replacement;
 use neardups::source::{Problem, ProblemKind, Severity, write_rejected};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, Write};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tempfile::SpooledTempFile;
@@ -108,6 +108,13 @@ impl Problems {
         .collect()
     }
 
+    /// Keeps apart the rejected records so far: the next time, only these are [flushed](Self::flush).
+    pub fn keep_apart(&self) {
+        if let Some(rejects) = &self.rejects {
+            rejects.keep_apart();
+        }
+    }
+
     /// Flushes the file of rejected records, if it is appended to.
     ///
     /// # Errors
@@ -137,7 +144,27 @@ impl Problems {
 pub struct Rejects {
     path: PathBuf,
     /// The first error ends the file.
-    writer: Mutex<io::Result<BufWriter<Target>>>,
+    out: Mutex<io::Result<Out>>,
+}
+
+/// What was added and not written yet, and where it goes.
+struct Out {
+    target: Target,
+    lines: Vec<u8>,
+    /// The number of bytes of `lines` that are written next, if not all.
+    apart: Option<usize>,
+    /// Whether lines wait until they are flushed, because they belong to records that have not left.
+    waits: bool,
+}
+
+impl Out {
+    /// Writes the lines, or those that are kept apart.
+    fn flush(&mut self) -> io::Result<()> {
+        let bytes = self.apart.take().unwrap_or(self.lines.len());
+        self.target.write_all(&self.lines[..bytes])?;
+        self.lines.drain(..bytes);
+        self.target.flush()
+    }
 }
 
 enum Target {
@@ -164,6 +191,9 @@ impl Write for Target {
     }
 }
 
+/// The number of bytes of lines that are written at once, if they do not wait.
+const AT_ONCE: usize = 1 << 13;
+
 /// The maximum size of the lines that are held in memory, in bytes.
 const HELD: usize = 1 << 20;
 
@@ -184,35 +214,48 @@ impl Rejects {
                 Target::Held(SpooledTempFile::new_in(HELD, folder), target.to_path_buf())
             }),
         };
-        Self::new(path, opened)
+        Self::new(path, opened, false)
     }
 
-    /// Opens a file for appending, for runs without an end.
+    /// Opens a file for appending, for runs without an end. Lines wait until they are flushed.
     ///
     /// # Errors
     /// It cannot be written, or has another writer.
     pub fn append(path: &Path) -> Result<Self, Error> {
-        Self::new(path, open_to_append(path, START).map(|(file, _)| Target::Direct(file)))
+        Self::new(path, open_to_append(path, START).map(|(file, _)| Target::Direct(file)), true)
     }
 
-    fn new(path: &Path, opened: io::Result<Target>) -> Result<Self, Error> {
+    fn new(path: &Path, opened: io::Result<Target>, waits: bool) -> Result<Self, Error> {
         let target = opened.map_err(|error| cannot_write(path, error))?;
-        Ok(Rejects { path: path.to_path_buf(), writer: Mutex::new(Ok(BufWriter::new(target))) })
+        let out = Out { target, lines: Vec::new(), apart: None, waits };
+        Ok(Rejects { path: path.to_path_buf(), out: Mutex::new(Ok(out)) })
     }
 
     fn add(&self, problem: &Problem) {
         let error = spelling::of_problem(problem);
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Ok(out) = &mut *writer
-            && let Err(error) = write_rejected(problem, &error, out)
-        {
+        let mut writer = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(out) = &mut *writer else { return };
+        let mut added = write_rejected(problem, &error, &mut out.lines);
+        if !out.waits && out.lines.len() >= AT_ONCE {
+            added = added.and_then(|()| out.flush());
+        }
+        if let Err(error) = added {
             *writer = Err(error);
         }
     }
 
-    /// Flushes the added lines. They can be read now, unless the file replaces another at the end.
+    /// Keeps apart the lines so far: the next time, only these are [flushed](Self::flush).
+    fn keep_apart(&self) {
+        let mut writer = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(out) = &mut *writer {
+            out.apart = Some(out.lines.len());
+        }
+    }
+
+    /// Flushes the added lines, or those that were [kept apart](Self::keep_apart). They can be read now, unless the file replaces another at
+    /// the end.
     fn flush(&self) -> Result<(), Error> {
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         let flushed = match &mut *writer {
             Ok(out) => out.flush(),
             Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
@@ -222,23 +265,26 @@ impl Rejects {
 
     /// Opens the file again, if another has taken its place, or none. A pipe stays open.
     fn reopen(&self) -> Result<(), Error> {
-        self.flush()?;
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         let Ok(out) = &mut *writer else { return Ok(()) };
-        let Target::Direct(file) = out.get_ref() else { return Ok(()) };
+        let Target::Direct(file) = &out.target else { return Ok(()) };
         if !file.metadata().is_ok_and(|found| found.is_file()) || is_at(file, &self.path) {
             return Ok(());
         }
         let (file, _) = reopened(&self.path, START)?;
-        *out = BufWriter::new(Target::Direct(file));
+        out.target = Target::Direct(file);
         Ok(())
     }
 
     /// Completes the file. A run that failed and rejected none leaves an older file as it is: it may have been refused, by a typo.
     fn finish(&self, has_failed: bool) -> Result<(), Error> {
+        if let Ok(out) = &mut *self.out.lock().unwrap_or_else(PoisonError::into_inner) {
+            // After an error also those of records that have not left: a line that comes again is better than none.
+            out.apart = None;
+        }
         self.flush()?;
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let replaced = match writer.as_mut().map(BufWriter::get_mut) {
+        let mut writer = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let replaced = match writer.as_mut().map(|out| &mut out.target) {
             Ok(Target::Held(lines, target)) => lines.stream_position().and_then(|end| {
                 if has_failed && end == 0 && target.exists() {
                     return Ok(());

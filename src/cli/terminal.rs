@@ -190,6 +190,11 @@ impl Terminal {
         Terminal { problems: Problems::with_rejects(rejects), ..self }
     }
 
+    /// Keeps apart the rejected records so far: the next time, only these are [flushed](Self::flush_rejects).
+    pub fn keep_rejects_apart(&self) {
+        self.problems.keep_apart();
+    }
+
     /// Flushes the file of rejected records, if it is appended to.
     ///
     /// # Errors

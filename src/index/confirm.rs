@@ -14,6 +14,26 @@ impl Index {
         !self.unconfirmed.is_empty()
     }
 
+    /// Whether the last run was interrupted after it remembered a document without an id, and did not note which of them have left, as
+    /// earlier versions do: what it did not write is dropped when it is fed again.
+    ///
+    /// # Errors
+    /// The last document cannot be read.
+    pub fn drops_unwritten(&mut self) -> Result<bool, Error> {
+        match self.tables.places.last() {
+            Some(&last) if self.was_interrupted && !self.has_unconfirmed() => Ok(is_unnamed(&self.log.read(last)?.id)),
+            _ => Ok(false),
+        }
+    }
+
+    /// After a run that failed: what it remembered without an id may not have left, and passes again.
+    pub(crate) fn doubt(&mut self) {
+        if let Left::Before(left) = self.log.left {
+            (self.unconfirmed, self.passed_again) = (left..self.log.len().max(left), BTreeSet::new());
+            self.leaving.restart();
+        }
+    }
+
     /// Whether documents leave after they are remembered, one by one.
     pub(super) fn is_followed_by_output(&self) -> bool {
         // What is kept aside is added as a whole.

@@ -13,8 +13,8 @@ pub enum Decision {
     /// It passed before, with this id and these tokens, and passes again. Only with an index in a file, whose input is
     /// fed again after a crash.
     Known,
-    /// It has no id, and the tokens of a document without an id that an interrupted run remembered, and perhaps did not write. It passes, this
-    /// once. Only with an index in a file.
+    /// It has no id, and the tokens of a document without an id that an interrupted run decided on. That run may not have written it, so it
+    /// passes, this once: either it was remembered then, or it was dropped for one that is forgotten by now. Only with an index in a file.
     Unconfirmed,
     /// It is remembered as a new one, and none of the documents that it was compared with is similar enough; but it shares a
     /// key with more others than are compared ([`Limits::candidates`](super::Limits::candidates)): only the latest were. It may be a near-duplicate.
@@ -36,7 +36,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// Whether the document passes: it is not a near-duplicate, or is known by its id. Where nothing is decided, it does not.
+    /// Whether the document passes: it is not a near-duplicate, or it came before and is fed again. Where nothing is decided, it does not.
     pub fn passes(&self) -> bool {
         !matches!(self, Decision::Duplicate { .. } | Decision::Nearest(_))
     }

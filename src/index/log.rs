@@ -533,6 +533,12 @@ impl Log {
         Ok(true)
     }
 
+    /// Lets commits that are begun end by a function.
+    #[cfg(test)]
+    pub fn sync_by(&mut self, sync: impl FnMut() -> io::Result<()> + Send + 'static) {
+        self.syncing = Some(Syncing::by(sync).unwrap());
+    }
+
     /// Ends a commit that was [begun](Self::begin_commit), if what it wrote is on the disk or this `waits` for it. Returns whether none is
     /// left.
     pub fn end_commit(&mut self, waits: bool) -> Result<bool, Error> {
@@ -611,7 +617,11 @@ impl Log {
         self.pending.clear();
         let Some((file, path)) = &mut self.file else { return Error::io("cannot write the index", error) };
         _ = file.set_len(self.written).and_then(|()| file.seek(SeekFrom::Start(self.written)));
-        Error::io(format!("cannot write the index {}", path.display()), error)
+        let what = format!("cannot write the index {}", path.display());
+        Error::io(
+            what,
+            io::Error::new(error.kind(), format!("{error}; what was decided last did not leave: feed it again")),
+        )
     }
 
     /// Writes what is pending, if that is much. A log in memory has it there.
@@ -758,7 +768,7 @@ mod tests {
     /// A log whose syncs on another thread end with what is sent.
     fn synced_by_hand(folder: &Path) -> (Log, Sender<io::Result<()>>) {
         let (mut log, (results, wait)) = (log(folder), channel());
-        log.syncing = Some(Syncing::by(move || wait.recv().unwrap()).unwrap());
+        log.sync_by(move || wait.recv().unwrap());
         (log, results)
     }
 

@@ -439,6 +439,9 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
     let end = stored.each(|place, entry, bytes| rewriting.take(place, entry, bytes))?;
     rewriting.note_left(u64::MAX);
     let Rewriting { mut log, documents, dropped, .. } = rewriting;
+    if left == Left::All {
+        log.note_left(left);
+    }
     let before = end.at + end.torn.map_or(0, |torn| torn.bytes);
     log.seal()?;
     let after = log.len();

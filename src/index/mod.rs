@@ -961,6 +961,12 @@ impl Index {
         Ok(has_ended)
     }
 
+    /// Lets commits that are [begun](Self::begin_commit) end by a function.
+    #[cfg(test)]
+    pub(crate) fn sync_by(&mut self, sync: impl FnMut() -> std::io::Result<()> + Send + 'static) {
+        self.log.sync_by(sync);
+    }
+
     /// Writes everything to the disk, regardless of [`Sync`], and marks it as written. To be called when a stream ends.
     ///
     /// # Errors

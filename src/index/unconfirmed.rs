@@ -156,6 +156,12 @@ impl Leaving {
         self.left.drain(..old).next_back().map(|(place, ..)| place)
     }
 
+    /// Forgets what has left: a run failed, and another begins.
+    pub fn restart(&mut self) {
+        (self.begun, self.committed) = (None, None);
+        self.left.clear();
+    }
+
     /// Counts a document.
     pub fn add(&mut self) {
         self.count += 1;
