@@ -6,9 +6,10 @@ use super::super::pages::Page;
 use super::super::paths::repository_of;
 use super::super::rules::{OfFile, Rules};
 use super::generated::Generated;
-use super::sites::Sites;
-use super::versions::is_number;
-use std::collections::BTreeMap;
+use super::sites::{Sites, Version};
+use super::versions::{is_named, is_number};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 /// ISO 639-1, without codes that are more often names of topics, such as `ts`, `ml` and `os`.
@@ -42,9 +43,6 @@ const REFERENCE_END: &str = "-reference";
 /// Names of files of licences may begin with these.
 const LICENCES: [&str; 3] = ["license", "licence", "copying"];
 
-/// Names of folders of versions, besides numbers.
-const VERSIONS: &str = "latest stable next dev nightly current main master";
-
 /// What is known about a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct About {
@@ -56,6 +54,8 @@ pub(super) struct About {
     pub version: String,
     /// The version that its folders name.
     pub folder_version: String,
+    /// The folder that is a version by its name, such as `guide-1.2`, if there are others of that name beside it.
+    pub named: Option<Named>,
     /// Whether there are pages of a newer numbered version beside the folder of its own.
     pub is_of_old_version: bool,
     pub is_release_notes: bool,
@@ -65,6 +65,31 @@ pub(super) struct About {
     pub generated: Generated,
     /// The rules for it.
     pub rules: OfFile,
+}
+
+/// A folder that is a version by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    /// Where it is, and its name without the version.
+    pub name: [String; 3],
+    pub folder: String,
+    /// Whether the name has a version: a number, or a word such as `latest`.
+    pub has_version: bool,
+    /// The path of the page without the version, and without the parts that name a language or another version.
+    pub rest: String,
+}
+
+impl Named {
+    fn new(Version { site, folder, rest, name: [before, after], version }: Version) -> Self {
+        let mut about = About::default();
+        about.add_path(&format!("{site}{before}-{after}/{rest}"));
+        Named {
+            name: [site, before, after].map(String::from),
+            folder: folder.into(),
+            has_version: version.is_some(),
+            rest: about.rest,
+        }
+    }
 }
 
 impl About {
@@ -83,11 +108,16 @@ impl About {
             path: path.into(),
             ..About::default()
         };
-        folder.split('/').for_each(|name| about.add_folder(name));
-        about.version.push_str(&about.folder_version);
-        about.add_file(file);
+        about.add_path(path);
         about.rules = rules;
         about
+    }
+
+    fn add_path(&mut self, path: &str) {
+        let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+        folder.split('/').for_each(|name| self.add_folder(name));
+        self.version.push_str(&self.folder_version);
+        self.add_file(file);
     }
 
     fn add_folder(&mut self, name: &str) {
@@ -156,6 +186,7 @@ impl Files {
                 let mut about = About::new(&graded_path(page), &page.source, rules.of_file(&page.place));
                 let path = path_of(page);
                 about.is_of_old_version = sites.has_newer(&path);
+                about.named = sites.named(&path).map(Named::new);
                 if let Some(folder) = sites.unnumbered(&path).filter(|_| about.folder_version.is_empty()) {
                     about.set_version(folder);
                 }
@@ -186,7 +217,7 @@ fn is_language(tag: &str) -> bool {
 
 /// Whether a folder is named like a version: `v1.2`, `2.x`, `version-2.0`, `latest`.
 fn is_version(name: &str) -> bool {
-    is_in(VERSIONS, name) || is_number(name.strip_prefix("version-").unwrap_or(name))
+    is_named(name) || is_number(name.strip_prefix("version-").unwrap_or(name))
 }
 
 /// Splits a part of the name of a file that ends with a version, such as `argocd_v1.2` or `ROADMAP_2_15`.
@@ -222,6 +253,15 @@ fn is_year(name: &str) -> bool {
     name.len() == 4
         && (name.starts_with("19") || name.starts_with("20"))
         && name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The paths, as given, of pages in folders with the number of a version after a name, such as `guide-1.2`, beside others of that name.
+pub fn in_named_versions(pages: &[Arc<Page>], repository: Option<&Path>) -> BTreeSet<String> {
+    let paths: Vec<String> = pages.iter().map(|page| page.path_in(repository)).collect();
+    let sites = Sites::of(paths.iter().map(String::as_str));
+    let is_of_one = |path: &str| sites.named(path).is_some_and(|version| version.is_numbered());
+    let of_one = pages.iter().zip(&paths).filter(|(_, path)| is_of_one(path));
+    of_one.map(|(page, _)| page.path.clone()).collect()
 }
 
 /// Whether a page is in a folder of a numbered version.

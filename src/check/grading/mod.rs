@@ -24,7 +24,7 @@ use files::Files;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub(super) use files::{is_in_posts, is_of_version, is_release_notes};
+pub(super) use files::{in_named_versions, is_in_posts, is_of_version, is_release_notes};
 pub(super) use generated::is_whole as is_generated;
 
 /// Grades findings among these pages, which are ordered by path. Returns the links to the pages of those that are not notes, unless all

@@ -3,7 +3,7 @@
 use super::super::finding::{Finding, Place};
 use super::super::grade::{Grade, Limit, Reason};
 use super::super::sources::bytes_of;
-use super::files::{About, Files, is_version_heading};
+use super::files::{About, Files, Named, is_version_heading};
 use super::sites::is_index;
 use crate::prose::Markup;
 use std::collections::BTreeSet;
@@ -34,6 +34,7 @@ pub(super) fn limits(finding: &Finding, files: &Files) -> Vec<Limit> {
         release_notes(finding, &about),
         reference(finding, &about),
         of_one_page(&about),
+        of_one_folder(&about),
         about.iter().all(|about| about.is_of_old_version).then_some((Grade::Warning, Reason::OldVersion)),
         licence(finding, &about),
         generated(finding, &about),
@@ -70,6 +71,23 @@ fn of_one_page(about: &[&About]) -> Option<Limit> {
     let is_version = is_one && have_versions || have_folders && (are_all || is_any);
     let is_note = is_one || are_all || has_one_name;
     is_version.then_some((if is_note { Grade::Note } else { Grade::Warning }, Reason::Version))
+}
+
+/// All places in versions of one folder, such as `guide-1.2` and `guide-1.3`, each in another one or in another language of one page: a
+/// note. One of the folders has no version, and the names of the pages differ: a warning.
+fn of_one_folder(about: &[&About]) -> Option<Limit> {
+    let named: Vec<&Named> = about.iter().map(|about| about.named.as_ref()).collect::<Option<_>>()?;
+    let number_of = |part: fn(&Named) -> &str| named.iter().map(|named| part(named)).collect::<BTreeSet<&str>>().len();
+    let number_of_folders = number_of(|named| &named.folder);
+    let is_one_page = number_of(|named| &named.rest) == 1;
+    let have_one_name = named.iter().all(|other| other.name == named[0].name);
+    if !have_one_name || number_of_folders < 2 || !is_one_page && number_of_folders < named.len() {
+        return None;
+    }
+    let file = about[0].file();
+    let has_one_file = about.iter().all(|about| about.file() == file) && !is_index(file);
+    let is_note = is_one_page || has_one_file || named.iter().all(|named| named.has_version);
+    Some((if is_note { Grade::Note } else { Grade::Warning }, Reason::Version))
 }
 
 /// All places in release notes: a note. Some of them: a warning.

@@ -1,6 +1,7 @@
-//! Sites in versions: folders of numbered versions side by side, and folders beside them with the same pages, such as `docs` or `2-edge`.
+//! Sites in versions: folders of numbered versions side by side, and folders beside them with the same pages, such as `docs` or `2-edge`;
+//! and folders of one name with the numbers of versions, such as `guide-1.2` and `guide-1.3`.
 
-use super::versions::is_number;
+use super::versions::{InName, in_name, is_named, is_number, numbers};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The sites among some pages, by the folder that their versions are in.
@@ -10,6 +11,44 @@ pub(super) struct Sites<'a> {
     /// Folders beside those of numbered versions, of which half of the pages are pages of a numbered version too, and two at least. Indices
     /// do not count.
     unnumbered: BTreeSet<[&'a str; 2]>,
+    named: BTreeMap<Name<'a>, Named<'a>>,
+    /// The folders that are named like those of versions, without one: where they are, and their names.
+    plain: Plain<'a>,
+}
+
+type Plain<'a> = BTreeMap<(&'a str, String), Name<'a>>;
+
+/// The name of folders of versions: where they are, and what precedes and follows the number.
+type Name<'a> = [&'a str; 3];
+
+/// The folders of one name.
+#[derive(Debug, Default)]
+struct Named<'a> {
+    folders: BTreeSet<&'a str>,
+    newest: Numbers,
+    /// Whether one of the names shows that it is of a version.
+    is_certain: bool,
+}
+
+/// A folder that is a version by its name, and others beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Version<'p> {
+    /// The path up to the folder.
+    pub site: &'p str,
+    pub folder: &'p str,
+    /// The path within the folder.
+    pub rest: &'p str,
+    /// The name without a version.
+    pub name: [&'p str; 2],
+    /// `None` if the folder has the name without a version.
+    pub version: Option<&'p str>,
+}
+
+impl Version<'_> {
+    /// Whether the folder has the number of a version, not only a name such as `latest`.
+    pub fn is_numbered(&self) -> bool {
+        self.version.is_some_and(|version| !is_named(version))
+    }
 }
 
 /// A folder with fewer pages of a numbered version is not a version itself.
@@ -32,19 +71,41 @@ impl<'a> Sites<'a> {
         }
         let mut counts: BTreeMap<[&str; 2], [usize; 2]> = BTreeMap::new();
         let sites = newest.keys().copied().collect();
-        let beside = paths.filter_map(|path| beside(&sites, path));
+        let beside = paths.clone().filter_map(|path| beside(&sites, path));
         for ([site, folder], rest) in beside.filter(|(_, rest)| !is_index(rest)) {
             let [shared, all] = counts.entry([site, folder]).or_default();
             *shared += usize::from(numbered.contains(&[site, rest]));
             *all += 1;
         }
         let is_half = |(_, [shared, all]): &(_, [usize; 2])| *shared >= MIN_SHARED && 2 * shared >= *all;
-        Sites { newest, unnumbered: counts.into_iter().filter(is_half).map(|(folder, _)| folder).collect() }
+        let unnumbered = counts.into_iter().filter(is_half).map(|(folder, _)| folder).collect();
+        let (named, plain) = named(paths);
+        Sites { newest, unnumbered, named, plain }
     }
 
     /// Whether a page is of a numbered version of which there is a newer one.
     pub fn has_newer(&self, path: &str) -> bool {
+        let is_newer = |version: Version| {
+            let [before, after] = version.name;
+            let newest = self.named.get(&[version.site, before, after]).map(|named| &named.newest);
+            version.is_numbered() && newest > version.version.map(numbers).as_ref()
+        };
         numbered_version(path).is_some_and(|(site, version, _)| self.newest.get(site) > Some(&version))
+            || self.named(path).is_some_and(is_newer)
+    }
+
+    /// The first folder of a page that is a version by its name, and has others of its name beside it. One of them at least has a number
+    /// that is certainly that of a version.
+    pub fn named<'p>(&self, path: &'p str) -> Option<Version<'p>> {
+        folders(path).find_map(|(site, folder, rest)| {
+            let is_known = |InName { before, after, .. }: &InName| self.named.contains_key(&[site, before, after]);
+            if let Some(InName { before, version, after, .. }) = in_folder(folder).filter(is_known) {
+                return Some(Version { site, folder, rest, name: [before, after], version: Some(version) });
+            }
+            let [_, before, after] = *self.plain.get(&(site, folder.to_string()))?;
+            let name = [&folder[..before.len()], &folder[folder.len() - after.len()..]];
+            Some(Version { site, folder, rest, name, version: None })
+        })
     }
 
     /// The folder of a page that is a version without a number.
@@ -59,6 +120,50 @@ impl<'a> Sites<'a> {
 /// Where the folders of a path start, and its file.
 fn starts(path: &str) -> impl Iterator<Item = usize> + '_ {
     [0].into_iter().chain(path.match_indices('/').map(|(at, _)| at + 1))
+}
+
+/// The folders of a path: what precedes each, its name, and the path within it.
+fn folders(path: &str) -> impl Iterator<Item = (&str, &str, &str)> {
+    starts(path).filter_map(|start| path[start..].split_once('/').map(|(folder, rest)| (&path[..start], folder, rest)))
+}
+
+/// The version in the name of a folder that has other words too.
+fn in_folder(folder: &str) -> Option<InName<'_>> {
+    if is_number(folder.strip_prefix("version-").unwrap_or(folder)) { None } else { in_name(folder) }
+}
+
+/// The folders of versions by their names, and those of the same names without a version. A name has two folders at least.
+fn named<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> (BTreeMap<Name<'a>, Named<'a>>, Plain<'a>) {
+    let mut all: BTreeMap<Name, Named> = BTreeMap::new();
+    for (site, folder, _) in paths.clone().flat_map(folders) {
+        let Some(InName { before, version, after, is_certain }) = in_folder(folder) else { continue };
+        let named = all.entry([site, before, after]).or_default();
+        if named.folders.insert(folder) && !is_named(version) {
+            named.newest = numbers(version).max(std::mem::take(&mut named.newest));
+        }
+        named.is_certain |= is_certain;
+    }
+    all.retain(|_, named| named.is_certain);
+    let mut plain = BTreeMap::new();
+    for &[site, before, after] in all.keys() {
+        let separators: &[&str] = if before.is_empty() || after.is_empty() { &[""] } else { &["-", "_", " ", ".", ""] };
+        for separator in separators {
+            plain.insert((site, format!("{before}{separator}{after}")), [site, before, after]);
+        }
+    }
+    if !plain.is_empty() {
+        let mut present = BTreeSet::new();
+        for (site, folder, _) in paths.flat_map(folders) {
+            if let Some(name) = plain.get(&(site, folder.to_string())) {
+                all.entry(*name).or_default().folders.insert(folder);
+                present.insert((site, folder));
+            }
+        }
+        plain.retain(|(site, folder), _| present.contains(&(*site, folder.as_str())));
+    }
+    all.retain(|_, named| named.folders.len() > 1);
+    plain.retain(|_, name| all.contains_key(name));
+    (all, plain)
 }
 
 /// Whether a file is the index of its folder: most folders have one.
@@ -110,6 +215,49 @@ mod tests {
             assert_eq!(numbered_version(path), Some((site, version.to_vec(), rest)), "{path}");
         }
         assert_eq!(["docs/latest/a.md", "v1.2.md", "docs/2020/a.md"].map(numbered_version), [None, None, None]);
+    }
+
+    #[test]
+    fn folders_of_one_name_are_versions() {
+        let of = |paths: &[&'static str]| {
+            let sites = Sites::of(paths.iter().copied());
+            let of = |path: &&'static str| sites.named(path).map(|named| (named.name, named.version, named.rest));
+            paths.iter().map(of).collect::<Vec<_>>()
+        };
+        let guide = |version, rest| Some((["guide", ""], Some(version), rest));
+        assert_eq!(
+            of(&["x/guide-1.2/a.md", "x/guide_1.10/b/c.md", "x/guide-2/a.md", "x/guide-latest/a.md", "x/guide/a.md"]),
+            [
+                guide("1.2", "a.md"),
+                guide("1.10", "b/c.md"),
+                guide("2", "a.md"),
+                guide("latest", "a.md"),
+                Some((["guide", ""], None, "a.md"))
+            ]
+        );
+        let lib = |version| Some((["lib", "docs"], version, "a.md"));
+        assert_eq!(
+            of(&["lib-v1-docs/a.md", "lib-docs/a.md", "lib-v1-api/a.md", "lib/a.md"]),
+            [lib(Some("v1")), lib(None), None, None]
+        );
+        // One folder alone, in different folders, of different names, and with numbers that count parts.
+        for paths in [
+            ["x/guide-1.2/a.md", "x/guide-1.2/b.md"],
+            ["x/guide-1.2/a.md", "y/guide-1.3/a.md"],
+            ["x/guide-1.2/a.md", "x/manual-1.3/a.md"],
+            ["chapter-1/a.md", "chapter-2/a.md"],
+            ["section-1.1/a.md", "section-1.2/a.md"],
+            ["guide-1/a.md", "guide-2/a.md"],
+            ["guide-dev/a.md", "guide/a.md"],
+            ["1.2/a.md", "1.3/a.md"],
+            ["guide-1.2.md", "guide-1.3.md"],
+        ] {
+            assert_eq!(of(&paths), [None, None], "{paths:?}");
+        }
+        let paths = ["x-1.9/a.md", "x-1.10/a.md", "x-latest/a.md", "x/a.md", "y-1.9/a.md", "z/x-1.9/a.md"];
+        let sites = Sites::of(paths.into_iter());
+        let old: Vec<&str> = paths.into_iter().filter(|path| sites.has_newer(path)).collect();
+        assert_eq!(old, ["x-1.9/a.md"]);
     }
 
     #[test]

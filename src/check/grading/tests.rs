@@ -103,6 +103,53 @@ fn places_limit_the_grade() {
     is(["a.md", "b.md"], &format!("It is under the terms of the GNU licence. {COPIED}"), Grade::Error, &[]);
 }
 
+/// Folders of one name, with and without the number of a version.
+#[test]
+fn versions_in_the_names_of_folders() {
+    let is = |paths: [&'static str; 2], grade| {
+        let reasons = if grade == Grade::Error { vec![] } else { vec![Reason::Version] };
+        assert_eq!(graded(&pair(paths, COPIED), Request::default()), (grade, reasons), "{paths:?}");
+    };
+    is(["guide-1.2.0/a.md", "guide-1.3.0/a.md"], Grade::Note);
+    is(["guide-1.2.0/a.md", "guide-1.3.0/b.md"], Grade::Note);
+    is(["docs-v1/a.md", "docs-v2/b.md"], Grade::Note);
+    is(["x/project_1.4/a.md", "x/project-2/b.md"], Grade::Note);
+    is(["lib-1.2-docs/a.md", "lib-1.3-docs/b.md"], Grade::Note);
+    is(["python3.11/a.md", "python3.12/b.md"], Grade::Note);
+    is(["guide-latest/a.md", "guide-1.2/b.md"], Grade::Note);
+    is(["guide-1.2/de/a.md", "guide-1.3/en/a.md"], Grade::Note);
+    // One has no version.
+    is(["docs/a.md", "docs-v2/a.md"], Grade::Note);
+    is(["docs/a.md", "docs-v2/b.md"], Grade::Warning);
+    is(["docs/README.md", "docs-v2/more/README.md"], Grade::Warning);
+    // Other folders, other names, one version, and numbers that count parts of a text.
+    is(["x/guide-1.2/a.md", "y/guide-1.3/a.md"], Grade::Error);
+    is(["guide-1.2/a.md", "manual-1.3/a.md"], Grade::Error);
+    is(["guide-1.2/a.md", "manual/a.md"], Grade::Error);
+    is(["lib-1.2-docs/a.md", "lib-1.3-api/a.md"], Grade::Error);
+    is(["guide-1.2/a.md", "guide-1.2/b.md"], Grade::Error);
+    is(["chapter-1/a.md", "chapter-2/a.md"], Grade::Error);
+    is(["part-2/a.md", "part-3/a.md"], Grade::Error);
+    is(["step-1/a.md", "step-2/a.md"], Grade::Error);
+    is(["section-1.1/a.md", "section-1.2/a.md"], Grade::Error);
+    is(["guide-1/a.md", "guide-2/a.md"], Grade::Error);
+}
+
+/// Copies within an older one of folders of one name.
+#[test]
+fn pages_of_an_older_version_in_a_named_folder() {
+    let is = |other: &'static str, grade, reasons: &[Reason]| {
+        let mut files = pair(["guide-1.9/a.md", "guide-1.9/b.md"], COPIED).to_vec();
+        files.push((other, "# Gamma\n\nOther words.\n".into()));
+        assert_eq!(graded(&files, Request::default()), (grade, reasons.to_vec()), "{other}");
+    };
+    is("guide-1.10/a.md", Grade::Warning, &[Reason::OldVersion]);
+    is("guide-1.8/a.md", Grade::Error, &[]);
+    is("guide-latest/a.md", Grade::Error, &[]);
+    is("guide/a.md", Grade::Error, &[]);
+    is("other-2.0/a.md", Grade::Error, &[]);
+}
+
 #[test]
 fn headings_and_sources_limit_the_grade() {
     let versions = ["1.2", "1.1"].map(|version| format!("# {version}\n\n{COPIED}\n\nOnly {version} has this.\n"));

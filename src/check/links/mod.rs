@@ -68,6 +68,11 @@ impl<'a> Links<'a> {
         Links { pages, of_page, inbound, included }
     }
 
+    /// All pages, ordered by path.
+    pub fn pages(&self) -> &'a [Arc<Page>] {
+        self.pages
+    }
+
     /// The index of a page.
     fn index(&self, page: &Page) -> Option<usize> {
         self.pages.binary_search_by(|other| other.path.cmp(&page.path)).ok()

@@ -2,7 +2,7 @@
 
 use super::super::find::Kind;
 use super::super::finding::{Finding, Pair, Place};
-use super::super::grading::{is_generated, is_in_posts, is_of_version, is_release_notes};
+use super::super::grading::{in_named_versions, is_generated, is_in_posts, is_of_version, is_release_notes};
 use super::super::links::Links;
 use super::super::pages::Page;
 use super::super::paths::repository_of;
@@ -54,6 +54,8 @@ pub(super) struct Keepers<'a> {
     repository: Option<PathBuf>,
     /// Pairs of paths: the second page has a place within a longer one of the first.
     contained: BTreeSet<[String; 2]>,
+    /// The paths of pages in folders such as `guide-1.2`, if there are others of that name beside them.
+    versions: BTreeSet<String>,
 }
 
 impl<'a> Keepers<'a> {
@@ -62,7 +64,9 @@ impl<'a> Keepers<'a> {
         let paths = |[whole, part]: [&Place; 2]| [whole.path().to_string(), part.path().to_string()];
         let mut places = findings.iter().flat_map(|finding| &finding.places);
         let repository = places.next().and_then(|place| repository_of(&place.page.place));
-        Keepers { links, repository, contained: pairs.filter_map(whole_and_part).map(paths).collect() }
+        let contained = pairs.filter_map(whole_and_part).map(paths).collect();
+        let versions = in_named_versions(links.pages(), repository.as_deref());
+        Keepers { links, repository, contained, versions }
     }
 
     /// The path of a page within the repository.
@@ -105,7 +109,12 @@ impl<'a> Keepers<'a> {
 
     /// Whether a page should rather not be changed: it is generated, or of a numbered version.
     pub fn is_frozen(&self, page: &Page) -> bool {
-        is_generated(&page.source) || is_of_version(&self.path(page))
+        is_generated(&page.source) || self.is_of_version(page)
+    }
+
+    /// Whether a page is in a folder of a numbered version.
+    fn is_of_version(&self, page: &Page) -> bool {
+        is_of_version(&self.path(page)) || self.versions.contains(&page.path)
     }
 
     /// Whether other pages include the text of a page.
@@ -149,7 +158,7 @@ impl<'a> Keepers<'a> {
             !is_generated(&page.source),
             is_release_notes(&path),
             is_deprecated || is_in_posts(&path),
-            is_of_version(&path) || page.source.starts_with(ORPHAN),
+            self.is_of_version(page) || page.source.starts_with(ORPHAN),
         ]
     }
 
