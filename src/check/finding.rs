@@ -251,8 +251,31 @@ impl Finding {
             [least, most] if least == most => format!("{least} %"),
             [least, most] => format!("{least} to {most} %"),
         };
-        let what = if self.kind == Kind::File { "whole file" } else { self.name() };
-        format!("{what} of {} words in {} places, {alike} alike", self.words(), self.places.len())
+        let (words, places) = (self.words(), self.places.len());
+        match self.parts() {
+            _ if self.kind != Kind::File => {
+                format!("{} of {words} words in {places} places, {alike} alike", self.name())
+            }
+            Some(parts) if parts.iter().all(|(part, _)| *part == parts[0].0) => {
+                let shares = || parts.iter().map(|(_, share)| *share);
+                let share = match [shares().min(), shares().max()].map(Option::unwrap_or_default) {
+                    [least, most] if least == most => format!("{least} %"),
+                    [least, most] => format!("{least} to {most} %"),
+                };
+                format!("{share} of {} is in {} pages", name(&self.places[parts[0].0]).as_ref(), parts.len())
+            }
+            _ if self.pairs.iter().any(|pair| pair.whole().is_some()) => {
+                let words = self.pairs.iter().map(Pair::compared_words).max().unwrap_or_default();
+                format!("text of {words} words in {places} places, {alike} alike")
+            }
+            _ => format!("whole file of {words} words in {places} places, {alike} alike"),
+        }
+    }
+
+    /// If larger files contain another in each pair, the index of the place of that file, and its share in percent.
+    fn parts(&self) -> Option<Vec<(usize, u32)>> {
+        let of = |pair: &Pair| pair.part().map(|(part, share)| (pair.indices[part], share));
+        self.pairs.iter().map(of).collect()
     }
 }
 
@@ -292,6 +315,11 @@ impl Pair {
     /// The words of the longer place.
     pub fn words(&self) -> usize {
         self.places[0].words.len().max(self.places[1].words.len())
+    }
+
+    /// The words of the longer place, or of the part if a file contains another.
+    pub(super) fn compared_words(&self) -> usize {
+        self.whole().map_or(self.words(), |whole| self.places[1 - whole].words.len())
     }
 
     /// Whether all words of both places match, in any order.

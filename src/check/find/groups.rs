@@ -19,15 +19,17 @@ const PART_PERCENT: usize = 150;
 pub struct Group {
     /// Whether it is a file, a passage or a paragraph. Of a group of both, a passage.
     pub kind: Kind,
-    /// Its places, by document and start; two or more. Of a file that contains another, the part with the copy if it is little longer.
+    /// Its places, by document and start; two or more. Of a file that contains another, the part with the copy if it is little longer than
+    /// what matches.
     pub places: Vec<Place>,
     /// Pairs that connect all places: one fewer than places. Each has the indices of its places in `places`, ascending.
     pub pairs: Vec<([usize; 2], Finding)>,
 }
 
 /// Groups findings by their places: two findings with a place in common are about one text. A file that contains another is not the
-/// same text as that file, and makes a group of its own with each file that it contains. Its place is then the part from the first to the
-/// last matching word, if that is at most half longer than what matches.
+/// same text as that file. Its place is the part from the first to the last matching word, if that is at most half longer than what
+/// matches; if not, the whole file, which is then no place of another finding. So a file that several larger ones contain is one group
+/// with all of them, and a file that contains several others has a place in the group of each.
 ///
 /// The groups are ordered by their first places. They do not depend on the order of the findings.
 ///
@@ -71,7 +73,7 @@ fn group(all: &[Place], mut own: Vec<usize>, pairs: Vec<Connection>) -> Option<G
     let mut index = BTreeMap::new();
     own.iter().enumerate().for_each(|(at, &node)| _ = index.insert(node, at));
     let kind = pairs.iter().map(|(_, found)| found.kind).min()?;
-    let mut places: Vec<Place> = own.into_iter().map(|node| all[node].clone()).collect();
+    let places: Vec<Place> = own.into_iter().map(|node| all[node].clone()).collect();
     let pairs = pairs.into_iter().map(|(ends, found)| {
         let ends = ends.map(|node| index[&node]);
         let found = if ends[0] > ends[1] { reversed(found) } else { found };
@@ -80,26 +82,20 @@ fn group(all: &[Place], mut own: Vec<usize>, pairs: Vec<Connection>) -> Option<G
     });
     let mut pairs: Vec<_> = pairs.collect();
     pairs.sort_by_key(|(ends, _)| (ends[1], ends[0]));
-    if let [(_, found)] = &mut pairs[..] {
-        limit_to_part(found);
-        places = vec![found.a.clone(), found.b.clone()];
-    }
     Some(Group { kind, pairs, places })
 }
 
-/// Limits a file that contains another to the part from the first to the last run, if it is little longer than what matches.
-fn limit_to_part(found: &mut Finding) {
-    if found.kind != Kind::File || is_alike(found) {
-        return;
-    }
-    let side = usize::from(found.b.words.len() > found.a.words.len());
+/// Which side of a finding is a file that contains the other one, if it is one: neither that is little larger.
+fn containing(found: &Finding) -> Option<usize> {
+    (found.kind == Kind::File && !is_alike(found)).then(|| usize::from(found.b.words.len() > found.a.words.len()))
+}
+
+/// The words from the first to the last run in one of the places, if they are little more than what matches.
+fn part(found: &Finding, side: usize) -> Option<Range<usize>> {
     let runs = || found.runs.iter().map(|run| ([run.a, run.b][side], run.tokens));
-    let start = runs().map(|(start, _)| start).min().unwrap_or_default();
-    let end = runs().map(|(start, tokens)| start + tokens).max().unwrap_or_default();
-    if 100 * (end - start) <= PART_PERCENT * found.matched {
-        let whole = if side == 0 { &mut found.a } else { &mut found.b };
-        whole.words = start..end;
-    }
+    let start = runs().map(|(start, _)| start).min()?;
+    let end = runs().map(|(start, tokens)| start + tokens).max()?;
+    (100 * (end - start) <= PART_PERCENT * found.matched).then_some(start..end)
 }
 
 /// The same finding with its places exchanged.
@@ -136,20 +132,27 @@ struct Nodes {
 }
 
 impl Nodes {
-    /// The places of a finding.
+    /// The places of a finding. The earlier of two equal places is that of both.
     fn of(&mut self, found: &Finding) -> [usize; 2] {
         let is_file = found.kind == Kind::File;
-        let is_shared = !is_file || is_alike(found);
-        let ends = [&found.a, &found.b].map(|place| self.known(place, is_file).filter(|_| is_shared));
-        let mut new = |place: &Place| {
+        let containing = containing(found);
+        let ends = [0, 1].map(|side| {
+            let place = [&found.a, &found.b][side];
+            let part = (containing == Some(side)).then(|| part(found, side));
+            let words = part.clone().flatten().unwrap_or(place.words.clone());
+            // Without a part it is not known which words of the file the place is.
+            (Place { words, ..place.clone() }, part != Some(None))
+        });
+        let known = ends.each_ref().map(|(place, is_shared)| self.known(place, is_file).filter(|_| *is_shared));
+        let mut new = |(place, is_shared): &(Place, bool)| {
             self.places.push(place.clone());
             let node = self.places.len() - 1;
-            if is_shared {
+            if *is_shared {
                 self.known.entry((place.document, is_file, place.words.start)).or_default().push(node);
             }
             node
         };
-        [ends[0].unwrap_or_else(|| new(&found.a)), ends[1].unwrap_or_else(|| new(&found.b))]
+        [known[0].unwrap_or_else(|| new(&ends[0])), known[1].unwrap_or_else(|| new(&ends[1]))]
     }
 
     /// The known place that overlaps this one most, if it is the same.
@@ -215,11 +218,51 @@ mod tests {
         assert_eq!(places(other), [(0, 60..110), (3, 0..50)]);
     }
 
+    /// A file of 100 words that another one of 1,000 contains, from these places on: half of it each.
+    fn contained(small: usize, large: usize, [one, other]: [usize; 2]) -> Finding {
+        let (is_first, parts) = (small < large, [(0, one), (50, other)]);
+        let run = |(in_small, in_large)| match is_first {
+            true => Run { a: in_small, b: in_large, tokens: 50 },
+            false => Run { a: in_large, b: in_small, tokens: 50 },
+        };
+        let ends = [(small, 0..100), (large, 0..1000)];
+        let [a, b] = if is_first {
+            ends
+        } else {
+            let [x, y] = ends;
+            [y, x]
+        };
+        let mut runs = parts.map(run).to_vec();
+        runs.sort_unstable();
+        Finding { runs, matched: 100, ..finding(Kind::File, a, b) }
+    }
+
     #[test]
     fn a_file_that_contains_others_is_not_one_text_with_them() {
-        let part = |number, words| finding(Kind::File, (0, 0..1000), (number, words));
-        let groups = grouped(vec![part(1, 0..100), part(2, 0..100), part(3, 0..990), part(4, 0..995)]);
-        assert_eq!(groups.iter().map(|group| group.places.len()).collect::<Vec<_>>(), [2, 2, 3]);
+        let whole = |number, words| finding(Kind::File, (0, 0..1000), (number, words));
+        let parts = [contained(1, 0, [0, 50]), contained(2, 0, [500, 550]), contained(5, 0, [100, 800])];
+        let wholes = [whole(3, 0..990), whole(4, 0..995)];
+        let groups = grouped(parts.into_iter().chain(wholes).collect());
+        assert_eq!(groups.iter().map(|group| group.places.len()).collect::<Vec<_>>(), [2, 3, 2, 2]);
+    }
+
+    #[test]
+    fn a_file_in_several_larger_ones_is_one_text() {
+        let in_parts = contained(4, 6, [100, 900]);
+        let found = [contained(4, 0, [300, 350]), contained(4, 1, [0, 50]), contained(4, 5, [20, 75]), in_parts];
+        let [group] = &grouped(found.to_vec())[..] else { panic!("one text") };
+        assert_eq!(places(group), [(0, 300..400), (1, 0..100), (4, 0..100), (5, 20..125), (6, 0..1000)]);
+        assert_eq!(group.kind, Kind::File);
+        let pairs: Vec<_> = group.pairs.iter().map(|(ends, found)| (*ends, found.matched)).collect();
+        assert_eq!(pairs, [([0, 2], 100), ([1, 2], 100), ([2, 3], 100), ([2, 4], 100)]);
+        // A copy of the small file is a further place; what a large file has elsewhere is another text.
+        let copy = finding(Kind::File, (4, 0..100), (7, 0..100));
+        let other = contained(8, 0, [600, 650]);
+        let groups = grouped(found.into_iter().chain([copy, other]).collect());
+        let all: Vec<_> = groups.iter().map(places).collect();
+        let [one, another] = &all[..] else { panic!("{all:?}") };
+        assert_eq!((one.len(), one.last()), (6, Some(&(7, 0..100))));
+        assert_eq!(*another, [(0, 600..700), (8, 0..100)]);
     }
 
     #[test]

@@ -25,19 +25,20 @@ pub(super) fn limits(finding: &Finding, links: &Links) -> Vec<Limit> {
     linked.into_iter().chain(code).collect()
 }
 
-/// Whether links connect one place with all others. Of whole files, whether one leads to another of twice its length that contains it.
+/// Whether links connect one place with all others. Of whole files, whether one leads to all others,
+/// each of twice its length, that contain it.
 fn is_linked(finding: &Finding, links: &Links) -> bool {
     let places = &finding.places;
     let leads = |from: &Place, to: &Place| {
         links.leads(&from.page, &to.page) && links.leads_within(&from.page, around(from), &to.page)
     };
     if finding.kind == Kind::File {
-        let [pair] = &finding.pairs[..] else { return false };
-        return pair.whole().is_some_and(|whole| {
+        let leads_to_whole = |pair: &Pair, whole: usize| {
             let [whole, part] = [&pair.places[whole], &pair.places[1 - whole]];
             // The place in the whole can be a part of it.
             whole.page.words().len() >= 2 * part.page.words().len() && leads(part, whole)
-        });
+        };
+        return finding.pairs.iter().all(|pair| pair.whole().is_some_and(|whole| leads_to_whole(pair, whole)));
     }
     let is_center = |center: usize| {
         let mut others = (0..places.len()).filter(|&index| index != center).map(|index| &places[index]);

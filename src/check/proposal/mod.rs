@@ -301,20 +301,15 @@ impl<'a> Change<'a> {
 
     /// How many words differ at most in a pair of places; where a file contains another, words that only the larger one has do not count.
     fn edits(&self) -> usize {
-        self.finding.pairs.iter().map(|pair| compared_words(pair) - pair.matched).max().unwrap_or_default()
+        self.finding.pairs.iter().map(|pair| pair.compared_words() - pair.matched).max().unwrap_or_default()
     }
 
     /// Whether few words differ, and little code and markup.
     fn can_be_equal(&self) -> bool {
         let is_few = |edits: usize, all: usize| 100 * edits <= MAX_DIFFERENCE * all;
-        let words = |pair: &Pair| is_few(compared_words(pair) - pair.matched, compared_words(pair));
+        let words = |pair: &Pair| is_few(pair.compared_words() - pair.matched, pair.compared_words());
         self.finding.pairs.iter().all(words) && self.sources.iter().all(|&[edits, all]| is_few(edits, all))
     }
-}
-
-/// The words of the longer place of a pair, or of the part if a file contains another.
-fn compared_words(pair: &Pair) -> usize {
-    pair.whole().map_or(pair.words(), |whole| pair.places[1 - whole].words.len())
 }
 
 /// How many words of the sources of a pair of places differ at most in any order and case, and how many there are: in the longer one, or
