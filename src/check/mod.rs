@@ -5,7 +5,7 @@
 //! walk      folders → files, except those that .gitignore excludes
 //! pages     files → prose → words with their positions
 //! find      words → findings; independent of files
-//! rules, baseline, since   which findings count, which are accepted, which touch a change
+//! rules, baseline, since, staged   which findings count, which are accepted, which touch a change
 //! links     which page links to which; sources: what places have besides their words
 //! grading   how much each finding is worth, and why
 //! proposal  which page should keep the text, and how others include it
@@ -49,6 +49,8 @@ mod error;
 #[cfg(feature = "check")]
 mod finding;
 #[cfg(feature = "check")]
+mod git;
+#[cfg(feature = "check")]
 mod globs;
 #[cfg(feature = "check")]
 mod grade;
@@ -80,6 +82,8 @@ mod run;
 mod since;
 #[cfg(feature = "check")]
 mod sources;
+#[cfg(feature = "check")]
+mod staged;
 #[cfg(feature = "check")]
 mod totals;
 #[cfg(feature = "check")]

@@ -66,8 +66,8 @@ impl FailOn {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// All findings ordered by their places, including accepted ones; with [`since`](super::Request::since), those that
-    /// are new.
+    /// All findings ordered by their places, including accepted ones; with [`since`](super::Request::since) or
+    /// [`staged`](super::Request::staged), those that are new.
     pub findings: Vec<Finding>,
     /// Stale entries of the baseline: they were not found, although their pages were checked or no longer exist.
     pub stale: Vec<Entry>,
@@ -85,6 +85,8 @@ pub struct Outcome {
     pub failed: Vec<String>,
     /// Warnings about files that were read, and about links and ignore files that were not followed.
     pub notices: Vec<String>,
+    /// With [`staged`](super::Request::staged), how many files were left out because git does not track them.
+    pub untracked: usize,
     /// Globs that match nothing.
     pub unused: Vec<Unused>,
     /// The update of the baseline, if one was requested.

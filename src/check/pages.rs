@@ -3,6 +3,7 @@
 use super::find::{Document, word};
 use super::globs::Globs;
 use super::paths::shown;
+use super::staged::Staged;
 use super::walk::{Found, Walk};
 use crate::hash::sequence_hash;
 use crate::prose::{self, Kind, Language, Lines, Markup, Position, Prose};
@@ -254,6 +255,8 @@ pub struct Tree {
     pub unread: Vec<(PathBuf, String)>,
     /// Warnings about files that were read, and about links and ignore files that were not followed.
     pub notices: Vec<String>,
+    /// How many files were left out because they are not in the index of git, if only those are read.
+    pub untracked: usize,
     /// Bytes read.
     pub bytes: u64,
 }
@@ -292,6 +295,12 @@ impl Selection {
         markup_of(place, self.docstrings)
     }
 
+    /// Whether a file may be a page under one of these roots, by its name.
+    pub fn may_read(&self, roots: &[PathBuf], place: &Path) -> bool {
+        let is_named = || roots.iter().any(|root| fs::canonicalize(root).is_ok_and(|root| root == place));
+        self.markup_of(place).is_some() || may_be_openapi(place) || is_named()
+    }
+
     /// The name of a file that does not exist any longer, if it would be read as a page under one of these roots. Ignore files are not
     /// consulted: git knew the file.
     pub fn would_read(&self, roots: &[PathBuf], place: &Path) -> Option<String> {
@@ -315,24 +324,33 @@ pub(super) fn old_page(
     bytes: &[u8],
     selection: &Selection,
 ) -> Option<Page> {
-    // Code of that name was no page.
-    if is_include(place)
-        && Markup::Plain.of_text(&String::from_utf8_lossy(&bytes[..bytes.len().min(4096)])) == Markup::Plain
-    {
+    if is_code(place, bytes) {
         return None;
     }
     let file = Named { name, path: place.to_path_buf(), place: place.to_path_buf(), markup, given: true };
     page_of(file, bytes, selection).ok()?.ok().map(|(page, ..)| page)
 }
 
-/// Reads all pages under some paths. A named file is read whatever its extension; in folders, only files with a known extension.
+/// Reads all pages under some paths. A named file is read whatever its extension; in folders, only files with a known extension. With
+/// `staged`, only those in the index of git, with their texts there.
 ///
 /// Pages for which `is_noticed` is false give no notices.
-pub(super) fn read(paths: &[PathBuf], selection: &Selection, is_noticed: impl Fn(&Path) -> bool) -> Tree {
+pub(super) fn read(
+    paths: &[PathBuf],
+    selection: &Selection,
+    staged: Option<&Staged>,
+    is_noticed: impl Fn(&Path) -> bool,
+) -> Tree {
     let mut tree = Tree::default();
-    let files = files(paths, selection, &mut tree);
+    let mut files = files(paths, selection, &mut tree);
+    if let Some(staged) = staged {
+        let walked = files.len();
+        files.retain(|file| staged.has(&file.place));
+        tree.untracked = walked - files.len();
+        add_removed(&mut files, paths, selection, staged);
+    }
     let places: Vec<_> = files.iter().map(|file| (file.place.clone(), file.name.clone())).collect();
-    let read: Vec<Read> = files.into_par_iter().map(|file| read_page(file, selection)).collect();
+    let read: Vec<Read> = files.into_par_iter().map(|file| read_page(file, selection, staged)).collect();
     let mut mostly_unread: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (page, place) in read.into_iter().zip(places) {
         let is_noticed = is_noticed(&place.0);
@@ -382,12 +400,29 @@ fn also(pages: &[String]) -> String {
 /// A page, its size in bytes, and a notice about its encoding; or why it is none.
 type Read = Result<Result<(Page, u64, Option<String>), &'static str>, String>;
 
-fn read_page(file: Named, selection: &Selection) -> Read {
+/// Adds files of the index that the working tree does not have.
+fn add_removed(files: &mut Vec<Named>, paths: &[PathBuf], selection: &Selection, staged: &Staged) {
+    let removed = staged.places().filter(|place| !fs::symlink_metadata(place).is_ok_and(|found| found.is_file()));
+    let named = |place: &Path| {
+        let is_code = is_code(place, staged.text(place).ok()??);
+        let (name, markup) = (selection.would_read(paths, place)?, selection.markup_of(place)?);
+        let [path, place] = [place, place].map(Path::to_path_buf);
+        (!is_code).then_some(Named { name, path, place, markup, given: false })
+    };
+    files.extend(removed.filter_map(named));
+    files.sort_by(|x, y| x.name.cmp(&y.name));
+}
+
+fn read_page(file: Named, selection: &Selection, staged: Option<&Staged>) -> Read {
+    let too_large = || format!("{}: larger than 64 MiB, the limit for a page", file.name);
+    if let Some(text) = staged.map(|staged| staged.text(&file.place)).transpose().map_err(|()| too_large())?.flatten() {
+        return page_of(file, text, selection);
+    }
     let failed = |error: io::Error| format!("{}: cannot read: {error}", file.name);
     let mut bytes = Vec::new();
     File::open(&file.path).and_then(|file| file.take(MAX_PAGE_BYTES + 1).read_to_end(&mut bytes)).map_err(failed)?;
     if bytes.len() as u64 > MAX_PAGE_BYTES {
-        return Err(format!("{}: larger than 64 MiB, the limit for a page", file.name));
+        return Err(too_large());
     }
     page_of(file, &bytes, selection)
 }
@@ -484,10 +519,12 @@ fn files(paths: &[PathBuf], selection: &Selection, tree: &mut Tree) -> Vec<Named
 
 /// Whether a file describes an HTTP interface, by its extension and its first 4 KiB.
 fn is_openapi(path: &Path) -> bool {
-    let may_be = path
-        .extension()
-        .is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known)));
-    may_be && beginning(path).is_ok_and(|text| Markup::is_openapi(path, &String::from_utf8_lossy(&text)))
+    may_be_openapi(path) && beginning(path).is_ok_and(|text| Markup::is_openapi(path, &String::from_utf8_lossy(&text)))
+}
+
+fn may_be_openapi(path: &Path) -> bool {
+    let ending = path.extension();
+    ending.is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
 
 /// The entry of a folder as a file to read, if it is one.
@@ -515,6 +552,12 @@ fn markup_of(path: &Path, docstrings: bool) -> Option<Markup> {
 /// Whether a file is named like text that pages include, which can also be code.
 fn is_include(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("inc"))
+}
+
+/// Whether a text is code in a file that is named like text that pages include.
+fn is_code(path: &Path, bytes: &[u8]) -> bool {
+    let beginning = || String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]).into_owned();
+    is_include(path) && Markup::Plain.of_text(&beginning()) == Markup::Plain
 }
 
 /// Whether a file has lines of reStructuredText or AsciiDoc in its first 4 KiB.

@@ -3,12 +3,12 @@
 use super::accepted::{AllKnown, Grams, Known, grams_of};
 use super::error::SinceError;
 use super::finding::{Finding, Place};
+use super::git::OldFile;
 use super::grade::Grade;
 use super::pages::{MAX_PAGE_BYTES, Page, Selection, Tree, old_page};
-use super::since::{Changes, OldFile};
+use super::since::Changes;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl<'a> Past<'a> {
         let today: BTreeMap<&Path, &Arc<Page>> = tree.pages.iter().map(|page| (page.place.as_path(), page)).collect();
         let roots: Vec<PathBuf> = roots.iter().cloned().chain([changes.top().to_path_buf()]).collect();
         let removed = |place: &Path| {
-            let is_removed = !today.contains_key(place) && fs::symlink_metadata(place).is_err();
+            let is_removed = !today.contains_key(place) && changes.is_gone(place);
             if is_removed { selection.would_read(&roots, place) } else { None }
         };
         let is_wanted = |place: &Path| today.contains_key(place) || removed(place).is_some();

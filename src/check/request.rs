@@ -90,6 +90,9 @@ pub struct Request {
     /// A git commit: only findings that are new since then are reported, as the same check of its merge base with the current commit
     /// would not report them.
     pub since: Option<String>,
+    /// Whether only findings are reported that are new in what git has staged, compared with the last commit. The pages are then those in
+    /// the index of git, with their texts there: untracked files are left out. Not together with [`since`](Self::since).
+    pub staged: bool,
     /// Reports that the caller will write. The check only needs them to skip reports of earlier runs.
     pub reports: Vec<Target>,
     /// The template of links in reports.
@@ -132,6 +135,7 @@ impl Default for Request {
             baseline: None,
             update_baseline: false,
             since: None,
+            staged: false,
             reports: vec![Format::Human.into()],
             link: None,
             grade: Grade::Warning,

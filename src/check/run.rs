@@ -8,7 +8,7 @@ use super::globs::Globs;
 use super::grading;
 use super::links::Links;
 use super::outcome::Outcome;
-use super::pages::{self, Page, Selection, Tree};
+use super::pages::{self, MAX_PAGE_BYTES, Page, Selection, Tree};
 use super::past::Past;
 use super::paths::{current_repository, place};
 use super::proposal::propose;
@@ -76,11 +76,18 @@ impl<'a> Check<'a> {
     /// # Errors
     /// Git cannot determine what changed.
     pub fn read(self) -> Result<Pages<'a>, Error> {
-        let changes = self.request.since.as_deref().map(Changes::since).transpose()?;
+        let changes = match self.request.since.as_deref() {
+            Some(reference) => Some(Changes::since(reference)?),
+            None if self.request.staged => Some(Changes::staged()?),
+            None => None,
+        };
+        let index = changes.as_ref().and_then(Changes::index);
+        let paths = &self.request.paths;
+        let may_be_page = |place: &Path| self.selection.may_read(paths, place);
+        let staged = index.map(|index| index.staged(MAX_PAGE_BYTES, may_be_page)).transpose()?;
         // A warning about a page that did not change is not new.
         let is_noticed = |place: &Path| changes.as_ref().is_none_or(|changes| changes.has(place));
-        let mut tree = self.pool.install(|| pages::read(&self.request.paths, &self.selection, is_noticed));
-        let paths = &self.request.paths;
+        let mut tree = self.pool.install(|| pages::read(paths, &self.selection, staged.as_ref(), is_noticed));
         if changes.is_some() && !paths.is_empty() && paths.iter().all(|path| path.is_file()) {
             tree.notices.insert(0, ONLY_FILES.into());
         }
@@ -160,6 +167,7 @@ impl Pages<'_> {
             cut_short,
             failed: tree.failed,
             notices: tree.notices,
+            untracked: tree.untracked,
             unused,
             update,
             grade: request.grade,

@@ -97,6 +97,7 @@ cases!(
     check_files,
     check_report,
     check_since,
+    check_staged,
     check_words,
     choice,
     clean,

@@ -44,6 +44,7 @@ const BRIEF: &[&str] = &[
     "baseline",
     "update-baseline",
     "since",
+    "staged",
     "report",
     "fail-on",
     // The run.

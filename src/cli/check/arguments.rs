@@ -26,6 +26,8 @@ pub struct Arguments {
     pub update: bool,
     /// `--since`.
     pub since: Option<String>,
+    /// `--staged`.
+    pub staged: bool,
     /// `--config`.
     pub config: Option<PathBuf>,
     /// `--no-config`.
@@ -70,6 +72,7 @@ impl Arguments {
             walk: Walk { hidden: given.get_flag("hidden"), ignore_files: !given.get_flag("no-ignore-files") },
             update: given.get_flag("update-baseline"),
             since: given.get_one::<String>("since").cloned(),
+            staged: given.get_flag("staged"),
             config: path("config"),
             no_config: given.get_flag("no-config"),
             print: given.get_flag("print-config"),
@@ -97,23 +100,25 @@ impl Arguments {
             walk: self.walk,
             update_baseline: self.update,
             since: self.since.clone(),
+            staged: self.staged,
             threads: self.threads,
             ..config.request(settings)?
         })
     }
 }
 
-/// The error of a check, with the option that it is about.
-pub fn explained(error: neardups::check::Error) -> Error {
+/// The error of a check, with the option that it is about: with `staged`, what git failed to do is about `--staged`.
+pub fn explained(error: neardups::check::Error, staged: bool) -> Error {
     use neardups::check::{Error, List, SinceError};
+    let option = if staged { "--staged" } else { "--since" };
     match error {
         Error::Globs { list: List::IgnoreHere, message } => usage_error(format!("--ignore: {message}")),
         Error::Baseline(invalid) if invalid.is_conflict => {
             usage_error(format!("{invalid}, then run with --update-baseline"))
         }
-        Error::Since(SinceError::Git(message)) => usage_error(format!("--since: git failed: {message}")),
+        Error::Since(SinceError::Git(message)) => usage_error(format!("{option}: git failed: {message}")),
         Error::Since(error @ SinceError::Reference { .. }) => usage_error(format!("--since {error}")),
-        Error::Since(error) => usage_error(format!("--since: {error}")),
+        Error::Since(error) => usage_error(format!("{option}: {error}")),
         Error::NoBaseline => usage_error("--update-baseline needs --baseline FILE, the file to write"),
         Error::Run(error) => error,
         error => usage_error(error.to_string()),
@@ -275,6 +280,15 @@ pub fn command() -> Command {
                      that commit would not report, and that have new words in one of their places. White space, markup, renamed pages and \
                      text that moved make nothing new. Untracked files are new; files that git ignores are not. A submodule is compared with the commit that it had at the \
                      merge base.",
+                ),
+        )
+        .arg(
+            flag("staged", "Report only copies new in what git has staged")
+                .conflicts_with("since")
+                .long_help(
+                    "Report only copies that are new in what git has staged, compared with the last commit, as --since does. The pages are those in \
+                     the index of git, with their texts there: untracked files are not read, and what is not staged does not count. With \
+                     nothing staged nothing is new, so use --since in CI. Pages of submodules are read as they are and count as unchanged.",
                 ),
         )
         .arg(

@@ -54,7 +54,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
 
 /// Prints all errors of a configuration but the last, which is returned.
 fn one_of_config(error: neardups::check::Error) -> Error {
-    let neardups::check::Error::Config(mut invalid) = error else { return explained(error) };
+    let neardups::check::Error::Config(mut invalid) = error else { return explained(error, false) };
     if invalid.more > 0 {
         invalid.errors.push(format!("{} in the configuration", counted(invalid.more as u64, "more error")));
     }
@@ -65,6 +65,7 @@ fn one_of_config(error: neardups::check::Error) -> Error {
 
 /// Reads and compares the pages, with messages about problems.
 fn outcome(request: &Request, config: &Config, targets: &Targets, terminal: &Terminal) -> Result<Outcome, Error> {
+    let explained = |error| explained(error, request.staged);
     let check = Check::new(request).map_err(explained)?;
     if let Some(baseline) = request.baseline.as_deref().filter(|_| check.lacks_baseline() && !request.update_baseline) {
         print::missing_baseline(baseline, terminal);
@@ -78,6 +79,10 @@ fn outcome(request: &Request, config: &Config, targets: &Targets, terminal: &Ter
 
 /// Checks that something was compared: a mistyped path must not pass, nor look like a page without copies.
 fn check_not_empty(outcome: &Outcome) -> Result<(), Error> {
+    // A commit is not refused because no page is tracked yet.
+    if outcome.pages == 0 && outcome.untracked > 0 {
+        return Ok(());
+    }
     if outcome.pages == 0 {
         let found = "no pages were read: name pages, or folders with pages";
         let advice = "source files are not pages: 'dedup passages --tokenizer code' finds copied code";
