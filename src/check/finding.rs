@@ -85,6 +85,19 @@ pub struct Place {
     /// Whether the text is new here: since the commit of [`since`](super::Request::since), or since the baseline was written.
     /// False if neither was given.
     pub is_new: bool,
+    /// Whether the text is new here only in parts: at the commit of [`since`](super::Request::since), its page had at least half of it.
+    pub(super) is_edited: bool,
+}
+
+/// How long a text has been at a place. Ordered: the oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Age {
+    /// It was there before, as far as is known.
+    Old,
+    /// Most of it was there before.
+    Edited,
+    /// It was not there before.
+    New,
 }
 
 /// A part of two places, in the order of one of them.
@@ -108,6 +121,15 @@ impl Place {
                 cut => format!("{cut}…"),
             }),
             is_new: false,
+            is_edited: false,
+        }
+    }
+
+    pub(super) fn age(&self) -> Age {
+        match (self.is_new, self.is_edited) {
+            (false, _) => Age::Old,
+            (true, true) => Age::Edited,
+            (true, false) => Age::New,
         }
     }
 
@@ -192,12 +214,22 @@ impl Finding {
 
     /// Marks the places that are new, and looks at the first of them.
     pub(super) fn mark_new(&mut self, new: &[bool]) {
-        if let Some(first) = new.iter().position(|is_new| *is_new) {
+        let ages: Vec<Age> = new.iter().map(|&is_new| if is_new { Age::New } else { Age::Old }).collect();
+        self.mark_ages(&ages);
+    }
+
+    /// Marks how long the text has been at each place. Looks at the first of the newest, unless all are old.
+    pub(super) fn mark_ages(&mut self, ages: &[Age]) {
+        let newest = ages.iter().copied().max().filter(|newest| *newest > Age::Old);
+        if let Some(first) = newest.and_then(|newest| ages.iter().position(|age| *age == newest)) {
             self.look_at(first);
         }
-        self.places.iter_mut().zip(new).for_each(|(place, &is_new)| place.is_new = is_new);
+        let mark = |place: &mut Place, age: Age| {
+            (place.is_new, place.is_edited) = (age > Age::Old, age == Age::Edited);
+        };
+        self.places.iter_mut().zip(ages).for_each(|(place, &age)| mark(place, age));
         for pair in &mut self.pairs {
-            pair.places.iter_mut().zip(pair.indices).for_each(|(place, index)| place.is_new = new[index]);
+            pair.places.iter_mut().zip(pair.indices).for_each(|(place, index)| mark(place, ages[index]));
         }
     }
 

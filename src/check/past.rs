@@ -2,7 +2,7 @@
 
 use super::accepted::{AllKnown, Grams, Known, grams_of};
 use super::error::SinceError;
-use super::finding::{Finding, Place};
+use super::finding::{Age, Finding, Place};
 use super::git::OldFile;
 use super::grade::Grade;
 use super::pages::{MAX_PAGE_BYTES, Page, Selection, Tree, old_page};
@@ -88,7 +88,13 @@ impl<'a> Past<'a> {
         let known = BTreeMap::from(Grade::ALL.map(at_least));
         findings.retain_mut(|finding| {
             let new = self.new_places(&finding.places);
-            finding.mark_new(&new);
+            let age = |(place, &is_new): (&Place, &bool)| match is_new {
+                true if self.has_most(place) => Age::Edited,
+                true => Age::New,
+                false => Age::Old,
+            };
+            let ages: Vec<Age> = finding.places.iter().zip(&new).map(age).collect();
+            finding.mark_ages(&ages);
             let is_accepted = |finding: &Finding| {
                 known[&finding.grade].look_up(finding, |text, file| self.has(text, file)).is_accepted
             };
@@ -117,6 +123,12 @@ impl<'a> Past<'a> {
             |index: usize| places.get(index + 1).is_none_or(|next| next.page.place != places[index].page.place);
         let is_more = |[before, now]: [usize; 2]| now > before;
         (0..places.len()).map(|index| is_last(index) && self.has_runs(&places[index], EDITED, is_more)).collect()
+    }
+
+    /// Whether the page of a place had at least half of its runs of four words.
+    fn has_most(&self, place: &Place) -> bool {
+        let counts = self.counts(place);
+        2 * counts.iter().filter(|[before, _]| *before > 0).count() >= counts.len()
     }
 
     /// Whether a place has text that is like text of its page, and was not there as often.

@@ -74,11 +74,12 @@ impl<'a> Keepers<'a> {
         page.path_in(self.repository.as_deref())
     }
 
-    /// The place that keeps the text of a finding: if possible one that is not new.
+    /// The place that keeps the text of a finding: if possible one that is not new, then one that had most of it before.
     pub fn of(&self, finding: &Finding) -> Kept {
         let places = &finding.places;
-        let is_new = places.iter().all(|place| place.is_new);
-        let mut candidates: Vec<usize> = (0..places.len()).filter(|&index| places[index].is_new == is_new).collect();
+        let oldest = places.iter().map(Place::age).min();
+        let mut candidates: Vec<usize> =
+            (0..places.len()).filter(|&index| Some(places[index].age()) == oldest).collect();
         let is_known = candidates.len() < places.len();
         // Places are ordered by page.
         candidates.dedup_by_key(|index| places[*index].path());

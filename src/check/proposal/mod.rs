@@ -4,7 +4,7 @@ mod generator;
 mod keeper;
 
 use super::find::Kind;
-use super::finding::{Finding, Pair, Place, Proposal};
+use super::finding::{Age, Finding, Pair, Place, Proposal};
 use super::grade::Grade;
 use super::grading::is_generated;
 use super::links::Links;
@@ -50,12 +50,12 @@ pub(super) fn propose(findings: &mut [Finding], links: Option<&Links>) {
     }
 }
 
-/// The place to change if that one keeps the text: if possible one that is new, then one in another page that can be changed, then the
+/// The place to change if that one keeps the text: if possible one of the newest, then one in another page that can be changed, then the
 /// last.
 fn to_change(finding: &Finding, keep: usize, keepers: &Keepers) -> usize {
     let key = |&index: &usize| {
         let place = &finding.places[index];
-        (place.is_new, place.path() != finding.places[keep].path(), !keepers.is_frozen(&place.page), index)
+        (place.age(), place.path() != finding.places[keep].path(), !keepers.is_frozen(&place.page), index)
     };
     (0..finding.places.len()).filter(|&index| index != keep).max_by_key(key).unwrap_or(keep)
 }
@@ -333,8 +333,9 @@ fn has_same_words(one: &Place, other: &Place) -> bool {
 
 /// How many pages are to change if that place keeps the text: where it is known to be new, else all others.
 fn pages_to_change(finding: &Finding, keep: usize) -> usize {
-    let (kept, is_known) = (finding.places[keep].path(), is_known(finding, keep));
-    let changes = finding.places.iter().filter(|place| place.path() != kept && (place.is_new || !is_known));
+    let (kept, is_known) = (&finding.places[keep], is_known(finding, keep));
+    let is_newer = |place: &Place| place.age() > kept.age();
+    let changes = finding.places.iter().filter(|place| place.path() != kept.path() && (is_newer(place) || !is_known));
     // Places are ordered by page.
     let mut pages: Vec<&str> = changes.map(Place::path).collect();
     pages.dedup();
@@ -343,7 +344,8 @@ fn pages_to_change(finding: &Finding, keep: usize) -> usize {
 
 /// Whether it is known that the text was in that place before it was in others.
 fn is_known(finding: &Finding, keep: usize) -> bool {
-    !finding.places[keep].is_new && finding.places.iter().any(|place| place.is_new)
+    let kept = finding.places[keep].age();
+    kept < Age::New && finding.places.iter().any(|place| place.age() > kept)
 }
 
 fn has_same_markup(one: &Place, other: &Place) -> bool {
