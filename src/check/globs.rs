@@ -2,6 +2,7 @@
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 /// Maximum length of a glob in bytes: no path is longer, and braces within this length do not nest too deep for the parser.
@@ -175,7 +176,14 @@ pub fn check(pattern: &str) -> Result<(), String> {
     }
     let mut builder = builder(Path::new("."));
     add(&mut builder, pattern)?;
-    builder.build().map(drop).map_err(|error| format!("invalid glob: {error}"))
+    builder.build().map(drop).map_err(|error| invalid(&error))
+}
+
+/// That a glob is invalid, why, and where its syntax is explained.
+fn invalid(why: &dyn fmt::Display) -> String {
+    format!(
+        "invalid glob: {why}; globs have the syntax of .gitignore, see \"Globs\" in the chapter 'checking' of the guide"
+    )
 }
 
 fn builder(base: &Path) -> GitignoreBuilder {
@@ -198,8 +206,8 @@ fn add(builder: &mut GitignoreBuilder, pattern: &str) -> Result<(), String> {
     let from_here = name.strip_prefix("./").map_or(name.to_string(), |rest| format!("/{rest}"));
     match builder.add_line(None, &format!("{not}{from_here}")) {
         Ok(_) => Ok(()),
-        Err(ignore::Error::Glob { err, .. }) => Err(format!("invalid glob: {err}")),
-        Err(error) => Err(format!("invalid glob: {error}")),
+        Err(ignore::Error::Glob { err, .. }) => Err(invalid(&err)),
+        Err(error) => Err(invalid(&error)),
     }
 }
 

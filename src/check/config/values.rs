@@ -214,7 +214,10 @@ impl<'a> Table<'a> {
     /// Records an error for each key that was not read. It names the most similar known key.
     pub fn done(self) {
         for key in self.entries.keys().filter(|key| !self.known.contains(&key.get_ref().as_ref())) {
-            let hint = match nearest(key.get_ref(), self.known.iter().copied()).first() {
+            // Other tools have this key.
+            let is_exclude = key.get_ref() == "exclude" && self.known.contains(&"ignore");
+            let named = if is_exclude { Some("ignore") } else { None };
+            let hint = match named.or(nearest(key.get_ref(), self.known.iter().copied()).first().copied()) {
                 Some(known) => format!("did you mean `{known}`?"),
                 None => format!("expected one of {}", self.known.join(", ")),
             };

@@ -1,4 +1,4 @@
-//! The report for people: all places, and the text with differences marked as in `git diff --word-diff`.
+//! The report for people: the first places, and the text with differences marked as in `git diff --word-diff`.
 
 use super::super::finding::{Finding, Place};
 use super::super::grade::Grade;

@@ -184,8 +184,8 @@ fn grades() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// The help of a value of `--report`.
 fn help(format: Format) -> &'static str {
     match format {
-        Format::Human => "for people: all places, and the text with differences marked",
-        Format::Jsonl => "one JSON object a line for each copy",
+        Format::Human => "for people: up to six places, and the text with differences marked",
+        Format::Jsonl => "one JSON object a line for each copy, with all places",
         Format::Sarif => "SARIF 2.1.0, for code scanning",
         Format::Github => "annotations of GitHub Actions; also adds a comment to GITHUB_STEP_SUMMARY",
         Format::Gitlab => "the code quality report of GitLab",
