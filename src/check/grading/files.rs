@@ -54,8 +54,8 @@ pub(super) struct About {
     pub version: String,
     /// The version that its folders name.
     pub folder_version: String,
-    /// The folder that is a version by its name, such as `guide-1.2`, if there are others of that name beside it.
-    pub named: Option<Named>,
+    /// The folders that are versions by their names, such as `guide-1.2`, if there are others of the name beside them.
+    pub named: Vec<Named>,
     /// Whether there are pages of a newer numbered version beside the folder of its own.
     pub is_of_old_version: bool,
     pub is_release_notes: bool,
@@ -186,7 +186,7 @@ impl Files {
                 let mut about = About::new(&graded_path(page), &page.source, rules.of_file(&page.place));
                 let path = path_of(page);
                 about.is_of_old_version = sites.has_newer(&path);
-                about.named = sites.named(&path).map(Named::new);
+                about.named = sites.named(&path).map(Named::new).collect();
                 if let Some(folder) = sites.unnumbered(&path).filter(|_| about.folder_version.is_empty()) {
                     about.set_version(folder);
                 }
@@ -259,7 +259,7 @@ fn is_year(name: &str) -> bool {
 pub fn in_named_versions(pages: &[Arc<Page>], repository: Option<&Path>) -> BTreeSet<String> {
     let paths: Vec<String> = pages.iter().map(|page| page.path_in(repository)).collect();
     let sites = Sites::of(paths.iter().map(String::as_str));
-    let is_of_one = |path: &str| sites.named(path).is_some_and(|version| version.is_numbered());
+    let is_of_one = |path: &str| sites.named(path).any(|version| version.is_numbered());
     let of_one = pages.iter().zip(&paths).filter(|(_, path)| is_of_one(path));
     of_one.map(|(page, _)| page.path.clone()).collect()
 }

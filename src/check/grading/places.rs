@@ -76,12 +76,17 @@ fn of_one_page(about: &[&About]) -> Option<Limit> {
 /// All places in versions of one folder, such as `guide-1.2` and `guide-1.3`, each in another one or in another language of one page: a
 /// note. One of the folders has no version, and the names of the pages differ: a warning.
 fn of_one_folder(about: &[&About]) -> Option<Limit> {
-    let named: Vec<&Named> = about.iter().map(|about| about.named.as_ref()).collect::<Option<_>>()?;
+    about[0].named.iter().filter_map(|first| of_one_name(about, &first.name)).min()
+}
+
+/// The same of folders of this name: one page can be in versions within others.
+fn of_one_name<'a>(about: &[&'a About], name: &[String; 3]) -> Option<Limit> {
+    let of_name = |about: &&'a About| about.named.iter().find(|named| named.name == *name);
+    let named: Vec<&Named> = about.iter().map(of_name).collect::<Option<_>>()?;
     let number_of = |part: fn(&Named) -> &str| named.iter().map(|named| part(named)).collect::<BTreeSet<&str>>().len();
     let number_of_folders = number_of(|named| &named.folder);
     let is_one_page = number_of(|named| &named.rest) == 1;
-    let have_one_name = named.iter().all(|other| other.name == named[0].name);
-    if !have_one_name || number_of_folders < 2 || !is_one_page && number_of_folders < named.len() {
+    if number_of_folders < 2 || !is_one_page && number_of_folders < named.len() {
         return None;
     }
     let file = about[0].file();

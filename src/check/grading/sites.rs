@@ -91,13 +91,13 @@ impl<'a> Sites<'a> {
             version.is_numbered() && newest > version.version.map(numbers).as_ref()
         };
         numbered_version(path).is_some_and(|(site, version, _)| self.newest.get(site) > Some(&version))
-            || self.named(path).is_some_and(is_newer)
+            || self.named(path).any(is_newer)
     }
 
-    /// The first folder of a page that is a version by its name, and has others of its name beside it. One of them at least has a number
-    /// that is certainly that of a version.
-    pub fn named<'p>(&self, path: &'p str) -> Option<Version<'p>> {
-        folders(path).find_map(|(site, folder, rest)| {
+    /// The folders of a page that are versions by their names, and have others of their names beside them, the outermost first. One of those
+    /// at least has a number that is certainly that of a version.
+    pub fn named<'p>(&self, path: &'p str) -> impl Iterator<Item = Version<'p>> {
+        folders(path).filter_map(|(site, folder, rest)| {
             let is_known = |InName { before, after, .. }: &InName| self.named.contains_key(&[site, before, after]);
             if let Some(InName { before, version, after, .. }) = in_folder(folder).filter(is_known) {
                 return Some(Version { site, folder, rest, name: [before, after], version: Some(version) });
@@ -221,7 +221,8 @@ mod tests {
     fn folders_of_one_name_are_versions() {
         let of = |paths: &[&'static str]| {
             let sites = Sites::of(paths.iter().copied());
-            let of = |path: &&'static str| sites.named(path).map(|named| (named.name, named.version, named.rest));
+            let of =
+                |path: &&'static str| sites.named(path).next().map(|named| (named.name, named.version, named.rest));
             paths.iter().map(of).collect::<Vec<_>>()
         };
         let guide = |version, rest| Some((["guide", ""], Some(version), rest));
@@ -254,6 +255,11 @@ mod tests {
         ] {
             assert_eq!(of(&paths), [None, None], "{paths:?}");
         }
+        // One within another.
+        let paths = ["x-1.9/y-2.0/a.md", "x-1.9/y-2.1/a.md", "x-1.9/z-1.0/a.md", "x-1.10/a.md"];
+        let sites = Sites::of(paths.into_iter());
+        let folders = paths.map(|path| sites.named(path).map(|named| named.folder).collect::<Vec<_>>());
+        assert_eq!(folders, [vec!["x-1.9", "y-2.0"], vec!["x-1.9", "y-2.1"], vec!["x-1.9"], vec!["x-1.10"]]);
         let paths = ["x-1.9/a.md", "x-1.10/a.md", "x-latest/a.md", "x/a.md", "y-1.9/a.md", "z/x-1.9/a.md"];
         let sites = Sites::of(paths.into_iter());
         let old: Vec<&str> = paths.into_iter().filter(|path| sites.has_newer(path)).collect();

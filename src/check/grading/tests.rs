@@ -132,7 +132,26 @@ fn versions_in_the_names_of_folders() {
     is(["part-2/a.md", "part-3/a.md"], Grade::Error);
     is(["step-1/a.md", "step-2/a.md"], Grade::Error);
     is(["section-1.1/a.md", "section-1.2/a.md"], Grade::Error);
+    is(["homework-1.1/a.md", "homework-1.2/a.md"], Grade::Error);
+    is(["kapitel-1.1/a.md", "kapitel-1.2/a.md"], Grade::Error);
+    is(["notes-2023.11/a.md", "notes-2023.12/a.md"], Grade::Error);
+    is(["host-10.0.0.1/a.md", "host-10.0.0.2/a.md"], Grade::Error);
     is(["guide-1/a.md", "guide-2/a.md"], Grade::Error);
+}
+
+/// Folders of one name within one version of another.
+#[test]
+fn versions_within_versions() {
+    let is = |paths: [&'static str; 2], other: &'static str, grade| {
+        let mut files = pair(paths, COPIED).to_vec();
+        files.push((other, "# Gamma\n\nOther words.\n".into()));
+        let reasons = if grade == Grade::Error { vec![] } else { vec![Reason::Version] };
+        assert_eq!(graded(&files, Request::default()), (grade, reasons), "{paths:?}");
+    };
+    is(["lib-1.2/guide-2.0/a.md", "lib-1.2/guide-2.1/a.md"], "lib-1.1/x.md", Grade::Note);
+    is(["lib-1.2/guide-2.0/a.md", "lib-1.2/guide/b.md"], "lib-1.1/x.md", Grade::Warning);
+    is(["lib-1.2/guide-2.0/a.md", "lib-1.3/guide-2.0/b.md"], "lib-1.3/guide-2.1/x.md", Grade::Note);
+    is(["lib-1.2/guide-2.0/a.md", "lib-1.2/guide-2.0/b.md"], "lib-1.1/x.md", Grade::Error);
 }
 
 /// Copies within an older one of folders of one name.

@@ -4,11 +4,11 @@
 const NAMES: [&str; 8] = ["latest", "stable", "next", "dev", "nightly", "current", "main", "master"];
 
 /// Words that a number follows which counts parts of one text: `section-1.2` is no version of a section.
-const PARTS: [&str; 34] = [
-    "appendix", "chap", "chapter", "day", "episode", "example", "exercise", "fig", "figure", "lab", "lecture",
-    "lesson", "level", "module", "page", "part", "phase", "question", "scenario", "sec", "section", "session",
-    "sprint", "stage", "step", "task", "topic", "tutorial", "unit", "vol", "volume", "week", "ch", "ex",
-];
+const PARTS: &str = "act appendix article assignment case chap chapter clause day episode example exercise fig figure \
+    homework hw lab lecture lesson level module page paragraph part phase problem question quiz quizzes rule scenario \
+    scene sec section session sprint stage step task theorem topic tutorial unit vol volume week ch ex kapitel teil \
+    abschnitt lektion aufgabe capitulo capítulo parte seccion sección leccion lección ejercicio chapitre partie leçon \
+    lecon exercice capitolo sezione lezione esercizio hoofdstuk deel";
 
 /// Marks of versions before a release, and of releases.
 const MARKS: [&str; 11] =
@@ -45,8 +45,8 @@ pub(super) struct InName<'a> {
     /// As it is in the name; of a version before a release, with its mark.
     pub version: &'a str,
     pub after: &'a str,
-    /// Whether the name alone shows that it is a version: a number with a dot or a `v`. A plain number may count parts of a text, and a
-    /// name such as `dev` may mean something else.
+    /// Whether the name alone shows that it is a version: a number with a dot or a `v`. A plain number may count parts of a text, a
+    /// number such as `2023.11` or `10.0.0.1` may be a date or an address, and a name such as `dev` may mean something else.
     pub is_certain: bool,
 }
 
@@ -116,6 +116,7 @@ fn number_at(name: &str, start: usize) -> Option<InName<'_>> {
         has_dot |= is_joint;
         end += c.len_utf8();
     }
+    let number = &digits[..end];
     let end = end + mark_at(&digits[end..]);
     let end = start + rest.len() - digits.len() + end;
     let (before, after) = (&name[..start], &name[end..]);
@@ -123,7 +124,7 @@ fn number_at(name: &str, start: usize) -> Option<InName<'_>> {
     let stands_alone = has_dot || before.is_empty() || before.ends_with(is_separator);
     let [version, before, after] =
         [&name[start..end], before.trim_end_matches(is_separator), after.trim_start_matches(is_separator)];
-    let is_certain = has_v || has_dot && !counts_parts(before);
+    let is_certain = has_v || has_dot && !counts_parts(before) && !is_month(number) && !is_address(number);
     let is_version = is_whole && stands_alone && (has_letter(before) || has_letter(after));
     is_version.then_some(InName { before, version, after, is_certain })
 }
@@ -144,11 +145,28 @@ fn mark_at(text: &str) -> usize {
     text.len() - mark.len() + letters + end
 }
 
+/// Whether it is a month or a day with its year: `2023.11`, `2023.11.05`.
+fn is_month(number: &str) -> bool {
+    let parts: Vec<&str> = number.split('.').collect();
+    let is_within =
+        |part: &str, most: u32| part.len() == 2 && part.parse().is_ok_and(|part| (1..=most).contains(&part));
+    let is_year = |part: &str| part.len() == 4 && (part.starts_with("19") || part.starts_with("20"));
+    match parts[..] {
+        [year, month] => is_year(year) && is_within(month, 12),
+        [year, month, day] => is_year(year) && is_within(month, 12) && is_within(day, 31),
+        _ => false,
+    }
+}
+
+/// Whether it has four parts, as the address of a machine.
+fn is_address(number: &str) -> bool {
+    number.split('.').filter(|part| part.parse::<u8>().is_ok()).count() == 4 && number.split('.').count() == 4
+}
+
 /// Whether the last word of what precedes a number is one of parts of a text.
 fn counts_parts(before: &str) -> bool {
     let word = before.rsplit(is_separator).next().unwrap_or_default().to_lowercase();
-    let word = word.as_str();
-    PARTS.contains(&word) || word.strip_suffix('s').is_some_and(|word| PARTS.contains(&word))
+    PARTS.split_whitespace().any(|part| part == word || word.strip_suffix('s') == Some(part))
 }
 
 #[cfg(test)]
@@ -174,6 +192,12 @@ mod tests {
             ("v2 docs", "", "v2", "docs"),
             ("utf-8-1.2", "utf-8", "1.2", ""),
             ("chapter-v2", "chapter", "v2", ""),
+            // Neither dates nor addresses.
+            ("ubuntu-20.04", "ubuntu", "20.04", ""),
+            ("guide-2023.1", "guide", "2023.1", ""),
+            ("guide-2023.13", "guide", "2023.13", ""),
+            ("guide-v2023.11", "guide", "v2023.11", ""),
+            ("guide-1.2.3.400", "guide", "1.2.3.400", ""),
         ] {
             assert_eq!(in_name(name), Some(InName { before, version, after, is_certain: true }), "{name}");
         }
@@ -183,6 +207,14 @@ mod tests {
             ("section-1.2", "section", "1.2"),
             ("all_steps_1.2", "all_steps", "1.2"),
             ("guide-latest", "guide", "latest"),
+            ("homework-1.2", "homework", "1.2"),
+            ("use-cases-3.1", "use-cases", "3.1"),
+            ("Quizzes 1.2", "Quizzes", "1.2"),
+            ("Kapitel-1.1", "Kapitel", "1.1"),
+            ("capítulo_2.1", "capítulo", "2.1"),
+            ("notes-2023.11", "notes", "2023.11"),
+            ("notes-1999.01.31", "notes", "1999.01.31"),
+            ("host-10.0.0.1", "host", "10.0.0.1"),
         ] {
             assert_eq!(in_name(name), Some(InName { before, version, after: "", is_certain: false }), "{name}");
         }
