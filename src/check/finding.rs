@@ -263,9 +263,10 @@ impl Finding {
         self.places.iter().map(|place| place.words.len()).max().unwrap_or_default()
     }
 
-    /// The lowest and the highest similarity among its pairs, in percent.
+    /// The lowest and the highest similarity among its pairs, in percent; of a file that a larger one contains, the share of it.
     fn percents(&self) -> [u32; 2] {
-        let percents = || self.pairs.iter().map(Pair::percent);
+        let percent = |pair: &Pair| pair.part().map_or_else(|| pair.percent(), |(_, share)| share);
+        let percents = || self.pairs.iter().map(percent);
         [percents().min().unwrap_or_default(), percents().max().unwrap_or_default()]
     }
 
