@@ -21,6 +21,8 @@ pub enum Error {
     Since(SinceError),
     /// The request updates a baseline but names none.
     NoBaseline,
+    /// The request has both [`since`](super::Request::since) and [`staged`](super::Request::staged).
+    SinceAndStaged,
     /// A file that the check depends on cannot be read, or threads cannot be started.
     Run(crate::Error),
 }
@@ -94,6 +96,7 @@ impl fmt::Display for Error {
             Error::Config(error) => error.fmt(f),
             Error::Baseline(error) => error.fmt(f),
             Error::Since(error) => error.fmt(f),
+            Error::SinceAndStaged => f.write_str("changes since a commit and what is staged: choose one"),
             Error::NoBaseline => f.write_str("no baseline to update: name its file"),
             Error::Run(error) => error.fmt(f),
         }

@@ -2,7 +2,8 @@
 
 use super::paths::shown;
 use crate::readable::shell_word;
-use std::ffi::OsStr;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,6 +16,9 @@ const OUTPUT_VARIABLES: [&str; 5] =
 
 /// Environment variables with settings of the caller, such as safe folders: they apply to submodules too.
 const SETTINGS_VARIABLES: [&str; 2] = ["GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"];
+
+/// A variable without a value, for settings that are switched off.
+const EMPTY_VARIABLE: &str = "DEDUP_EMPTY";
 
 /// A file with the text of an object.
 pub(super) struct OldFile {
@@ -30,9 +34,15 @@ pub(super) fn shallow_hint(from: &str) -> String {
     )
 }
 
-/// Options of `git diff` for its raw output of files, whatever the settings of the user.
-pub(super) const RAW_DIFF: [&str; 6] =
-    ["--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--ignore-submodules"];
+/// Options of `git diff-index` for its raw output of files.
+pub(super) const RAW_DIFF: [&str; 7] =
+    ["diff-index", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--ignore-submodules"];
+
+/// Settings that start programs while git reads files. The configuration of a repository may come from a stranger.
+const PROGRAMS: &str = r"^filter\..*\.(clean|smudge|process|required)$";
+
+/// How to get objects that a clone without all of them lacks. Git would fetch them by itself, with programs that the configuration names.
+const FETCH_OBJECTS: &str = "git fetch --refetch --no-filter";
 
 /// A repository that git runs in.
 #[derive(Clone)]
@@ -76,7 +86,8 @@ impl Repository {
         let git = git.and_then(|git| fs::canonicalize(path_of(git.trim_ascii_end())).ok());
         // One in the folder of another repository is the index of that: a hook may check a submodule.
         let is_own = folder.is_some_and(|folder| Some(&folder) == git.as_ref() || !folder.join("HEAD").is_file());
-        Repository { index: (is_own && index.is_file()).then_some(index), ..self }
+        // One that is missing has no files, as git sees it.
+        Repository { index: is_own.then_some(index), ..self }
     }
 
     /// A repository inside this one.
@@ -93,6 +104,14 @@ impl Repository {
     /// Whether it lacks commits, as a clone of CI often does.
     pub fn is_shallow(&self) -> bool {
         self.git(["rev-parse", "--is-shallow-repository"]).is_ok_and(|printed| printed.starts_with(b"true"))
+    }
+
+    /// Why git failed; in a clone without all objects, also what fetches them.
+    pub fn failure(&self, message: String) -> String {
+        match self.git(["config", "--get-regexp", r"^remote\..*\.promisor$"]) {
+            Ok(_) => format!("{message}; this clone lacks objects, and this fetches them: {FETCH_OBJECTS}"),
+            Err(_) => message,
+        }
     }
 
     /// That there is no such commit, and what may bring it.
@@ -127,9 +146,89 @@ impl Repository {
         }
     }
 
-    /// Reads objects up to a size.
+    /// Options that switch off all filters of this repository, for commands that read files of the working tree.
+    ///
+    /// # Errors
+    /// Git failed: the reason.
+    pub fn without_filters(&self) -> Result<Vec<OsString>, String> {
+        let names = match self.git(["config", "-z", "--name-only", "--get-regexp", PROGRAMS]) {
+            // There is none.
+            Err(message) if message.is_empty() => Vec::new(),
+            names => names?,
+        };
+        let names: BTreeSet<&[u8]> = ended_by_zero(&names).collect();
+        let off = |name: &[u8]| {
+            let has_sign = name.contains(&b'=');
+            let name = path_of(name).into_os_string();
+            match has_sign {
+                // The value is that of a variable, which is empty.
+                true => [OsString::from("--config-env"), joined_by(name, &format!("={EMPTY_VARIABLE}"))],
+                false => [OsString::from("-c"), joined_by(name, "=")],
+            }
+        };
+        Ok(names.into_iter().flat_map(off).collect())
+    }
+
+    /// The objects that files would be without any filter, in their order. The files are regular ones.
+    ///
+    /// # Errors
+    /// Git failed: the reason. Or a name has a line end.
+    pub fn hashes(&self, names: &[&[u8]]) -> Result<Vec<String>, String> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut command = self.command(["hash-object", "--no-filters", "--stdin-paths"]);
+        let failed = |error: io::Error| format!("cannot run git: {error}");
+        let mut git =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(failed)?;
+        let mut input = git.stdin.take().expect("a pipe");
+        let text: Vec<u8> = names.iter().flat_map(|name| [name, &b"\n"[..]]).flatten().copied().collect();
+        let output = thread::scope(|scope| {
+            scope.spawn(move || input.write_all(&text));
+            git.wait_with_output()
+        });
+        let printed = String::from_utf8_lossy(&output.map_err(failed)?.stdout).into_owned();
+        Ok(printed.lines().map(String::from).collect())
+    }
+
+    /// Reads objects up to a size. Those that are larger, or no files, are left out.
+    ///
+    /// # Errors
+    /// Git failed, or an object is missing: the reason.
     pub fn read(&self, objects: &[(&Path, &str)], limit: u64) -> Result<Vec<OldFile>, String> {
-        let failed = |error: io::Error| format!("cannot read objects of git: {error}");
+        let mut files = Vec::new();
+        self.read_each(
+            objects,
+            |size| (size <= limit).then_some(size),
+            |index, bytes| {
+                let place = objects[index].0.to_path_buf();
+                files.extend(bytes.map(|bytes| OldFile { place, bytes }));
+            },
+        )?;
+        Ok(files)
+    }
+
+    /// Reads the beginnings of objects: `length` gives the number of bytes, given the size, or `None` for nothing of it. In their order,
+    /// each with its index; `None` also if it is no file. One is in memory at a time.
+    ///
+    /// # Errors
+    /// As of [`read`](Self::read).
+    pub fn read_each(
+        &self,
+        objects: &[(&Path, &str)],
+        length: impl Fn(u64) -> Option<u64>,
+        mut each: impl FnMut(usize, Option<Vec<u8>>),
+    ) -> Result<(), String> {
+        if objects.is_empty() {
+            return Ok(());
+        }
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                format!("git does not print objects; this fetches what may be missing: {FETCH_OBJECTS}")
+            }
+            io::ErrorKind::Other => error.to_string(),
+            _ => format!("cannot read objects of git: {error}"),
+        };
         let mut command = self.command(["cat-file", "--batch"]);
         let mut git = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let git = git.as_mut().map_err(|error| format!("cannot run git: {error}"))?;
@@ -138,17 +237,22 @@ impl Repository {
         let read = thread::scope(|scope| {
             scope.spawn(move || input.write_all(names.as_bytes()));
             let mut output = BufReader::new(output);
-            objects.iter().map(|(place, _)| old_file(&mut output, place, limit)).collect::<io::Result<Vec<_>>>()
+            for (index, (place, _)) in objects.iter().enumerate() {
+                let name = place.strip_prefix(&self.folder).unwrap_or(place);
+                each(index, next_object(&mut output, name, &length)?);
+            }
+            Ok(())
         });
         // It ends by itself at the end of its input, or when nobody reads its output.
         let _ = git.wait();
-        Ok(read.map_err(failed)?.into_iter().flatten().collect())
+        read.map_err(failed)
     }
 
     /// Git in this repository, with these arguments.
     fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new("git");
-        command.arg("-C").arg(&self.folder).args(args);
+        // A program that would list changed files, from the configuration.
+        command.args(["-c", "core.fsmonitor=false", "-C"]).arg(&self.folder).args(args);
         let foreign = self.local.iter().filter(|_| !self.is_given).map(String::as_str);
         for name in OUTPUT_VARIABLES.into_iter().chain(foreign) {
             command.env_remove(name);
@@ -156,50 +260,62 @@ impl Repository {
         if let Some(index) = &self.index {
             command.env("GIT_INDEX_FILE", index);
         }
+        // Nothing is fetched, which would start programs. Git before 2.45 tries to, without any protocol that is allowed.
+        command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none").env(EMPTY_VARIABLE, "");
         command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_LITERAL_PATHSPECS", "1");
         command
     }
 }
 
-/// The next object of `git cat-file --batch`: a line `<object> <kind> <size>`, the bytes, and a line end. `None` if it is no file, or larger
-/// than the limit.
+/// The next object of `git cat-file --batch`: a line `<object> <kind> <size>`, the bytes, and a line end. As many of the bytes as `length`
+/// gives for the size. `None` if that is `None`, or the object is no file.
 ///
 /// # Errors
 /// The object is missing, or the output ends.
-fn old_file(output: &mut impl BufRead, place: &Path, limit: u64) -> io::Result<Option<OldFile>> {
+fn next_object(
+    output: &mut impl BufRead,
+    place: &Path,
+    length: impl Fn(u64) -> Option<u64>,
+) -> io::Result<Option<Vec<u8>>> {
     let mut head = String::new();
     output.read_line(&mut head)?;
     let mut words = head.split_whitespace().skip(1);
     let (kind, size) = (words.next(), words.next().and_then(|size| size.parse::<u64>().ok()));
     let Some(size) = size else {
         // `<object> missing`, as in a clone without all objects.
-        let missing = || io::Error::other(format!("the stored text of {} is missing: fetch it", shown(place)));
-        return Err(if head.is_empty() { io::ErrorKind::UnexpectedEof.into() } else { missing() });
+        let what = format!("the stored text of {} is missing; this fetches it: {FETCH_OBJECTS}", shown(place));
+        return Err(if head.is_empty() { io::ErrorKind::UnexpectedEof.into() } else { io::Error::other(what) });
     };
-    let mut object = output.take(size + 1);
-    let is_wanted = kind == Some("blob") && size <= limit;
+    let length = length(size).filter(|_| kind == Some("blob")).map(|length| length.min(size));
     let mut bytes = Vec::new();
-    match is_wanted {
-        true => object.read_to_end(&mut bytes).map(drop)?,
-        false => io::copy(&mut object, &mut io::sink()).map(drop)?,
-    }
-    if is_wanted && bytes.len() as u64 != size + 1 {
+    output.take(length.unwrap_or(0)).read_to_end(&mut bytes)?;
+    let rest = size + 1 - bytes.len() as u64;
+    if io::copy(&mut output.take(rest), &mut io::sink())? != rest {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    bytes.truncate(size as usize);
-    Ok(is_wanted.then(|| OldFile { place: place.to_path_buf(), bytes }))
+    Ok(length.map(|_| bytes))
 }
 
-/// The entries of `git diff --raw -z`: `:<mode> <mode> <object> <object> <status>`, then the name. Each with its old object, if that was a
-/// regular file.
-pub(super) fn raw(printed: &[u8]) -> impl Iterator<Item = (Option<String>, &[u8])> {
+/// An entry of `git diff-index --raw -z`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Changed<'a> {
+    /// The object that it was, if that was a regular file.
+    pub old: Option<String>,
+    /// The object that it is, if that is a regular file; zeros if git does not know it.
+    pub new: Option<String>,
+    pub name: &'a [u8],
+}
+
+/// The entries of `git diff-index --raw -z`: `:<mode> <mode> <object> <object> <status>`, then the name.
+pub(super) fn raw(printed: &[u8]) -> impl Iterator<Item = Changed<'_>> {
     let mut parts = ended_by_zero(printed);
     std::iter::from_fn(move || {
         let head = String::from_utf8_lossy(parts.next()?).into_owned();
         let name = parts.next()?;
         let mut words = head.trim_start_matches(':').split(' ');
-        let (mode, object) = (words.next()?, words.nth(1)?);
-        Some((mode.starts_with("100").then(|| object.to_string()), name))
+        let [old_mode, new_mode, old, new] = [words.next()?, words.next()?, words.next()?, words.next()?];
+        let of = |mode: &str, object: &str| mode.starts_with("100").then(|| object.to_string());
+        Some(Changed { old: of(old_mode, old), new: of(new_mode, new), name })
     })
 }
 
@@ -211,6 +327,11 @@ pub(super) fn ended_by_zero(printed: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// The single line that git printed.
 pub(super) fn line(printed: Vec<u8>) -> String {
     String::from_utf8_lossy(&printed).trim_end_matches(['\r', '\n']).to_string()
+}
+
+fn joined_by(mut name: OsString, end: &str) -> OsString {
+    name.push(end);
+    name
 }
 
 #[cfg(unix)]
@@ -235,22 +356,32 @@ mod tests {
             ":100644 100644 {one} {zero} M\0a.md\0:000000 100644 {zero} {zero} A\0b c.md\0:120000 100644 {one} {zero} T\0d.md\0\
              :100755 000000 {one} {zero} D\0e\0"
         );
-        let found: Vec<_> = raw(diff.as_bytes()).collect();
-        let old = || Some(one.clone());
-        assert_eq!(found, [(old(), &b"a.md"[..]), (None, b"b c.md"), (None, b"d.md"), (old(), b"e")]);
+        let found: Vec<_> = raw(diff.as_bytes()).map(|Changed { old, new, name }| (old, new, name)).collect();
+        let [old, unknown] = [&one, &zero].map(|object| Some(object.clone()));
+        let expected: [(_, _, &[u8]); 4] = [
+            (old.clone(), unknown.clone(), b"a.md"),
+            (None, unknown.clone(), b"b c.md"),
+            (None, unknown, b"d.md"),
+            (old, None, b"e"),
+        ];
+        assert_eq!(found, expected);
     }
 
     #[test]
     fn objects_of_a_batch() {
         let mut output =
             &b"aa blob 3\nx\ny\nbb missing\ncc blob 5\n12345\ndd tree 1\nx\nee blob 0\n\nff blob 9\nxx"[..];
-        let mut next = || old_file(&mut output, Path::new("p"), 4).map(|file| file.map(|file| file.bytes));
+        let up_to_4 = |size: u64| (size <= 4).then_some(size);
+        let mut next = || next_object(&mut output, Path::new("p"), up_to_4);
         assert_eq!(next().unwrap(), Some(b"x\ny".to_vec()));
-        assert!(next().unwrap_err().to_string().contains("missing"));
+        assert!(next().unwrap_err().to_string().contains("missing; this fetches it: git fetch"));
         assert_eq!([next().unwrap(), next().unwrap()], [None, None]);
         assert_eq!(next().unwrap(), Some(vec![]));
         // Too large, and the output ends; then no output at all.
-        assert_eq!(next().unwrap(), None);
+        assert!(next().is_err() && next().is_err());
+        let mut output = &b"aa blob 3\nxyz\nbb blob 1\nv\ncc blob 4\nxy"[..];
+        let mut next = || next_object(&mut output, Path::new("p"), |_| Some(2));
+        assert_eq!([next().unwrap(), next().unwrap()], [Some(b"xy".to_vec()), Some(b"v".to_vec())]);
         assert!(next().is_err());
     }
 }

@@ -87,6 +87,8 @@ pub struct Outcome {
     pub notices: Vec<String>,
     /// With [`staged`](super::Request::staged), how many files were left out because git does not track them.
     pub untracked: usize,
+    /// With [`staged`](super::Request::staged), how many files under the paths the last commit has and the next one would not have.
+    pub removed: usize,
     /// Globs that match nothing.
     pub unused: Vec<Unused>,
     /// The update of the baseline, if one was requested.

@@ -1,16 +1,18 @@
 //! Pages: the files that are checked, their words, and the position of each word.
 
+use super::error::SinceError;
 use super::find::{Document, word};
 use super::globs::Globs;
 use super::paths::shown;
 use super::staged::Staged;
-use super::walk::{Found, Walk};
+use super::walk::{Found, Inside, Walk};
 use crate::hash::sequence_hash;
 use crate::prose::{self, Kind, Language, Lines, Markup, Position, Prose};
+use crate::replace::resolve_existing;
 use crate::source;
 use crate::tokenizer::{TokenDetail, Tokenizer, Tokens, Word};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::ops::Range;
@@ -257,6 +259,8 @@ pub struct Tree {
     pub notices: Vec<String>,
     /// How many files were left out because they are not in the index of git, if only those are read.
     pub untracked: usize,
+    /// How many files under the paths the last commit has and the index of git has not, if only the index is read.
+    pub removed: usize,
     /// Bytes read.
     pub bytes: u64,
 }
@@ -295,24 +299,43 @@ impl Selection {
         markup_of(place, self.docstrings)
     }
 
-    /// Whether a file may be a page under one of these roots, by its name.
-    pub fn may_read(&self, roots: &[PathBuf], place: &Path) -> bool {
-        let is_named = || roots.iter().any(|root| fs::canonicalize(root).is_ok_and(|root| root == place));
-        self.markup_of(place).is_some() || may_be_openapi(place) || is_named()
+    /// Whether it depends on its text, too, whether a file is a page.
+    pub fn depends_on_text(place: &Path) -> bool {
+        may_be_openapi(place) || is_include(place)
     }
 
     /// The name of a file that does not exist any longer, if it would be read as a page under one of these roots. Ignore files are not
     /// consulted: git knew the file.
-    pub fn would_read(&self, roots: &[PathBuf], place: &Path) -> Option<String> {
+    pub fn would_read(&self, roots: &[Root], place: &Path) -> Option<String> {
         if self.leaves_out(place) || self.markup_of(place).is_none() {
             return None;
         }
         let is_hidden =
             |inside: &Path| inside.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."));
         roots.iter().find_map(|root| {
-            let inside = place.strip_prefix(fs::canonicalize(root).ok()?).ok()?;
-            (self.walk.hidden || !is_hidden(inside)).then(|| shown(&root.join(inside)))
+            let inside = place.strip_prefix(&root.place).ok()?;
+            (self.walk.hidden || !is_hidden(inside)).then(|| root.name_of(place))?
         })
+    }
+}
+
+/// A file or folder that is checked.
+pub(super) struct Root {
+    /// Its path as given.
+    given: PathBuf,
+    /// Its absolute path without links. It may not exist.
+    pub place: PathBuf,
+}
+
+impl Root {
+    pub fn new(given: &Path) -> Self {
+        Root { given: given.to_path_buf(), place: resolve_existing(given).unwrap_or_else(|| given.to_path_buf()) }
+    }
+
+    /// The name of a file in it, or of itself.
+    fn name_of(&self, place: &Path) -> Option<String> {
+        let inside = place.strip_prefix(&self.place).ok()?;
+        Some(if inside.as_os_str().is_empty() { shown(&self.given) } else { shown(&self.given.join(inside)) })
     }
 }
 
@@ -335,22 +358,29 @@ pub(super) fn old_page(
 /// `staged`, only those in the index of git, with their texts there.
 ///
 /// Pages for which `is_noticed` is false give no notices.
+///
+/// # Errors
+/// Git cannot read a text.
 pub(super) fn read(
-    paths: &[PathBuf],
+    roots: &[Root],
     selection: &Selection,
     staged: Option<&Staged>,
     is_noticed: impl Fn(&Path) -> bool,
-) -> Tree {
+) -> Result<Tree, SinceError> {
     let mut tree = Tree::default();
-    let mut files = files(paths, selection, &mut tree);
+    let mut files = files(roots, selection, staged, &mut tree);
     if let Some(staged) = staged {
         let walked = files.len();
         files.retain(|file| staged.has(&file.place));
         tree.untracked = walked - files.len();
-        add_removed(&mut files, paths, selection, staged);
+        tree.removed = roots.iter().map(|root| staged.index.removed(&root.place).count()).sum();
+        add_absent(&mut files, roots, selection, staged, &mut tree);
     }
     let places: Vec<_> = files.iter().map(|file| (file.place.clone(), file.name.clone())).collect();
-    let read: Vec<Read> = files.into_par_iter().map(|file| read_page(file, selection, staged)).collect();
+    let read: Vec<Read> = match staged {
+        Some(staged) => read_staged(files, selection, staged)?,
+        None => files.into_par_iter().map(|file| read_page(file, selection)).collect(),
+    };
     let mut mostly_unread: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (page, place) in read.into_iter().zip(places) {
         let is_noticed = is_noticed(&place.0);
@@ -382,7 +412,7 @@ pub(super) fn read(
         let more = also(&pages[1..]);
         format!("{}: less than half of the page counts: {why}{more}", pages[0])
     }));
-    tree
+    Ok(tree)
 }
 
 /// Maximum number of pages that are named beside the first of them.
@@ -400,29 +430,67 @@ fn also(pages: &[String]) -> String {
 /// A page, its size in bytes, and a notice about its encoding; or why it is none.
 type Read = Result<Result<(Page, u64, Option<String>), &'static str>, String>;
 
-/// Adds files of the index that the working tree does not have.
-fn add_removed(files: &mut Vec<Named>, paths: &[PathBuf], selection: &Selection, staged: &Staged) {
-    let removed = staged.places().filter(|place| !fs::symlink_metadata(place).is_ok_and(|found| found.is_file()));
-    let named = |place: &Path| {
-        let is_code = is_code(place, staged.text(place).ok()??);
-        let (name, markup) = (selection.would_read(paths, place)?, selection.markup_of(place)?);
-        let [path, place] = [place, place].map(Path::to_path_buf);
-        (!is_code).then_some(Named { name, path, place, markup, given: false })
-    };
-    files.extend(removed.filter_map(named));
+/// Adds files of the index that the walk did not find, because the working tree does not have them.
+fn add_absent(files: &mut Vec<Named>, roots: &[Root], selection: &Selection, staged: &Staged, tree: &mut Tree) {
+    let found: BTreeSet<PathBuf> = files.iter().map(|file| file.place.clone()).collect();
+    let left_out: BTreeSet<PathBuf> = tree.left_out.iter().cloned().collect();
+    for root in roots {
+        let mut inside = Inside::new(selection.walk, &root.place);
+        for place in staged.index.files().filter(|place| place.starts_with(&root.place)) {
+            let given = place == root.place;
+            let is_known = found.contains(place) || left_out.contains(place);
+            let Some(name) = root.name_of(place).filter(|_| !is_known && !inside.leaves_out(place)) else { continue };
+            let Some(markup) = markup_within(place, place, given, selection.docstrings, Some(staged)) else { continue };
+            if selection.leaves_out(place) {
+                tree.left_out.push(place.to_path_buf());
+            } else {
+                let [path, place] = [place, place].map(Path::to_path_buf);
+                files.push(Named { name, path, place, markup, given });
+            }
+        }
+    }
+    // One root may contain another. A file that is named itself is so in each.
+    files.sort_by(|x, y| (&x.place, !x.given, &x.name).cmp(&(&y.place, !y.given, &y.name)));
+    files.dedup_by(|x, y| x.place == y.place);
     files.sort_by(|x, y| x.name.cmp(&y.name));
 }
 
-fn read_page(file: Named, selection: &Selection, staged: Option<&Staged>) -> Read {
-    let too_large = || format!("{}: larger than 64 MiB, the limit for a page", file.name);
-    if let Some(text) = staged.map(|staged| staged.text(&file.place)).transpose().map_err(|()| too_large())?.flatten() {
-        return page_of(file, text, selection);
-    }
+fn too_large(file: &Named) -> String {
+    format!("{}: larger than 64 MiB, the limit for a page", file.name)
+}
+
+/// Reads files of the index with their texts there, and others as they are. In their order.
+///
+/// Beside the pages, texts of less than twice the limit of one page are in memory.
+fn read_staged(files: Vec<Named>, selection: &Selection, staged: &Staged) -> Result<Vec<Read>, SinceError> {
+    let is_stored = |(_, file): &(usize, Named)| staged.index.object(&file.place).is_some();
+    let (stored, others): (Vec<_>, Vec<_>) = files.into_iter().enumerate().partition(is_stored);
+    let mut read: BTreeMap<usize, Read> =
+        others.into_par_iter().map(|(number, file)| (number, read_page(file, selection))).collect();
+    let places: Vec<PathBuf> = stored.iter().map(|(_, file)| file.place.clone()).collect();
+    let (mut stored, mut batch, mut bytes) = (stored.into_iter(), Vec::new(), 0);
+    let page = |((number, file), text): ((usize, Named), Option<Vec<u8>>)| match text {
+        Some(text) => (number, page_of(file, &text, selection)),
+        None => (number, Err(too_large(&file))),
+    };
+    staged.texts(&places, MAX_PAGE_BYTES, |text| {
+        bytes += text.as_ref().map_or(0, Vec::len) as u64;
+        batch.extend(stored.next().map(|file| (file, text)));
+        if bytes >= MAX_PAGE_BYTES {
+            read.par_extend(std::mem::take(&mut batch).into_par_iter().map(page));
+            bytes = 0;
+        }
+    })?;
+    read.par_extend(batch.into_par_iter().map(page));
+    Ok(read.into_values().collect())
+}
+
+fn read_page(file: Named, selection: &Selection) -> Read {
     let failed = |error: io::Error| format!("{}: cannot read: {error}", file.name);
     let mut bytes = Vec::new();
     File::open(&file.path).and_then(|file| file.take(MAX_PAGE_BYTES + 1).read_to_end(&mut bytes)).map_err(failed)?;
     if bytes.len() as u64 > MAX_PAGE_BYTES {
-        return Err(too_large());
+        return Err(too_large(&file));
     }
     page_of(file, &bytes, selection)
 }
@@ -467,11 +535,14 @@ struct Named {
 }
 
 /// The files under some paths, by name. A file reached by two paths is listed once.
-fn files(paths: &[PathBuf], selection: &Selection, tree: &mut Tree) -> Vec<Named> {
+fn files(roots: &[Root], selection: &Selection, staged: Option<&Staged>, tree: &mut Tree) -> Vec<Named> {
     let (mut files, mut links) = (BTreeMap::new(), BTreeMap::new());
-    let places: Vec<PathBuf> =
-        paths.iter().map(|root| fs::canonicalize(root).unwrap_or_else(|_| root.clone())).collect();
-    for (root, place) in paths.iter().zip(&places) {
+    for Root { given: root, place } in roots {
+        // A commit may remove a folder.
+        let is_absent = || fs::symlink_metadata(root).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        if staged.is_some_and(|staged| staged.index.knows(place)) && is_absent() {
+            continue;
+        }
         if root.as_os_str() == "-" {
             tree.failed.push("-: standard input cannot be checked: name files or folders".into());
             continue;
@@ -487,7 +558,7 @@ fn files(paths: &[PathBuf], selection: &Selection, tree: &mut Tree) -> Vec<Named
                 }
             }
             Found::Entry(entry, place) => {
-                let Some(file) = named(&entry, place, selection.docstrings) else { return };
+                let Some(file) = named(&entry, place, selection.docstrings, staged) else { return };
                 if selection.leaves_out(&file.place) {
                     tree.left_out.push(file.place);
                 } else {
@@ -517,29 +588,37 @@ fn files(paths: &[PathBuf], selection: &Selection, tree: &mut Tree) -> Vec<Named
     files
 }
 
-/// Whether a file describes an HTTP interface, by its extension and its first 4 KiB.
-fn is_openapi(path: &Path) -> bool {
-    may_be_openapi(path) && beginning(path).is_ok_and(|text| Markup::is_openapi(path, &String::from_utf8_lossy(&text)))
-}
-
+/// Whether a file may describe an HTTP interface, by its extension.
 fn may_be_openapi(path: &Path) -> bool {
     let ending = path.extension();
     ending.is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
 
 /// The entry of a folder as a file to read, if it is one.
-fn named(entry: &DirEntry, place: PathBuf, docstrings: bool) -> Option<Named> {
+fn named(entry: &DirEntry, place: PathBuf, docstrings: bool, staged: Option<&Staged>) -> Option<Named> {
     let given = entry.depth() == 0;
     let is_file = match given {
         true => !entry.path().is_dir(),
         false => entry.file_type().is_file(),
     };
-    let markup = markup_of(entry.path(), docstrings);
-    let markup = markup.or_else(|| (is_file && is_openapi(entry.path())).then_some(Markup::OpenApi));
-    let markup = markup.filter(|_| !is_include(entry.path()) || is_file && is_marked_up(entry.path()));
-    let markup = markup.or(given.then_some(Markup::Plain));
-    let (name, path) = (shown(entry.path()), entry.path().to_path_buf());
-    markup.filter(|_| is_file).map(|markup| Named { name, path, place, markup, given })
+    if !is_file {
+        return None;
+    }
+    let markup = markup_within(entry.path(), &place, given, docstrings, staged)?;
+    Some(Named { name: shown(entry.path()), path: entry.path().to_path_buf(), place, markup, given })
+}
+
+/// The markup of a file, by its name and its first 4 KiB. Those are read from the index of git, if it has the file.
+fn markup_within(path: &Path, place: &Path, given: bool, docstrings: bool, staged: Option<&Staged>) -> Option<Markup> {
+    let beginning = || match staged.and_then(|staged| staged.beginning(place)) {
+        Some(beginning) => String::from_utf8_lossy(beginning).into_owned(),
+        None => String::from_utf8_lossy(&beginning(path).unwrap_or_default()).into_owned(),
+    };
+    let is_openapi = || may_be_openapi(path) && Markup::is_openapi(path, &beginning());
+    let is_marked_up = || Markup::Plain.of_text(&beginning()) != Markup::Plain;
+    let markup = markup_of(path, docstrings).or_else(|| is_openapi().then_some(Markup::OpenApi));
+    let markup = markup.filter(|_| !is_include(path) || is_marked_up());
+    markup.or(given.then_some(Markup::Plain))
 }
 
 /// The markup of a file, by its name.
@@ -560,16 +639,13 @@ fn is_code(path: &Path, bytes: &[u8]) -> bool {
     is_include(path) && Markup::Plain.of_text(&beginning()) == Markup::Plain
 }
 
-/// Whether a file has lines of reStructuredText or AsciiDoc in its first 4 KiB.
-fn is_marked_up(path: &Path) -> bool {
-    let beginning = beginning(path).unwrap_or_default();
-    Markup::Plain.of_text(&String::from_utf8_lossy(&beginning)) != Markup::Plain
-}
+/// How many bytes at the beginning of a file show whether it is a page.
+pub(super) const BEGINNING: u64 = 4096;
 
-/// The first 4 KiB of a file.
+/// The beginning of a file.
 fn beginning(path: &Path) -> io::Result<Vec<u8>> {
     let mut beginning = Vec::new();
-    File::open(path)?.take(4096).read_to_end(&mut beginning)?;
+    File::open(path)?.take(BEGINNING).read_to_end(&mut beginning)?;
     Ok(beginning)
 }
 

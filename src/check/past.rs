@@ -5,7 +5,7 @@ use super::error::SinceError;
 use super::finding::{Age, Finding, Place};
 use super::git::OldFile;
 use super::grade::Grade;
-use super::pages::{MAX_PAGE_BYTES, Page, Selection, Tree, old_page};
+use super::pages::{MAX_PAGE_BYTES, Page, Root, Selection, Tree, old_page};
 use super::since::Changes;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -36,17 +36,13 @@ impl<'a> Past<'a> {
     ///
     /// # Errors
     /// Git cannot read them.
-    pub fn read(
-        tree: &Tree,
-        roots: &[PathBuf],
-        selection: &Selection,
-        changes: &'a Changes,
-    ) -> Result<Self, SinceError> {
+    pub fn read(tree: &Tree, roots: &[Root], selection: &Selection, changes: &'a Changes) -> Result<Self, SinceError> {
         let today: BTreeMap<&Path, &Arc<Page>> = tree.pages.iter().map(|page| (page.place.as_path(), page)).collect();
-        let roots: Vec<PathBuf> = roots.iter().cloned().chain([changes.top().to_path_buf()]).collect();
+        let top = [Root::new(changes.top())];
         let removed = |place: &Path| {
             let is_removed = !today.contains_key(place) && changes.is_gone(place);
-            if is_removed { selection.would_read(&roots, place) } else { None }
+            let name = |roots| selection.would_read(roots, place);
+            if is_removed { name(roots).or_else(|| name(&top)) } else { None }
         };
         let is_wanted = |place: &Path| today.contains_key(place) || removed(place).is_some();
         let old = changes.old_files(MAX_PAGE_BYTES, is_wanted)?;

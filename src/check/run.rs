@@ -8,7 +8,7 @@ use super::globs::Globs;
 use super::grading;
 use super::links::Links;
 use super::outcome::Outcome;
-use super::pages::{self, MAX_PAGE_BYTES, Page, Selection, Tree};
+use super::pages::{self, BEGINNING, Page, Root, Selection, Tree};
 use super::past::Past;
 use super::paths::{current_repository, place};
 use super::proposal::propose;
@@ -53,8 +53,11 @@ impl<'a> Check<'a> {
     /// Reads the baseline, and prepares globs and threads.
     ///
     /// # Errors
-    /// A glob is invalid, or the baseline cannot be read or is not one.
+    /// A glob is invalid, the baseline cannot be read or is not one, or the request has both `since` and `staged`.
     pub fn new(request: &'a Request) -> Result<Self, Error> {
+        if request.staged && request.since.is_some() {
+            return Err(Error::SinceAndStaged);
+        }
         let base = folder(&request.folder)?;
         let rules = Rules::new(&base, &request.allow, &request.rules)?;
         let selection = selection(request, &base)?;
@@ -83,16 +86,19 @@ impl<'a> Check<'a> {
         };
         let index = changes.as_ref().and_then(Changes::index);
         let paths = &self.request.paths;
-        let may_be_page = |place: &Path| self.selection.may_read(paths, place);
-        let staged = index.map(|index| index.staged(MAX_PAGE_BYTES, may_be_page)).transpose()?;
+        let roots: Vec<Root> = paths.iter().map(|path| Root::new(path)).collect();
+        let is_inside = |place: &Path| roots.iter().any(|root| place.starts_with(&root.place));
+        let is_unclear = |place: &Path| Selection::depends_on_text(place) && is_inside(place);
+        let staged = index.map(|index| index.staged(BEGINNING, is_unclear)).transpose()?;
         // A warning about a page that did not change is not new.
         let is_noticed = |place: &Path| changes.as_ref().is_none_or(|changes| changes.has(place));
-        let mut tree = self.pool.install(|| pages::read(paths, &self.selection, staged.as_ref(), is_noticed));
+        let mut tree = self.pool.install(|| pages::read(&roots, &self.selection, staged.as_ref(), is_noticed))?;
+        drop(staged);
         if changes.is_some() && !paths.is_empty() && paths.iter().all(|path| path.is_file()) {
             tree.notices.insert(0, ONLY_FILES.into());
         }
         let unused = self.unused(&tree)?;
-        Ok(Pages { check: self, changes, tree, unused })
+        Ok(Pages { check: self, roots, changes, tree, unused })
     }
 
     /// Globs that match none of the files that were found.
@@ -113,6 +119,7 @@ impl<'a> Check<'a> {
 /// The pages of a check, before they are compared.
 pub struct Pages<'a> {
     check: Check<'a>,
+    roots: Vec<Root>,
     changes: Option<Changes>,
     tree: Tree,
     unused: Vec<Unused>,
@@ -134,13 +141,14 @@ impl Pages<'_> {
     /// # Errors
     /// Git cannot determine what changed in one of the pages.
     pub fn find(self) -> Result<Outcome, Error> {
-        let Pages { check: Check { request, rules, selection, baseline, pool, .. }, changes, tree, unused } = self;
+        let Pages { check: Check { request, rules, selection, baseline, pool, .. }, roots, changes, tree, unused } =
+            self;
         let min_words = request.find.min_words;
         let (found, past) = pool.install(|| -> Result<_, SinceError> {
             let found = found(&tree.pages, &rules, &request.find, false);
             let Some(changes) = &changes else { return Ok((found, None)) };
             refuse_unknown(&tree, changes)?;
-            Ok((found, Some(Past::read(&tree, &request.paths, &selection, changes)?)))
+            Ok((found, Some(Past::read(&tree, &roots, &selection, changes)?)))
         })?;
         let Found { mut findings, links, allowed, cut_short } = found;
         let (mut stale, update) = match &baseline {
@@ -168,6 +176,7 @@ impl Pages<'_> {
             failed: tree.failed,
             notices: tree.notices,
             untracked: tree.untracked,
+            removed: tree.removed,
             unused,
             update,
             grade: request.grade,
@@ -239,5 +248,16 @@ fn refuse_unknown(tree: &Tree, changes: &Changes) -> Result<(), SinceError> {
     match unknown {
         Some((page, message)) => Err(SinceError::Page { path: page.path.clone(), message }),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_comparison_at_a_time() {
+        let both = Request { since: Some("HEAD".into()), staged: true, ..Request::default() };
+        assert!(matches!(run(&both), Err(Error::SinceAndStaged)));
     }
 }

@@ -1,10 +1,11 @@
 //! What changed since a commit, according to git: the files, and their text at that commit.
 
 use super::error::SinceError;
-use super::git::{OldFile, RAW_DIFF, Repository, ended_by_zero, line, path_of, raw, shallow_hint};
+use super::git::{Changed, OldFile, RAW_DIFF, Repository, ended_by_zero, line, path_of, raw, shallow_hint};
+use super::pages::MAX_PAGE_BYTES;
 use super::staged::Index;
-use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -37,12 +38,14 @@ impl Changes {
     /// Git cannot be run, or there is no repository.
     pub fn staged() -> Result<Self, SinceError> {
         let staged = |top: Repository| {
-            let mut files = BTreeMap::new();
-            for (was, name) in raw(&top.git(["diff", "--cached"].iter().chain(&RAW_DIFF).chain(&["--"]))?) {
-                files.insert(top.folder.join(path_of(name)), was.map_or(Was::New, |object| Was::File(0, object)));
-            }
-            let index = Some(Index::read(&top)?);
-            Ok(Changes { top: top.folder.clone(), repositories: vec![top], files, unknown: BTreeMap::new(), index })
+            let index = Index::read(&top).map_err(|message| top.failure(message))?;
+            let changed = index.changed().iter().map(|(place, old)| match old {
+                Some(object) => (place.clone(), Was::File(0, object.clone())),
+                None => (place.clone(), Was::New),
+            });
+            let (files, folder) = (changed.collect(), top.folder.clone());
+            let (repositories, unknown) = (vec![top], BTreeMap::new());
+            Ok(Changes { top: folder, repositories, files, unknown, index: Some(index) })
         };
         Repository::here().and_then(|top| staged(top.with_index())).map_err(SinceError::Git)
     }
@@ -71,7 +74,8 @@ impl Changes {
             unknown: BTreeMap::new(),
             index: None,
         };
-        let mut submodules = changes.add(&top, &base).map_err(|message| wrong(format!("git failed: {message}")))?;
+        let mut submodules =
+            changes.add(&top, &base).map_err(|message| wrong(top.failure(format!("git failed: {message}"))))?;
         while let Some((submodule, base)) = submodules.pop() {
             match changes.add(&submodule, &base) {
                 Ok(inside) => submodules.extend(inside),
@@ -120,7 +124,7 @@ impl Changes {
     /// Whether a file does not exist any longer. The path is absolute and without links.
     pub fn is_gone(&self, place: &Path) -> bool {
         match &self.index {
-            Some(index) => !index.has(place),
+            Some(index) => !index.has(place) && !index.is_unmerged(place),
             None => fs::symlink_metadata(place).is_err(),
         }
     }
@@ -154,16 +158,22 @@ impl Changes {
 }
 
 /// Differences between a commit and the working tree of a repository, which has this index, and untracked files.
+///
+/// No filter is run, which would be a program that the configuration names. A file that has one is changed if git does not know from its
+/// size and time that it is not.
 fn changed(
     repository: &Repository,
     base: &str,
     index: usize,
     files: &mut BTreeMap<PathBuf, Was>,
 ) -> Result<(), String> {
-    let diff = repository.git(["diff"].iter().chain(&RAW_DIFF).chain(&[base, "--"]))?;
+    let args = RAW_DIFF.into_iter().chain([base, "--"]).map(OsString::from);
+    let diff = repository.git(repository.without_filters()?.into_iter().chain(args))?;
     let untracked = repository.git(["ls-files", "--others", "--exclude-standard", "-z"])?;
-    for (was, name) in raw(&diff) {
-        let was = was.map_or(Was::New, |object| Was::File(index, object));
+    let diff: Vec<Changed> = raw(&diff).collect();
+    let same = same(repository, &diff)?;
+    for Changed { old, name, .. } in diff.iter().filter(|changed| !same.contains(changed.name)) {
+        let was = old.clone().map_or(Was::New, |object| Was::File(index, object));
         files.insert(repository.folder.join(path_of(name)), was);
     }
     for name in ended_by_zero(&untracked) {
@@ -172,6 +182,25 @@ fn changed(
         files.insert(path, Was::New);
     }
     Ok(())
+}
+
+/// The files that are what they were, though their times are others.
+fn same<'a>(repository: &Repository, diff: &[Changed<'a>]) -> Result<BTreeSet<&'a [u8]>, String> {
+    let may_be_same = |changed: &&Changed| {
+        let is_unknown = changed.new.as_ref().is_some_and(|new| new.bytes().all(|byte| byte == b'0'));
+        let place = repository.folder.join(path_of(changed.name));
+        // Git would read these as other names.
+        let is_plain =
+            !changed.name.contains(&b'\n') && !changed.name.starts_with(b"\"") && !changed.name.ends_with(b"\r");
+        let is_page =
+            || fs::symlink_metadata(place).is_ok_and(|found| found.is_file() && found.len() <= MAX_PAGE_BYTES);
+        is_unknown && changed.old.is_some() && is_plain && is_page()
+    };
+    let unknown: Vec<&Changed> = diff.iter().filter(may_be_same).collect();
+    let names: Vec<&[u8]> = unknown.iter().map(|changed| changed.name).collect();
+    let hashes = repository.hashes(&names)?;
+    let both = unknown.iter().zip(hashes).filter(|(changed, hash)| changed.old.as_ref() == Some(hash));
+    Ok(both.map(|(changed, _)| changed.name).collect())
 }
 
 /// The submodules of a repository, each with the commit that it had at `base`. A submodule added since is new as a whole.

@@ -1,69 +1,143 @@
 //! The index of git: the files and texts that a commit would have.
 
 use super::error::SinceError;
-use super::git::{RAW_DIFF, Repository, ended_by_zero, path_of, raw};
+use super::git::{Changed, RAW_DIFF, Repository, ended_by_zero, line, path_of, raw};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The files in the index of a repository. Paths are absolute and without links.
+/// The object of an empty file, with each of the hashes of git.
+const EMPTY: [&str; 2] =
+    ["e69de29bb2d1d6434b8b29ae775ad8c2e48c5391", "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"];
+
+/// The files in the index of a repository. Paths are absolute and without links. Texts are those of the index, whatever the working tree has.
 pub(super) struct Index {
     repository: Repository,
-    files: BTreeSet<PathBuf>,
+    /// The regular files, each with its object.
+    files: BTreeMap<PathBuf, String>,
+    /// Files with a conflict: they have no text until it is resolved.
+    unmerged: BTreeSet<PathBuf>,
     /// Submodules: their files are not in this index, and are taken as they are.
     submodules: BTreeSet<PathBuf>,
-    /// The objects of files that the working tree does not have, or has with another text.
-    objects: BTreeMap<PathBuf, String>,
+    /// What differs from the last commit, each with its object there, if it was a regular file.
+    changed: BTreeMap<PathBuf, Option<String>>,
 }
 
-/// Texts of the index that the working tree does not have.
+/// The index with the beginnings of some files.
 pub(super) struct Staged<'a> {
-    index: &'a Index,
-    texts: BTreeMap<PathBuf, Vec<u8>>,
+    pub index: &'a Index,
+    beginnings: BTreeMap<&'a Path, Vec<u8>>,
 }
 
 impl Index {
-    /// Reads the list of files.
+    /// Reads the list of files. The working tree is not consulted.
     ///
     /// # Errors
     /// Git failed: the reason.
     pub fn read(repository: &Repository) -> Result<Self, String> {
-        let (mut files, mut submodules) = (BTreeSet::new(), BTreeSet::new());
+        let mut index = Index {
+            repository: repository.clone(),
+            files: BTreeMap::new(),
+            unmerged: BTreeSet::new(),
+            submodules: BTreeSet::new(),
+            changed: BTreeMap::new(),
+        };
         // `<mode> <object> <stage>`, a tab, and the name.
         for entry in ended_by_zero(&repository.git(["ls-files", "--stage", "-z"])?) {
-            let Some(name) = entry.splitn(2, |&byte| byte == b'\t').nth(1) else { continue };
-            let place = repository.folder.join(path_of(name));
-            match entry {
-                [b'1', b'0', b'0', ..] => drop(files.insert(place)),
-                [b'1', b'6', b'0', ..] => drop(submodules.insert(place)),
+            let mut parts = entry.splitn(2, |&byte| byte == b'\t');
+            let (Some(head), Some(name)) = (parts.next(), parts.next()) else { continue };
+            let (head, place) = (String::from_utf8_lossy(head), repository.folder.join(path_of(name)));
+            match head.split(' ').collect::<Vec<_>>()[..] {
+                [mode, object, "0"] if mode.starts_with("100") => {
+                    index.files.insert(place, object.to_string());
+                }
+                ["160000", _, "0"] => drop(index.submodules.insert(place)),
+                [_, _, "1" | "2" | "3"] => drop(index.unmerged.insert(place)),
                 _ => {}
             }
         }
-        let mut objects = BTreeMap::new();
-        for (object, name) in raw(&repository.git(["diff"].iter().chain(&RAW_DIFF).chain(&["--"]))?) {
-            let place = repository.folder.join(path_of(name));
-            match object {
-                Some(object) => drop(objects.insert(place, object)),
-                // Its text is not staged (`git add --intent-to-add`), or it has none until a conflict is resolved.
-                None => drop(files.remove(&place)),
+        let last = match repository.commit("HEAD") {
+            // No commit yet: compared with the empty tree.
+            Err(message) if message.is_empty() => line(repository.git(["hash-object", "-t", "tree", "--stdin"])?),
+            commit => commit?,
+        };
+        let diff = |announced: &str| {
+            repository.git(RAW_DIFF.iter().copied().chain(["--cached", announced, last.as_str(), "--"]))
+        };
+        let changed = diff("--ita-invisible-in-index")?;
+        let changed: Vec<Changed> = raw(&changed).collect();
+        if index.files.values().any(|object| is_empty(object)) {
+            // Files of `git add --intent-to-add` have no text yet, and a commit would not have them.
+            let staged: BTreeSet<&[u8]> =
+                changed.iter().filter(|changed| changed.new.is_some()).map(|changed| changed.name).collect();
+            for Changed { new, name, .. } in raw(&diff("--ita-visible-in-index")?) {
+                if new.is_some_and(|new| is_empty(&new)) && !staged.contains(name) {
+                    index.files.remove(&repository.folder.join(path_of(name)));
+                }
             }
         }
-        Ok(Index { repository: repository.clone(), files, submodules, objects })
+        for Changed { old, name, .. } in changed {
+            let place = repository.folder.join(path_of(name));
+            if !index.unmerged.contains(&place) {
+                index.changed.insert(place, old);
+            }
+        }
+        Ok(index)
+    }
+
+    /// What differs from the last commit, each with its object there, if it was a regular file.
+    pub fn changed(&self) -> &BTreeMap<PathBuf, Option<String>> {
+        &self.changed
+    }
+
+    /// The regular files, in order.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.files.keys().map(PathBuf::as_path)
+    }
+
+    /// The object of a regular file.
+    pub fn object(&self, place: &Path) -> Option<&str> {
+        self.files.get(place).map(String::as_str)
     }
 
     /// Whether a file is in the index, or in a submodule.
     pub fn has(&self, place: &Path) -> bool {
-        self.files.contains(place) || place.ancestors().any(|folder| self.submodules.contains(folder))
+        self.files.contains_key(place) || place.ancestors().any(|folder| self.submodules.contains(folder))
     }
 
-    /// Reads the texts that differ from the working tree, of the files that are wanted and have at most `limit` bytes.
+    /// Whether a file has a conflict.
+    pub fn is_unmerged(&self, place: &Path) -> bool {
+        self.unmerged.contains(place)
+    }
+
+    /// Whether the index or the last commit has a file at a path or below it.
+    pub fn knows(&self, root: &Path) -> bool {
+        let is_inside = |place: Option<&PathBuf>| place.is_some_and(|place| place.starts_with(root));
+        is_inside(self.files.range(root.to_path_buf()..).next().map(|(place, _)| place))
+            || is_inside(self.unmerged.range(root.to_path_buf()..).next())
+            || is_inside(self.submodules.range(root.to_path_buf()..).next())
+            || self.removed(root).next().is_some()
+    }
+
+    /// The files of the last commit at a path or below it that are not in the index.
+    pub fn removed<'a>(&'a self, root: &'a Path) -> impl Iterator<Item = &'a Path> {
+        let changed = self.changed.range(root.to_path_buf()..).take_while(move |(place, _)| place.starts_with(root));
+        changed
+            .filter(|(place, old)| old.is_some() && !self.files.contains_key(*place))
+            .map(|(place, _)| place.as_path())
+    }
+
+    /// With the beginnings of the files that are wanted, of at most `length` bytes each.
     ///
     /// # Errors
     /// Git cannot read them.
-    pub fn staged(&self, limit: u64, is_wanted: impl Fn(&Path) -> bool) -> Result<Staged<'_>, SinceError> {
-        let wanted = self.objects.iter().filter(|(place, _)| is_wanted(place));
+    pub fn staged(&self, length: u64, is_wanted: impl Fn(&Path) -> bool) -> Result<Staged<'_>, SinceError> {
+        let wanted = self.files.iter().filter(|(place, _)| is_wanted(place));
         let objects: Vec<(&Path, &str)> = wanted.map(|(place, object)| (place.as_path(), object.as_str())).collect();
-        let read = self.repository.read(&objects, limit).map_err(SinceError::Git)?;
-        Ok(Staged { index: self, texts: read.into_iter().map(|file| (file.place, file.bytes)).collect() })
+        let mut beginnings = BTreeMap::new();
+        let add =
+            |index: usize, bytes: Option<Vec<u8>>| drop(beginnings.insert(objects[index].0, bytes.unwrap_or_default()));
+        self.repository.read_each(&objects, |_| Some(length), add).map_err(SinceError::Git)?;
+        Ok(Staged { index: self, beginnings })
     }
 }
 
@@ -73,19 +147,28 @@ impl Staged<'_> {
         self.index.has(place) || !place.starts_with(&self.index.repository.folder)
     }
 
-    /// The text in the index, if it differs from that in the working tree.
-    ///
-    /// # Errors
-    /// It was not read: it is too large.
-    pub fn text(&self, place: &Path) -> Result<Option<&[u8]>, ()> {
-        match self.index.objects.contains_key(place) {
-            true => self.texts.get(place).map(|text| Some(text.as_slice())).ok_or(()),
-            false => Ok(None),
-        }
+    /// The beginning of a file that was wanted.
+    pub fn beginning(&self, place: &Path) -> Option<&[u8]> {
+        self.beginnings.get(place).map(Vec::as_slice)
     }
 
-    /// The files whose texts were read, in order.
-    pub fn places(&self) -> impl Iterator<Item = &Path> {
-        self.texts.keys().map(PathBuf::as_path)
+    /// Reads the texts of files of the index, in their order. `None` for one of more than `limit` bytes.
+    ///
+    /// # Errors
+    /// Git cannot read them.
+    pub fn texts(
+        &self,
+        places: &[PathBuf],
+        limit: u64,
+        mut each: impl FnMut(Option<Vec<u8>>),
+    ) -> Result<(), SinceError> {
+        let objects = places.iter().filter_map(|place| Some((place.as_path(), self.index.object(place)?)));
+        let objects: Vec<(&Path, &str)> = objects.collect();
+        let length = |size| (size <= limit).then_some(size);
+        self.index.repository.read_each(&objects, length, |_, text| each(text)).map_err(SinceError::Git)
     }
+}
+
+fn is_empty(object: &str) -> bool {
+    EMPTY.contains(&object)
 }

@@ -70,7 +70,7 @@ impl Walk {
                 _ => place.to_path_buf(),
             };
             folders.truncate(above + entry.depth());
-            if !is_root && self.leaves_out(&folders, &entry, &place, is_folder) {
+            if !is_root && self.leaves_out(&folders, &place, is_folder) {
                 if is_folder {
                     entries.skip_current_dir();
                 }
@@ -85,11 +85,55 @@ impl Walk {
     }
 
     /// A hidden file is walked if a pattern re-includes it.
-    fn leaves_out(self, folders: &[Folder], entry: &DirEntry, place: &Path, is_folder: bool) -> bool {
+    fn leaves_out(self, folders: &[Folder], place: &Path, is_folder: bool) -> bool {
+        let is_hidden = || place.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
         match decision(folders, place, is_folder) {
-            Match::None => !self.hidden && entry.file_name().as_encoded_bytes().starts_with(b"."),
+            Match::None => !self.hidden && is_hidden(),
             decision => decision.is_ignore(),
         }
+    }
+}
+
+/// The folder of a walk and paths in it that may not exist: those that the walk would leave out.
+pub(super) struct Inside<'a> {
+    walk: Walk,
+    root: &'a Path,
+    /// How many of the folders are above the root.
+    above: usize,
+    /// The folders of the last path, each with whether it is left out.
+    last: Vec<(PathBuf, bool)>,
+    folders: Vec<Folder>,
+}
+
+impl<'a> Inside<'a> {
+    /// The root is absolute and without links.
+    pub fn new(walk: Walk, root: &'a Path) -> Self {
+        let mut folders = Vec::new();
+        if walk.ignore_files {
+            above(root).into_iter().for_each(|above| Folder::push(&mut folders, above, above, &mut |_| {}));
+        }
+        Inside { walk, root, above: folders.len(), last: Vec::new(), folders }
+    }
+
+    /// Whether the walk would leave out this file, which is in the root or the root itself. Files in order cost least: ignore files are read
+    /// once for those in a row that are in the same folder.
+    pub fn leaves_out(&mut self, place: &Path) -> bool {
+        let Some(folder) = place.parent().filter(|_| place != self.root) else { return false };
+        let same = self.last.iter().take_while(|(last, _)| folder.starts_with(last)).count();
+        self.last.truncate(same);
+        self.folders.truncate(self.above + same);
+        let mut inside: Vec<&Path> = folder.ancestors().take_while(|folder| folder.starts_with(self.root)).collect();
+        inside.reverse();
+        for folder in inside.into_iter().skip(same) {
+            let is_left_out = self.last.last().is_some_and(|(_, is_left_out)| *is_left_out)
+                || folder != self.root && self.walk.leaves_out(&self.folders, folder, true);
+            if self.walk.ignore_files {
+                Folder::push(&mut self.folders, folder, folder, &mut |_| {});
+            }
+            self.last.push((folder.to_path_buf(), is_left_out));
+        }
+        self.last.last().is_some_and(|(_, is_left_out)| *is_left_out)
+            || self.walk.leaves_out(&self.folders, place, false)
     }
 }
 
@@ -290,6 +334,25 @@ mod tests {
     }
 
     #[test]
+    fn files_that_are_missing_are_left_out_too() {
+        let names =
+            [(".git/HEAD", ""), (".gitignore", "/docs/old/\n*.tmp.md\n"), ("docs/.gitignore", "!keep.tmp.md\n")];
+        let folder = tree(&names);
+        let base = fs::canonicalize(folder.path()).unwrap();
+        let root = base.join("docs");
+        let left = |walk: Walk| {
+            let mut inside = Inside::new(walk, &root);
+            let paths = ["a.md", "a.tmp.md", "keep.tmp.md", "old/b.md", "old/c/keep.tmp.md", "x/.h/a.md", "x/y/a.md"];
+            paths.into_iter().filter(|path| !inside.leaves_out(&root.join(path))).collect::<Vec<_>>()
+        };
+        assert_eq!(left(Walk::default()), ["a.md", "keep.tmp.md", "x/y/a.md"]);
+        let hidden = Walk { hidden: true, ..Walk::default() };
+        assert_eq!(left(hidden), ["a.md", "keep.tmp.md", "x/.h/a.md", "x/y/a.md"]);
+        let all = ["a.md", "a.tmp.md", "keep.tmp.md", "old/b.md", "old/c/keep.tmp.md", "x/y/a.md"];
+        assert_eq!(left(Walk { ignore_files: false, ..Walk::default() }), all);
+    }
+
+    #[test]
     fn braces_are_literal() {
         assert_eq!(
             files(&[(".gitignore", "{a,b}\n\\{c\\}"), ("a", ""), ("b", ""), ("{a,b}", ""), ("{c}", "")], ""),
@@ -390,6 +453,7 @@ mod tests {
         ) {
             let ignore_files: Vec<(String, String)> =
                 ignore_files.iter().map(|(folder, lines)| (format!("{folder}.gitignore"), lines.join("\n"))).collect();
+            let all_names = names.clone();
             let names = names.iter().map(|name| (name.as_str(), ""));
             let all = ignore_files.iter().map(|(name, text)| (name.as_str(), text.as_str())).chain(names);
             let folder = tree(&all.chain([(".git/HEAD", "ref: refs/heads/main\n")]).collect::<Vec<_>>());
@@ -398,7 +462,12 @@ mod tests {
             }
             let mut expected = unknown_to_git(folder.path());
             expected.retain(|name| name.ends_with(".md"));
-            prop_assert_eq!(walked(folder.path(), "", Walk::default()).0, expected);
+            prop_assert_eq!(&walked(folder.path(), "", Walk::default()).0, &expected);
+            // The same without a walk.
+            let base = fs::canonicalize(folder.path()).unwrap();
+            let mut inside = Inside::new(Walk::default(), &base);
+            let is_left = |name: &&String| !inside.leaves_out(&base.join(name.as_str()));
+            prop_assert_eq!(all_names.iter().filter(is_left).cloned().collect::<BTreeSet<_>>(), expected);
         }
     }
 }

@@ -79,8 +79,8 @@ fn outcome(request: &Request, config: &Config, targets: &Targets, terminal: &Ter
 
 /// Checks that something was compared: a mistyped path must not pass, nor look like a page without copies.
 fn check_not_empty(outcome: &Outcome) -> Result<(), Error> {
-    // A commit is not refused because no page is tracked yet.
-    if outcome.pages == 0 && outcome.untracked > 0 {
+    // A commit is not refused because no page is tracked yet, or because it removes the last one.
+    if outcome.pages == 0 && outcome.untracked + outcome.removed > 0 {
         return Ok(());
     }
     if outcome.pages == 0 {
