@@ -314,7 +314,9 @@ impl Folder {
         // What an earlier version did not know was not asked for.
         let row = |request: &Request, name: &str| request.get(name).cloned().unwrap_or_default();
         let names = old.0.keys().chain(new.0.keys());
-        if let Some(name) = names.filter(|name| row(old.0, name) != row(new.0, name)).min() {
+        let differing = names.filter(|name| row(old.0, name) != row(new.0, name));
+        // Another seed often follows from another row.
+        if let Some(name) = differing.min_by_key(|name| (name.as_str() == "seed", name.as_str())) {
             let (old, new) = (row(old.0, name), row(new.0, name));
             let shown = |value: &Value| if value.is_null() { "nothing".to_string() } else { value.to_string() };
             let files = if name == "against" { other_reference(&old, &new) } else { None };

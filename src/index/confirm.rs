@@ -9,7 +9,7 @@ use std::time::Instant;
 
 impl Index {
     /// Whether a run that remembered documents without ids was interrupted, and noted which of them have left: one with the tokens of another passes
-    /// again, once ([`Decision::Unconfirmed`]). Otherwise it is a duplicate.
+    /// again, once ([`Decision::Unconfirmed`](super::Decision::Unconfirmed)). Otherwise it is a duplicate.
     pub fn has_unconfirmed(&self) -> bool {
         !self.unconfirmed.is_empty()
     }
