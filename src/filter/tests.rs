@@ -97,7 +97,7 @@ fn others_are_decided_on_while_the_index_reaches_the_disk_and_records_leave_afte
     index.sync_by(move || {
         // Until another document is decided on; at the end there is none.
         let (before, since) = (of_disk.decided.load(Ordering::SeqCst), Instant::now());
-        while of_disk.decided.load(Ordering::SeqCst) == before && since.elapsed() < Duration::from_millis(300) {
+        while of_disk.decided.load(Ordering::SeqCst) == before && since.elapsed() < Duration::from_secs(2) {
             thread::sleep(Duration::from_micros(50));
         }
         of_disk.synced.fetch_add(1, Ordering::SeqCst);
