@@ -260,6 +260,10 @@ impl Rejects {
             Ok(out) => out.flush(),
             Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
         };
+        if let Err(error) = &flushed {
+            // A part of a line may be written: nothing may follow it.
+            *writer = Err(io::Error::new(error.kind(), error.to_string()));
+        }
         flushed.map_err(|error| cannot_write(&self.path, error))
     }
 
