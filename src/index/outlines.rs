@@ -16,6 +16,9 @@ const BYTES: usize = 36;
 /// The number of outlines read at once, some 4 KB.
 const BLOCK: usize = 113;
 
+/// The memory of such a block, in bytes.
+const BLOCK_BYTES: u64 = (BLOCK * size_of::<Outline>()) as u64;
+
 /// The outlines of sets.
 #[derive(Default)]
 pub(super) struct Outlines {
@@ -24,9 +27,22 @@ pub(super) struct Outlines {
     first: u32,
     /// Those of all documents that were flushed; the oldest first.
     runs: Vec<Arc<OutlineRun>>,
-    /// The outlines that were read last, and the numbers of their documents.
-    block: Vec<Outline>,
+    /// Blocks that were read: at most one for each remainder of a document's number divided by [`BLOCK`] and by their number, which is
+    /// a power of two, or 0. An outline never changes, so they stay true when runs are merged.
+    blocks: Vec<Block>,
+    most_blocks: usize,
+    /// The block that was read last, if there are none.
+    last: Block,
+    /// The bytes of the outlines in `blocks`, and of those in `last`.
+    bytes_of_blocks: u64,
+    bytes_of_last: u64,
+}
+
+/// Outlines in memory, and the numbers of their documents.
+#[derive(Default)]
+struct Block {
     held: Range<u32>,
+    outlines: Vec<Outline>,
 }
 
 impl Outlines {
@@ -48,18 +64,43 @@ impl Outlines {
         if let Some(young) = document.checked_sub(self.first) {
             return Ok(self.young[young as usize]);
         }
-        if !self.held.contains(&document) {
-            let run = &self.runs[self.runs.partition_point(|run| run.documents.end <= document)];
-            self.held = 0..0;
-            self.held = run.read(document, &mut self.block)?;
+        if self.blocks.len() != self.most_blocks {
+            self.blocks.resize_with(self.most_blocks, Block::default);
         }
-        Ok(self.block[(document - self.held.start) as usize])
+        let mask = self.blocks.len().wrapping_sub(1);
+        let (block, bytes) = match self.blocks.get_mut(document as usize / BLOCK & mask) {
+            Some(block) => (block, &mut self.bytes_of_blocks),
+            None => (&mut self.last, &mut self.bytes_of_last),
+        };
+        if !block.held.contains(&document) {
+            let run = &self.runs[self.runs.partition_point(|run| run.documents.end <= document)];
+            let before = block.outlines.capacity();
+            block.held = 0..0;
+            block.held = run.read(document, &mut block.outlines)?;
+            *bytes += ((block.outlines.capacity() - before) * size_of::<Outline>()) as u64;
+        }
+        Ok(block.outlines[(document - block.held.start) as usize])
+    }
+
+    /// Keeps at most so many bytes of the blocks that it reads, from now on. Cost: none, unless half as many or twice as many fit.
+    pub fn keep_blocks_within(&mut self, bytes: u64) {
+        let fit = (bytes / BLOCK_BYTES) as usize;
+        let most = fit.checked_ilog2().map_or(0, |log| 1 << log);
+        if most != self.most_blocks {
+            // The first one that is read makes room for them.
+            (self.blocks, self.bytes_of_blocks) = (Vec::new(), 0);
+            self.most_blocks = most;
+        }
     }
 
     /// Bytes of memory.
     pub fn bytes_held(&self) -> u64 {
         let runs: u64 = self.runs.iter().map(|run| 4 * run.checks.capacity() as u64).sum();
-        self.bytes_to_move() + (self.block.capacity() * size_of::<Outline>()) as u64 + runs
+        self.bytes_to_move()
+            + self.bytes_of_blocks
+            + self.bytes_of_last
+            + (self.blocks.capacity() * size_of::<Block>()) as u64
+            + runs
     }
 
     /// Bytes of memory of so many outlines once they are in files.
@@ -176,6 +217,7 @@ impl OutlineRun {
             return Err(damaged());
         }
         block.clear();
+        block.reserve_exact(count);
         block.extend(bytes.as_chunks::<BYTES>().0.iter().map(outline));
         let first = self.documents.start + first as u32;
         Ok(first..first + count as u32)
@@ -230,8 +272,16 @@ mod tests {
 
     #[test]
     fn the_same_from_memory_and_from_files() {
+        for blocks in [0, 1, 2, 3, 8, 100] {
+            the_same_with_blocks(blocks);
+        }
+    }
+
+    fn the_same_with_blocks(blocks: u64) {
         let (mut outlines, mut flushed) = (Outlines::default(), 0);
         for number in 0..1_000 {
+            // Now and then for a part only.
+            outlines.keep_blocks_within(if number % 200 < 150 { blocks } else { blocks / 2 } * BLOCK_BYTES);
             outlines.push(outline(number));
             if [0, 50, 113, 114, 700].contains(&number) {
                 check(&mut outlines, [number / 2, number].into_iter());
@@ -250,5 +300,22 @@ mod tests {
         outlines.replace(1..4, Arc::new(merged));
         check(&mut outlines, (0..1_000).rev());
         assert_eq!(outlines.runs.len(), 3);
+        let most = blocks.checked_ilog2().map_or(0, |log| 1 << log) * BLOCK_BYTES;
+        assert!(outlines.bytes_of_blocks <= most, "{} of {most}", outlines.bytes_of_blocks);
+    }
+
+    #[test]
+    fn a_block_is_read_once_while_it_is_kept() {
+        let (mut out, mut outlines) = (writer(), Outlines::default());
+        let run = OutlineRun::write(&mut out, 0, (0..1_000).map(outline).map(Ok)).unwrap();
+        out.finish().unwrap();
+        outlines.end_flush(Arc::new(run), true);
+        outlines.first = 1_000;
+        outlines.keep_blocks_within(16 * BLOCK_BYTES);
+        check(&mut outlines, 0..1_000);
+        assert_eq!(outlines.bytes_of_blocks, 1_000 * size_of::<Outline>() as u64);
+        // What is in the file now is not read.
+        outlines.runs.clear();
+        check(&mut outlines, (0..1_000).rev());
     }
 }

@@ -233,6 +233,10 @@ impl Tables {
         }
         self.take_over(state)?;
         let bound = self.bound();
+        // An eighth is for outlines that were read from files.
+        let blocks = if self.has_fingerprints { 0 } else { bound / 8 };
+        self.outlines.keep_blocks_within(blocks);
+        let bound = bound - blocks;
         loop {
             let is_full = self.keys.room() <= keys || !self.hot.has_room();
             let held = self.keys.runs().1;
