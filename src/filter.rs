@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::index::{Decision, Index, Signatures, Signer};
 use crate::readable::shortened_id;
 use crate::run::observer::{Observer, Stage};
-use crate::run::ordered::{self, Results, Room, Taken, workers};
+use crate::run::ordered::{self, READER, Results, Room, Taken, workers};
 use crate::run::sign::{Budget, SigningMemory};
 use crate::source::{Batch, Chunk, Live, Place, Problem, Severity, Source};
 use std::cell::RefCell;
@@ -383,7 +383,7 @@ impl Filter<'_> {
                     });
                 });
             };
-            thread::Builder::new().spawn_scoped(scope, read).map_err(Error::no_threads)?;
+            thread::Builder::new().name(READER.into()).spawn_scoped(scope, read).map_err(Error::no_threads)?;
             ordered::map_fed(threads, pass, || batches.next(), worker, take)
         });
         let decided = decided.and_then(|()| source.failure().map_or(Ok(()), Err));
@@ -628,7 +628,7 @@ fn signed<R: io::Read + Send + 'static>(
             }
         });
     };
-    thread::Builder::new().spawn(run)?;
+    thread::Builder::new().name(READER.into()).spawn(run)?;
     let memory = SigningMemory::new(budget(index), threads);
     let worker = || {
         let mut signer = index.signer().within(Arc::clone(&memory));

@@ -179,6 +179,7 @@ fn filter_input(
     let result = thread::scope(|scope| {
         let (monitor, terminal) = (&monitor, &terminal);
         thread::Builder::new()
+            .name("dedup monitor".into())
             .spawn_scoped(scope, move || monitor.watch(&asked, terminal))
             .map_err(Error::no_threads)?;
         let _ending = ending;

@@ -439,7 +439,7 @@ impl<'a> Run<'a> {
         }
         if of_all.as_ref().is_some_and(|evidence| evidence.large_file().is_some()) {
             // The system can take seconds to free a large file. Without another thread, it is freed here.
-            let _ = std::thread::Builder::new().name("closing".into()).spawn(move || drop(of_all));
+            let _ = std::thread::Builder::new().name("dedup closing".into()).spawn(move || drop(of_all));
         }
         Ok(found)
     }
@@ -599,7 +599,7 @@ fn with_helper<T>(helper: Option<impl FnOnce(&AtomicBool) + Send>, task: impl Fn
     let Some(helper) = helper else { return task() };
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("ahead".into()).spawn_scoped(scope, || helper(&is_done));
+        let thread = std::thread::Builder::new().name("dedup ahead".into()).spawn_scoped(scope, || helper(&is_done));
         let ends = Ends(&is_done);
         let result = task();
         drop(ends);

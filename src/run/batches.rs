@@ -1,6 +1,6 @@
 //! The batches of sources: read on one thread, worked on on all, their results in input order.
 
-use super::ordered::{self, Feed, Feeder, Load, Room, Weighed};
+use super::ordered::{self, Feed, Feeder, Load, READER, Room, Weighed};
 use crate::error::Error;
 use crate::source::{Batch, Source};
 use std::collections::VecDeque;
@@ -75,7 +75,7 @@ pub(crate) fn in_parallel<C: Sync, S: Send, T: Send>(
         let pass = batches.pass();
         let sources = &mut *sources;
         let read = move || feeder.run(|feeder| read_all(sources, feeder));
-        thread::Builder::new().spawn_scoped(scope, read).map_err(Error::no_threads)?;
+        thread::Builder::new().name(READER.into()).spawn_scoped(scope, read).map_err(Error::no_threads)?;
         let mut queue = Queue { held: VecDeque::new(), batches };
         let context = begin(&mut queue)?;
         let worker = || {

@@ -26,6 +26,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// The names of threads, by which a profile or a list of threads shows what waits: the one that reads, and those that work on what it read. Those
+/// of a pool are `dedup pool`.
+pub(crate) const READER: &str = "dedup read";
+const WORKER: &str = "dedup work";
+
 /// The number of threads for the value of an option: 0 is one per core. More than 64, and more than four a core, are of no use and take
 /// memory each: a greater value means that many.
 pub(crate) fn workers(threads: usize) -> usize {
@@ -41,7 +46,11 @@ pub(crate) fn workers(threads: usize) -> usize {
 /// # Errors
 /// The system starts no threads.
 pub(crate) fn thread_pool(threads: usize) -> Result<ThreadPool, Error> {
-    ThreadPoolBuilder::new().num_threads(workers(threads)).build().map_err(Error::no_threads)
+    ThreadPoolBuilder::new()
+        .num_threads(workers(threads))
+        .thread_name(|_| "dedup pool".into())
+        .build()
+        .map_err(Error::no_threads)
 }
 
 /// The maximum load between taking a piece and passing on its result. One piece is always allowed, however large.
@@ -103,7 +112,7 @@ fn map_line<I: Send, T: Send, E, W: FnMut(I) -> T + Send>(
         let mut results = Results::new(receiver, Arc::clone(&line.gate));
         let start = |_| {
             let (line, done, work) = (&line, done.clone(), worker());
-            thread::Builder::new().spawn_scoped(scope, move || line.work(&done, work)).is_ok()
+            thread::Builder::new().name(WORKER.into()).spawn_scoped(scope, move || line.work(&done, work)).is_ok()
         };
         let started = (0..threads.max(1)).take_while(|number| start(*number)).count();
         drop(done);
@@ -137,7 +146,7 @@ pub(crate) fn spawn_fed<I: Send + 'static, T: Send + 'static, W: FnMut(I) -> T +
     let (done, receiver) = channel();
     for number in 0..threads.max(1) {
         let (line, done, work) = (Arc::clone(&line), done.clone(), unweighed(worker()));
-        match thread::Builder::new().spawn(move || line.work(&done, work)) {
+        match thread::Builder::new().name(WORKER.into()).spawn(move || line.work(&done, work)) {
             Err(error) if number == 0 => return Err(error),
             Err(_) => break,
             Ok(_) => {}
