@@ -130,6 +130,12 @@ impl Level {
         *CURRENT.get_or_init(|| Level::requested().ok().flatten().unwrap_or_else(Level::detected))
     }
 
+    /// Whether it looks up many entries of a table at once in less time than one after the other.
+    #[inline]
+    pub(crate) fn looks_up_at_once(self) -> bool {
+        self.0 == Set::Avx512
+    }
+
     /// The highest set that the processor has.
     #[inline]
     pub(super) fn set(self) -> Set {

@@ -12,6 +12,7 @@
 //! other than x86-64 use the plain versions, which the compiler vectorises as far as it can (on AArch64, with NEON).
 
 pub(crate) mod bytes;
+pub(crate) mod characters;
 pub(crate) mod compress;
 pub(crate) mod fetch;
 pub(crate) mod heap;

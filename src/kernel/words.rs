@@ -124,6 +124,30 @@ impl Block {
         !self.word & (self.word << 1)
     }
 
+    /// Returns the bytes that are at least this, as bits: with 0xe0, the first bytes of characters of three or four bytes, and with 0xf0 those of
+    /// four.
+    #[inline]
+    pub fn at_least(&self, level: Level, least: u8) -> u64 {
+        match level.set() {
+            // SAFETY: the level says that the processor has AVX-512 BW.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => unsafe { self.at_least_avx512(least) },
+            _ => {
+                let lower: &[u8; Self::LEN] = self.lower.first_chunk().expect("it is longer");
+                high_bits(&lower.map(|b| u8::from(b >= least) << 7))
+            }
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn at_least_avx512(&self, least: u8) -> u64 {
+        use std::arch::x86_64::*;
+        // SAFETY: 64 bytes and more; the load needs no alignment.
+        let bytes = unsafe { _mm512_loadu_si512(self.lower.as_ptr().cast()) };
+        _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8(least as i8))
+    }
+
     /// Returns the three bytes from byte `at` on; those after the block are meaningless.
     ///
     /// # Panics
@@ -211,6 +235,9 @@ mod tests {
                     prop_assert_eq!(block.other >> i & 1 == 1, !at(i).is_ascii());
                     prop_assert_eq!(block.first >> i & 1 == 1, is_first(at(i)));
                     prop_assert_eq!(block.lower[i], at(i).to_ascii_lowercase());
+                    for least in [1, 0x61, 0xe0, 0xff] {
+                        prop_assert_eq!(block.at_least(level, least) >> i & 1 == 1, block.lower[i] >= least);
+                    }
                 }
             }
         }

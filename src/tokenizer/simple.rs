@@ -5,20 +5,19 @@
 //! ligatures, characters that are ignored and scripts without spaces, is left to the state machine.
 
 use super::properties::Properties;
+use crate::kernel::Level;
+use crate::kernel::characters::Table;
+use crate::kernel::words::Block;
 use caseless::Caseless;
 use std::iter::once;
-use std::sync::atomic::{AtomicU32, Ordering};
 use unicode_normalization::UnicodeNormalization;
 
 /// What is known of a character: its kind, and the bytes of its case folding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Simple(u32);
 
-/// The number of characters in the table: those of up to three bytes.
-const CHARACTERS: usize = 1 << 16;
-
-/// Filled when a character is first looked up; 0 until then.
-static TABLE: [AtomicU32; CHARACTERS] = [const { AtomicU32::new(0) }; CHARACTERS];
+/// The characters of up to three bytes.
+static TABLE: Table = Table::new(|code| look_up(code).0);
 
 impl Simple {
     /// A letter or number of a word.
@@ -32,27 +31,28 @@ impl Simple {
     pub const NON_STARTER: Self = Simple(1 << 27);
     /// Not simple.
     pub const NOT: Self = Simple(1 << 28);
+    /// It is not its own case folding.
+    pub const CHANGED: Self = Simple(1 << 29);
     /// It was looked up. A character that is nothing else separates.
     const KNOWN: Self = Simple(1 << 31);
 
     /// What is known of the character with this code point, of 16 bits.
     #[inline]
     pub fn of(code: u32) -> Self {
-        let entry = &TABLE[code as usize % CHARACTERS];
-        match entry.load(Ordering::Relaxed) {
-            0 => {
-                let found = look_up(code);
-                entry.store(found.0, Ordering::Relaxed);
-                found
-            }
-            known => Simple(known),
-        }
+        Simple(TABLE.get(code))
+    }
+
+    /// The characters of a block, of two or three bytes, that begin at these bytes and are of each of these kinds. `None` if one of
+    /// them was not looked up before.
+    #[inline]
+    pub fn kinds<const N: usize>(level: Level, block: &Block, firsts: u64, kinds: [Self; N]) -> Option<[u64; N]> {
+        TABLE.flags(level, block, firsts, kinds.map(|kind| kind.0))
     }
 
     /// What is known of any character.
     pub fn of_char(c: char) -> Self {
         match u32::from(c) {
-            code if (code as usize) < CHARACTERS => Simple::of(code),
+            code if code < 1 << 16 => Simple::of(code),
             _ => Simple::beyond(c),
         }
     }
@@ -103,7 +103,6 @@ impl Simple {
     }
 }
 
-#[cold]
 fn look_up(code: u32) -> Simple {
     let kind = |c: char| {
         let properties = Properties::of(c);
@@ -130,6 +129,8 @@ fn look_up(code: u32) -> Simple {
     let Some((kind, folded)) = char::from_u32(code).and_then(kind) else { return Simple::NOT };
     let mut bytes = [0; 4];
     bytes[..folded.len()].copy_from_slice(folded.as_bytes());
+    let is_changed = char::from_u32(code).is_some_and(|c| !folded.chars().eq(once(c)));
+    let kind = if is_changed { kind.or(Simple::CHANGED) } else { kind };
     Simple(u32::from_le_bytes(bytes)).or(kind).or(Simple::KNOWN)
 }
 

@@ -5,6 +5,7 @@ use super::properties::Properties;
 use super::simple::Simple;
 use super::{Tokenizer, Tokens};
 use crate::kernel::Level;
+use crate::kernel::characters::decoded;
 use crate::kernel::words::Block;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -75,7 +76,7 @@ fn simple_tokens(bytes: &[u8], mut at: usize, tokens: &mut Tokens) -> usize {
     let (mut block, level) = (Block::EMPTY, Level::current());
     while at < bytes.len() {
         block.fill(level, &bytes[at..]);
-        let found = Found::in_block(&mut block);
+        let found = Found::in_block(&mut block, level);
         let below = 1u64.checked_shl(found.end as u32).map_or(!0, |bit| bit - 1);
         let (starts, ends) = (found.starts & below, found.ends & below);
         tokens.push_words(&block, at, starts, ends);
@@ -97,7 +98,11 @@ fn simple_tokens(bytes: &[u8], mut at: usize, tokens: &mut Tokens) -> usize {
     at
 }
 
+/// From so many characters beyond ASCII on, looking them up at once takes less time than one after the other.
+const AT_ONCE: u32 = 8;
+
 /// What a block begins with, as a bit for each byte.
+#[derive(Debug, PartialEq)]
 struct Found {
     /// The first bytes of tokens.
     starts: u64,
@@ -114,14 +119,49 @@ struct Found {
 impl Found {
     /// Classifies the simple characters that the block begins with, and folds them in place.
     #[inline]
-    fn in_block(block: &mut Block) -> Self {
+    fn in_block(block: &mut Block, level: Level) -> Self {
         if block.other == 0 {
             return Found { starts: block.starts(), ends: block.ends(), segments: !0, end: Block::LEN, stops: false };
         }
-        Self::beyond_ascii(block)
+        let is_worthwhile = level.looks_up_at_once() && block.first.count_ones() >= AT_ONCE;
+        let found = if is_worthwhile { Self::at_once(block, level) } else { None };
+        found.unwrap_or_else(|| Self::one_by_one(block))
     }
 
-    fn beyond_ascii(block: &mut Block) -> Self {
+    /// Classifies all characters at once. `None` if one of them has four bytes, or was not looked up before.
+    fn at_once(block: &mut Block, level: Level) -> Option<Self> {
+        if block.at_least(level, 0xf0) != 0 {
+            return None;
+        }
+        let three = block.at_least(level, 0xe0);
+        // The block may cut the last one.
+        let cut = block.first & (1 << 63 | three & 1 << 62);
+        let whole = block.first & !cut;
+        let kinds = [Simple::WORD, Simple::ALONE, Simple::MARK, Simple::NON_STARTER, Simple::NOT, Simple::CHANGED];
+        let [words, alone, marks, non_starters, not, changed] = Simple::kinds(level, block, whole, kinds)?;
+        let after = |firsts: u64| (firsts & !three) << 2 | (firsts & three) << 3;
+        // At the beginning a mark has no character before it.
+        let stop = not | non_starters & (after(non_starters) | 1);
+        let stops = stop != 0;
+        let end = if stops { stop.trailing_zeros() } else { cut.trailing_zeros() } as usize;
+        let below = 1u64.checked_shl(end as u32).map_or(!0, |bit| bit - 1);
+        let mut changed = changed & below;
+        while changed != 0 {
+            let at = changed.trailing_zeros() as usize;
+            changed &= changed - 1;
+            let (code, length) = decoded(block.three(at));
+            block.replace(at, length, Simple::of(code).folded());
+        }
+        let bytes = |firsts: u64| {
+            let firsts = firsts & below;
+            firsts | firsts << 1 | (firsts & three) << 2
+        };
+        let segments = !block.other | whole & below & !non_starters;
+        Some(Self::of(block, block.word | bytes(words), bytes(alone), bytes(marks), segments, end, stops))
+    }
+
+    /// Classifies one character after the other.
+    fn one_by_one(block: &mut Block) -> Self {
         let (mut letters, mut alone, mut marks, mut segments) = (block.word, 0, 0, !block.other);
         let (mut firsts, mut end, mut stops) = (block.first, Block::LEN, false);
         let mut after_non_starter = 0;
@@ -150,20 +190,16 @@ impl Found {
                 after_non_starter = at + length;
             }
         }
+        Self::of(block, letters, alone, marks, segments, end, stops)
+    }
+
+    /// What follows from the bytes of letters, of characters that are tokens of their own, and of marks.
+    #[inline]
+    fn of(block: &Block, letters: u64, alone: u64, marks: u64, segments: u64, end: usize, stops: bool) -> Self {
         let (words, alones) = (letters | following(marks, letters), alone | following(marks, alone));
         let starts = letters & !(words << 1) | alone & block.first;
         let ends = (words | alones) << 1 & (!(words | alones) | starts);
         Found { starts, ends, segments, end, stops }
-    }
-}
-
-/// The code point and the length of the character that these bytes begin, which is not ASCII. That of four bytes is meaningless.
-#[inline]
-fn decoded(&[first, second, third]: &[u8; 3]) -> (u32, usize) {
-    let six = |byte: u8| u32::from(byte & 0x3f);
-    match first {
-        ..0xe0 => (u32::from(first & 0x1f) << 6 | six(second), 2),
-        _ => (u32::from(first & 0xf) << 12 | six(second) << 6 | six(third), 3 + usize::from(first >= 0xf0)),
     }
 }
 
@@ -503,6 +539,32 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn characters_at_once_are_those_one_by_one(
+            text in prop_oneof![nasty_text(), any::<String>(), "[ a-zЀ-ӿ\u{300}-\u{36f}\u{900}-\u{97f}一-丿あ-んﬀ-ﬆ]{0,70}"],
+        ) {
+            text.chars().for_each(|c| _ = Simple::of_char(c));
+            for level in Level::available() {
+                let mut blocks = [(); 2].map(|()| Block::EMPTY);
+                blocks.iter_mut().for_each(|block| block.fill(level, text.as_bytes()));
+                let [block, other] = &mut blocks;
+                let (at_once, one_by_one) = (Found::at_once(block, level), Found::one_by_one(other));
+                let has_four = text.char_indices().any(|(at, c)| at < Block::LEN && c.len_utf8() == 4);
+                prop_assert_eq!(at_once.is_none(), has_four);
+                if let Some(found) = at_once {
+                    let below = 1u64.checked_shl(found.end as u32).map_or(!0, |bit| bit - 1);
+                    let shown = |found: Found| Found {
+                        starts: found.starts & below,
+                        ends: found.ends & below,
+                        segments: found.segments & below,
+                        ..found
+                    };
+                    prop_assert_eq!(shown(found), shown(one_by_one));
+                    prop_assert_eq!(block.lower, other.lower);
+                }
+            }
+        }
+
         #[test]
         fn fast_is_plain(text in prop_oneof![texts(), nasty_text(), any::<String>()]) {
             check(&text);
