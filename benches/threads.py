@@ -8,9 +8,8 @@ Threads are grouped by their names. Those named `dedup work` and `dedup pool` sh
 one thread: `dedup read`, the calling thread, which takes results in their order, and those that keep files.
 
 The run is cut into phases, at each beginning and end of a thread that works for 3 % of the time or more. In a phase, n cores take at least
-the CPU time of the busiest single thread, and at least the n-th part of the shared CPU time, whichever is longer; where both cannot overlap,
-as with work that the calling thread does while no worker runs ("alone"), they add up. So "n cores" is a lower bound, without what more cores cost in
-caches and memory.
+the CPU time of the busiest single thread, and at least the n-th part of all CPU time, whichever is longer. What any thread did while no other ran
+("alone") is added. So "n cores" is a lower bound, without what more cores cost in caches and memory.
 
 Needs Python 3.9, Linux and `perf`. Samples are a 299th of a second of CPU time: shares below .2 % are noise.
 """
@@ -56,7 +55,7 @@ def main():
         sys.exit("no samples: is `perf` allowed to sample this process (kernel.perf_event_paranoid)?")
     begin = min(time for _, _, time, _ in found)
     end = max(time for _, _, time, _ in found)
-    second = (end - begin) and 1 / RATE
+    second = 1 / RATE
     of_thread = collections.defaultdict(list)
     for sample in found:
         of_thread[sample[0]].append(sample)
@@ -96,7 +95,7 @@ def main():
         print(f"| {name} | {count * second:.2f} | {100 * count / total:.1f} % | {mostly} |")
     mostly = ", ".join(f"`{place}` {100 * n / total:.1f} %" for place, n in lone.most_common(3))
     print(f"| a worker while no other thread runs | {sum(lone.values()) * second:.2f} | {100 * sum(lone.values()) / total:.1f} % | {mostly} |")
-    count = sum(bins[number].total() if hasattr(bins[number], "total") else sum(bins[number].values()) for number in alone)
+    count = sum(sum(bins[number].values()) for number in alone)
     print(f"| any thread alone | {count * second:.2f} | {100 * count / total:.1f} % | |")
 
     bound = dict.fromkeys(CORES, 0.0)
