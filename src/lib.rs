@@ -1,8 +1,11 @@
 //! Near-duplicate detection for text.
 //!
 //! ```text
-//! bytes → documents → tokens → features → fingerprint → keys → candidate pairs → verified pairs → clusters → JSON lines
-//!        [`source`]  [`tokenizer`]       [`algorithm`]             [`engine`]                              [`report`]
+//! bytes → documents → tokens → features → fingerprint → keys
+//!       source   tokenizer           algorithm
+//!
+//! keys → candidate pairs → verified pairs → clusters → JSON lines
+//!                        engine                      report
 //! ```
 //!
 //! ```
@@ -45,14 +48,14 @@
 //! numbers       error  readable  union_find  hash  similarity  outline  kernel  hamming
 //! files         replace      postings  keys → numbered documents, in memory and in sorted runs
 //! bytes →       source     files, streams, formats, compression → batches of documents
-//! text →        tokenizer  &str → tokens                lexicon  counts over a collection, then frozen
+//! text →        tokenizer  &str → tokens                lexicon  counts of a collection
 //! algorithms    algorithm  tokens → features → fingerprint → keys; compare; a folder a family
 //! running       run        text → signature data, once; the ordered parallel map; the observer
-//! passages      passages   what documents share         prose    markup → the words that a reader sees
+//! passages      passages   what documents share         prose    markup → words that are read
 //! batch         engine     keys → groups → candidates → pairs → clusters, kept documents
-//! cluster       steps      a scan in functions of Arrow batches, for engines that move rows between machines
+//! cluster       steps      a scan in functions of Arrow batches, for engines with many machines
 //! reviewing     review     clusters → a page on which people choose what is kept
-//! stream        index      the documents that passed    filter   records in, decisions in their order, records out
+//! stream        index      the documents that passed    filter   records in, decisions, records out
 //! corpus        clean      files → the same files without near-duplicates
 //! pairs         compare    two documents, as any algorithm sees them
 //! gate          check      folder → pages → findings; baselines, rules, reports
