@@ -658,9 +658,12 @@ impl Index {
     ) -> Result<Decision, Error> {
         self.check(signature)?;
         let started = Instant::now();
-        let mut decision = self.decision(name, signature, now, replaced.as_deref_mut());
+        // Of the repetition it takes a step, so this is done once.
+        let past = self.next_past(name, signature);
+        let mut decision = self.decision(name, signature, now, past, replaced.as_deref_mut());
         if decision.as_ref().is_err_and(are_tables_damaged) {
-            decision = self.restore().and_then(|()| self.decision(name, signature, now, replaced));
+            // A document that was remembered is not decided on again: see `renew`.
+            decision = self.restore().and_then(|()| self.decision(name, signature, now, past, replaced));
         }
         self.pace.add(started.elapsed());
         if decision.is_ok() {
@@ -674,12 +677,15 @@ impl Index {
         name: Name<'_>,
         signature: Signed<'_>,
         now: u64,
+        past: Option<Past>,
         mut replaced: Option<&mut bool>,
     ) -> Result<Decision, Error> {
         let is_unnamed = matches!(name, Name::Id(id) if is_unnamed(id));
         self.has_unnamed |= is_unnamed && self.is_followed_by_output();
         self.is_repeated = false;
-        if let Some(decision) = self.repeated(name, signature)? {
+        if let Some(past) = past
+            && let Some(decision) = self.repeated(past, name, signature)?
+        {
             if !is_unnamed || decision.passes() {
                 return Ok(decision);
             }
@@ -695,7 +701,7 @@ impl Index {
             return Ok(decision);
         }
         if let (Some(replaced), Name::Id(id)) = (replaced, name) {
-            *replaced |= self.forget_others(id, None)?;
+            self.forget_others(id, None, replaced)?;
         }
         let mut is_crowded = false;
         if self.mode != Mode::Add && !signature.featureless {
@@ -743,7 +749,7 @@ impl Index {
         }
         let Some(place) = self.search().known(id, signature, only_adds)? else { return Ok(None) };
         if let Some(replaced) = replaced {
-            *replaced |= self.forget_others(id, Some(place))?;
+            self.forget_others(id, Some(place), replaced)?;
         }
         if let Some(start) = self.log.aside_from().filter(|_| self.staged.is_some()) {
             // What is kept aside is added as a whole or not at all, so that nothing is fed again within the run either.
@@ -846,36 +852,37 @@ impl Index {
         }
     }
 
-    /// The decision on a document before an interruption, if it is fed again.
-    fn repeated(&mut self, name: Name<'_>, signature: Signed<'_>) -> Result<Option<Decision>, Error> {
-        let Some(repetition) = &mut self.repetition else { return Ok(None) };
+    /// The decision on a document before an interruption, if it is fed again. The repetition goes on to the next one, or ends.
+    fn next_past(&mut self, name: Name<'_>, signature: Signed<'_>) -> Option<Past> {
+        let repetition = self.repetition.as_mut()?;
         // One without an id is never fed again.
         let past = if let Name::Id(id) = name { repetition.next(repeat::name(id, signature.sequence)) } else { None };
         if past.is_none() || repetition.is_over() {
             self.repetition = None;
         }
-        match past {
-            None => Ok(None),
-            Some(Past { original: None, .. }) => match name {
+        past
+    }
+
+    /// The same decision again, unless another document has the hash of this one.
+    fn repeated(&mut self, past: Past, name: Name<'_>, signature: Signed<'_>) -> Result<Option<Decision>, Error> {
+        let Some(place) = past.original else {
+            return match name {
                 Name::Id(id) if is_unnamed(id) => {
                     // A copy of it does not pass.
                     self.confirms(id, signature)?;
                     Ok(Some(Decision::Unconfirmed))
                 }
                 _ => Ok(Some(Decision::Known)),
-            },
-            Some(Past { original: Some(place), .. }) => {
-                let original = self.log.read(place)?;
-                let similarity = self.algorithm.compare(&original.evidence, signature.evidence.words(&mut self.own));
-                search::free_long(&mut self.own);
-                if similarity.is_none() {
-                    // Another document with the same hash.
-                    self.repetition = None;
-                }
-                let of = original.id;
-                Ok(similarity.map(|similarity| Decision::Duplicate { of, similarity, is_capped: false }))
-            }
+            };
+        };
+        let original = self.log.read(place)?;
+        let similarity = self.algorithm.compare(&original.evidence, signature.evidence.words(&mut self.own));
+        search::free_long(&mut self.own);
+        if similarity.is_none() {
+            self.repetition = None;
         }
+        let of = original.id;
+        Ok(similarity.map(|similarity| Decision::Duplicate { of, similarity, is_capped: false }))
     }
 
     fn keep(&mut self, name: Name<'_>, signature: Signed<'_>, now: u64) -> Result<(), Error> {
@@ -1091,7 +1098,12 @@ impl Index {
     /// Copies a few documents to the new tables, if there are some, which take the place of the old ones when they have all.
     fn renew(&mut self, now: u64) -> Result<(), Error> {
         let Some(mut renewal) = self.renewal.take() else { return Ok(()) };
-        let is_complete = renewal.copy_some(&self.tables, &self.remembered, &mut self.log, &*self.algorithm)?;
+        let is_complete = match renewal.copy_some(&self.tables, &self.remembered, &mut self.log, &*self.algorithm) {
+            // Rebuilding leaves out what is forgotten as well. The document that is decided on may be remembered already, and would be a copy
+            // of itself if it was decided on again.
+            Err(error) if are_tables_damaged(&error) => return self.restore(),
+            copied => copied?,
+        };
         // A checkpoint that is being saved names the files of the old tables.
         if !is_complete || self.tables.disk.as_ref().is_some_and(Disk::is_saving) && !renewal.is_due(now) {
             self.renewal = Some(renewal);

@@ -41,17 +41,17 @@ impl Index {
         Ok((decision, replaced))
     }
 
-    /// Forgets what passed with this id, but not the document at the place that `stays`. Returns whether there was something.
-    pub(super) fn forget_others(&mut self, id: &str, stays: Option<u64>) -> Result<bool, Error> {
-        let mut is_replaced = false;
+    /// Forgets what passed with this id, but not the document at the place that `stays`. `replaced` becomes true if there was something, also
+    /// if there is an error after that.
+    pub(super) fn forget_others(&mut self, id: &str, stays: Option<u64>, replaced: &mut bool) -> Result<(), Error> {
         loop {
             // Of very many at most some at a time.
             let mut places = self.search().named(id)?;
             places.retain(|&place| Some(place) != stays);
             if places.is_empty() {
-                return Ok(is_replaced);
+                return Ok(());
             }
-            is_replaced = true;
+            *replaced = true;
             self.log.remove(&places);
             for &place in &places {
                 self.remembered.remove_at(&self.tables.places, place);

@@ -1,6 +1,7 @@
 //! Tests of crowded keys, whose bounds they lower.
 
 mod checkpoints;
+mod damaged;
 mod full;
 mod lost;
 mod maintain;

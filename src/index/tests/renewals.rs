@@ -6,13 +6,13 @@ use crate::hash::mix;
 use std::collections::VecDeque;
 
 /// Every third document repeats one from a few to some hundred documents before.
-fn texts(count: u64) -> Vec<String> {
+pub fn texts(count: u64) -> Vec<String> {
     let source = |number: u64| if number % 3 == 2 { number - 1 - mix(number) % number.min(300) } else { number };
     (0..count).map(|number| format!("{0}a {0}b {0}c {0}d {0}e {0}f", mix(source(number)))).collect()
 }
 
 /// Which texts pass, by a list of those that passed: a text is dropped if the list has it.
-fn plain(texts: &[String], window: usize) -> Vec<bool> {
+pub fn plain(texts: &[String], window: usize) -> Vec<bool> {
     let mut last: VecDeque<&String> = VecDeque::new();
     let passes = |text| {
         let passes = !last.contains(&text);
