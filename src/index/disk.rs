@@ -2,11 +2,10 @@
 
 use super::checkpoint::{Checkpoint, Manifest, number_of};
 use super::decision::TableWork;
-use super::log::Log;
 use super::retired;
 use super::segment::{Fresh, Segment};
 use crate::postings::Writer;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -346,14 +345,20 @@ impl Disk {
         Ok(Some(Merged { range, segment }))
     }
 
-    /// Saves the checkpoint if it is behind, and the log is written up to its place; waits for it if that is wanted. The log
-    /// is on the disk before the checkpoint is. After a failure no other is tried: the index is complete without one.
+    /// The place that the log must have on the disk for the checkpoint to be [saved](Self::save); `None` if it is not to be saved.
+    pub fn awaits(&self) -> Option<u64> {
+        let manifest = self.manifest.as_ref().filter(|_| self.is_behind && self.makes_checkpoints());
+        manifest.map(|manifest| manifest.mark.end)
+    }
+
+    /// Saves the checkpoint if it is behind, and the log is on the disk up to its place, `synced`; waits for it if that is wanted. After a
+    /// failure no other is tried: the index is complete without one.
     ///
     /// # Errors
     /// If it waits: the checkpoint cannot be written, now or before.
-    pub fn save(&mut self, log: &Log, waits: bool) -> io::Result<()> {
+    pub fn save(&mut self, synced: u64, waits: bool) -> io::Result<()> {
         if self.failure.is_none() {
-            self.failure = self.try_save(log, waits).err();
+            self.failure = self.try_save(synced, waits).err();
         }
         match &self.failure {
             Some(failure) if waits => Err(io::Error::new(failure.kind(), failure.to_string())),
@@ -361,12 +366,12 @@ impl Disk {
         }
     }
 
-    fn try_save(&mut self, log: &Log, waits: bool) -> io::Result<()> {
+    fn try_save(&mut self, synced: u64, waits: bool) -> io::Result<()> {
         if let Some(saving) = self.saving.take_if(|saving| waits || saving.has_ended()) {
             saving.end()?;
         }
         let (Folder::Kept(checkpoint), Some(manifest)) = (&self.folder, &self.manifest) else { return Ok(()) };
-        if !self.is_behind || self.saving.is_some() || log.written() < manifest.mark.end {
+        if !self.is_behind || self.saving.is_some() || synced < manifest.mark.end {
             return Ok(());
         }
         let named =
@@ -380,11 +385,9 @@ impl Disk {
             // A merge went beyond it; the state at its end comes with the next flush.
             return Ok(());
         }
-        let log = log.file().map(File::try_clone).transpose()?;
         let (checkpoint, garbage) = (checkpoint.clone(), std::mem::take(&mut self.garbage));
         self.is_behind = false;
         let job = Job::begin(move || {
-            log.map_or(Ok(()), |log| log.sync_data())?;
             checkpoint.write(&manifest)?;
             retired::remove(garbage);
             Ok(())

@@ -58,7 +58,7 @@ pub(super) struct Log {
     synced: u64,
     /// Syncs the file on another thread, from the first time that this is asked for.
     syncing: Option<Syncing>,
-    /// The number of bytes in the file before the last commit to the disk.
+    /// The number of bytes in the file before the last commit to the disk; more than there are if it was synced for something else since.
     committing_from: u64,
     /// The end of the last frame if it marks this, and whether any frame does.
     marked: u64,
@@ -343,8 +343,14 @@ impl Log {
     }
 
     /// The number of bytes in the file.
+    #[cfg(test)]
     pub fn written(&self) -> u64 {
         self.written
+    }
+
+    /// The number of bytes that are known to be on the disk.
+    pub fn synced(&self) -> u64 {
+        self.synced
     }
 
     /// Another process has written up to here.
@@ -524,13 +530,9 @@ impl Log {
         }
         self.committing_from = self.written;
         self.write_pending()?;
-        if self.syncing.is_none() {
-            self.syncing = self.file().and_then(|file| Syncing::new(file).ok());
-        }
-        let Some(syncing) = &mut self.syncing else { return self.sync_written().map(|()| false) };
-        syncing.begin(self.written);
+        let is_begun = self.begin_syncing(false)?;
         self.is_due = false;
-        Ok(true)
+        Ok(is_begun)
     }
 
     /// Lets commits that are begun end by a function.
@@ -548,6 +550,35 @@ impl Log {
             Ok(None) => return Ok(!syncing.is_under_way()),
             Err(error) => return Err(self.has_not_synced(error)),
         }
+        Ok(true)
+    }
+
+    /// Brings the first `length` bytes to the disk, if they are in the file; this `waits` for it, or it goes on beside decisions. Returns whether
+    /// they are there.
+    ///
+    /// The system reports once that it could not write a part of the file, to whoever syncs it next. So nothing but the log syncs it.
+    pub fn bring_to_disk(&mut self, length: u64, waits: bool) -> Result<bool, Error> {
+        if self.synced < length {
+            self.end_commit(waits)?;
+        }
+        let is_under_way = self.syncing.as_ref().is_some_and(Syncing::is_under_way);
+        if self.synced < length && self.written >= length && !is_under_way && self.aside.is_none() && !self.has_failed {
+            // This is no commit: what is written now or meanwhile may have left, and stays.
+            self.committing_from = u64::MAX;
+            self.begin_syncing(waits)?;
+        }
+        Ok(self.synced >= length)
+    }
+
+    /// Begins to sync what is written, or does that now if it `waits` or there is no thread for it. Returns whether it was begun.
+    fn begin_syncing(&mut self, waits: bool) -> Result<bool, Error> {
+        if self.syncing.is_none() && !waits {
+            self.syncing = self.file().and_then(|file| Syncing::new(file).ok());
+        }
+        let Some(syncing) = self.syncing.as_mut().filter(|_| !waits) else {
+            return self.sync_written().map(|()| false);
+        };
+        syncing.begin(self.written);
         Ok(true)
     }
 
@@ -613,7 +644,7 @@ impl Log {
     /// What the commit wrote is removed, because it did not leave, and nothing is written after it.
     fn has_not_synced(&mut self, error: io::Error) -> Error {
         self.has_failed = true;
-        self.written = self.committing_from;
+        self.written = self.written.min(self.committing_from);
         self.pending.clear();
         let Some((file, path)) = &mut self.file else { return Error::io("cannot write the index", error) };
         _ = file.set_len(self.written).and_then(|()| file.seek(SeekFrom::Start(self.written)));

@@ -290,7 +290,8 @@ impl Tables {
     }
 
     /// Takes over the work on the disk that has ended, and begins what is next.
-    fn take_over(&mut self, state: &State) -> Result<(), Error> {
+    fn take_over(&mut self, state: &mut State) -> Result<(), Error> {
+        let synced = self.bring_log_to_disk(state, false)?;
         self.on_disk(|tables, disk| {
             tables.take_flushed(disk, false)?;
             disk.end_merge(false)?.into_iter().for_each(|merged| tables.end_merge(&merged));
@@ -298,8 +299,16 @@ impl Tables {
             if tables.is_whole || !disk.has_checkpoint() {
                 disk.begin_merge(tables.keys.runs().1, state.remembered.forgotten())?;
             }
-            disk.save(state.log, false)
+            disk.save(synced, false)
         })
+    }
+
+    /// Brings the log to the disk as far as the checkpoint needs that; waits for it if that is wanted. Returns how far it is there.
+    fn bring_log_to_disk(&self, state: &mut State, waits: bool) -> Result<u64, Error> {
+        if let Some(place) = self.disk.as_ref().and_then(Disk::awaits) {
+            state.log.bring_to_disk(place, waits)?;
+        }
+        Ok(state.log.synced())
     }
 
     /// Works on the disk.
@@ -409,17 +418,18 @@ impl Tables {
     ///
     /// # Errors
     /// Files cannot be written.
-    pub fn end_last_checkpoint(&mut self, state: &State) -> Result<(), Error> {
+    pub fn end_last_checkpoint(&mut self, state: &mut State) -> Result<(), Error> {
+        if self.has_failed || self.disk.as_ref().is_none_or(|disk| !disk.is_kept()) {
+            return Ok(());
+        }
+        self.on_disk(|tables, disk| tables.take_flushed(disk, true))?;
+        let synced = self.bring_log_to_disk(state, true)?;
         self.on_disk(|tables, disk| {
-            if !disk.is_kept() || tables.has_failed {
-                return Ok(());
-            }
-            tables.take_flushed(disk, true)?;
             disk.end_merge(false)?.into_iter().for_each(|merged| tables.end_merge(&merged));
             while disk.begin_merge(tables.keys.runs().1, 0)? && disk.merging() <= MERGED_AT_END {
                 disk.end_merge(true)?.into_iter().for_each(|merged| tables.end_merge(&merged));
             }
-            disk.save(state.log, true)
+            disk.save(synced, true)
         })
     }
 }

@@ -13,6 +13,7 @@ mod staged;
 #[cfg(feature = "clean")]
 mod transactions;
 mod unconfirmed;
+mod unsynced;
 
 use super::disk::Folder;
 use super::*;
