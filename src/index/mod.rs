@@ -351,7 +351,8 @@ impl Index {
             match entry {
                 entry::Entry::Document(record) => index.entering().remember(place, &record)?,
                 entry::Entry::Removed(places) => index.remove_places(&places),
-                entry::Entry::Notes(_) | entry::Entry::Synced | entry::Entry::Call(_) => {}
+                entry::Entry::Notes(words) => index.tables.count_notes(words.len() as u64 / 2),
+                entry::Entry::Synced | entry::Entry::Call(_) => {}
             }
             Ok(())
         })?;
@@ -849,6 +850,7 @@ impl Index {
                 noted.add();
             }
             self.log.note(Past { name: repeat::name(id, signature.sequence), original });
+            self.tables.count_notes(1);
         }
     }
 

@@ -23,6 +23,10 @@ use xxhash_rust::xxh3::xxh3_64;
 /// does not have is read fast, and the work stays small. At the end of a run it is made after fewer.
 const CHECKPOINT_AFTER: (usize, usize) = (1 << 17, 1 << 14);
 
+/// It is also made, if there is a document that it does not have, after so many decisions that a run with a window or an age has noted: 64 MiB of
+/// the log. A stream of almost only duplicates has few documents and many notes, which would be read each time.
+const CHECKPOINT_AFTER_NOTES: u64 = 1 << 22;
+
 /// Merges of up to this many documents are waited for at the end of a run.
 const MERGED_AT_END: usize = 1 << 20;
 
@@ -36,6 +40,10 @@ pub(super) struct Tables {
     pub beside: u64,
     /// The numbers of documents after which a checkpoint is made, and at the end of a run, which tests lower.
     pub checkpoint_after: (usize, usize),
+    /// The number of noted decisions, likewise.
+    pub checkpoint_after_notes: u64,
+    /// The number of decisions that were noted since the last state that a checkpoint can have.
+    notes: u64,
     /// The hash of how signatures and tables are made.
     pub identity: u64,
     /// The number of documents entered since the last state that a checkpoint can have, also into tables that these took the place of.
@@ -89,6 +97,8 @@ impl Tables {
             most: None,
             beside: 0,
             checkpoint_after: CHECKPOINT_AFTER,
+            checkpoint_after_notes: CHECKPOINT_AFTER_NOTES,
+            notes: 0,
             identity: xxh3_64(rows.as_bytes()),
             since: 0,
             is_whole: false,
@@ -118,6 +128,7 @@ impl Tables {
     pub fn succeed(&mut self, old: &mut Tables) {
         (self.memory, self.most) = (old.memory, old.most);
         (self.checkpoint_after, self.is_whole) = (old.checkpoint_after, old.is_whole);
+        (self.checkpoint_after_notes, self.notes) = (old.checkpoint_after_notes, old.notes);
         // What was not saved yet is lost with its files.
         let is_saved = old.disk.as_ref().is_none_or(Disk::is_saved);
         self.since = if is_saved { old.since } else { usize::MAX };
@@ -260,13 +271,21 @@ impl Tables {
         self.since = self.since.saturating_add(1);
     }
 
-    /// Whether a checkpoint can be made, and this many documents are not in it. Those of a small window leave the tables before they are
-    /// so many at once.
+    /// Counts decisions that were noted.
+    pub fn count_notes(&mut self, notes: u64) {
+        self.notes += notes;
+    }
+
+    /// Whether a checkpoint can be made, and this many documents are not in it, or some and many noted decisions. Documents of a small window
+    /// leave the tables before they are so many at once.
     fn is_checkpoint_due(&self, documents: usize) -> bool {
         let fresh = |disk: &Disk| self.since.max(self.places.len() - disk.flushed() as usize);
         self.is_whole
             && !self.has_failed
-            && self.disk.as_ref().is_some_and(|disk| disk.makes_checkpoints() && fresh(disk) >= documents)
+            && self.disk.as_ref().is_some_and(|disk| {
+                let has_many_notes = self.notes >= self.checkpoint_after_notes && fresh(disk) > 0;
+                disk.makes_checkpoints() && (fresh(disk) >= documents || has_many_notes)
+            })
     }
 
     /// Whether one is made at the end of a run: many documents are not in the last one, or there is none, as after a run that read
@@ -354,7 +373,7 @@ impl Tables {
         let manifest = self.is_whole.then(|| self.mark_place(documents.end, state));
         let mut known = Vec::new();
         if manifest.is_some() {
-            self.since = 0;
+            (self.since, self.notes) = (0, 0);
             let removed = state.remembered.removed();
             put(&mut known, removed.len() as u64);
             removed.for_each(|document| put(&mut known, document.into()));

@@ -452,6 +452,39 @@ fn a_run_with_a_small_window_makes_checkpoints_before_its_end() {
     assert_eq!((index.was_interrupted(), index.len()), (true, 50));
 }
 
+/// Few documents pass, and each of the others is noted: opening the index would read all of that.
+#[test]
+fn a_stream_of_almost_only_duplicates_makes_checkpoints() {
+    for ends in [true, false] {
+        let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+        let path = folder.path().join("index");
+        let options = options(Limits { window: Some(50), ..Limits::default() }, 1 << 30);
+        let page = |number: u64| format!("page {number} has words {} of its own", mix(number));
+        let mut index = open(&path, &plan, &options);
+        index.tables.checkpoint_after = (usize::MAX, usize::MAX);
+        index.tables.checkpoint_after_notes = 100;
+        for number in 0..1_000 {
+            // Every 200th is a new one.
+            let decision = decide(&mut index, &number.to_string(), &page(number / 200));
+            assert_eq!(decision.passes(), number % 200 == 0, "{number}");
+            if number % 50 == 0 {
+                index.commit().unwrap();
+                // Waits for what was begun, and begins nothing.
+                index.with_tables(|tables, state| tables.end_last_checkpoint(state)).unwrap();
+            }
+        }
+        match ends {
+            true => index.seal().unwrap(),
+            false => index.commit().unwrap(),
+        }
+        drop(index);
+        // The last of them comes when the documents before it are in a checkpoint, or the run ends.
+        assert_eq!(in_checkpoint(&path), if ends { 5 } else { 4 });
+        let index = open(&path, &plan, &options);
+        assert_eq!((index.was_interrupted(), index.len()), (!ends, 5));
+    }
+}
+
 /// A checkpoint names the last decisions that may be repeated, so that opening does not read those of months.
 #[test]
 fn an_interrupted_window_is_not_read_from_its_beginning() {
