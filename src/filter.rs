@@ -17,7 +17,7 @@ use crate::readable::shortened_id;
 use crate::run::observer::{Observer, Stage};
 use crate::run::ordered::{self, READER, Results, Room, Taken, workers};
 use crate::run::sign::{Budget, SigningMemory};
-use crate::source::{Batch, Chunk, Live, Place, Problem, Severity, Source};
+use crate::source::{Batch, Chunk, Live, Place, Problem, Severity, Source, is_numbered};
 use std::cell::RefCell;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -296,10 +296,10 @@ impl<'a> Filter<'a> {
     /// The input ends prematurely, the index cannot be written or is full, or the sink returns an error.
     pub fn run<R: io::Read + Send + 'static>(self, input: Live<R>, sink: &mut dyn Sink) -> Result<Counts, Error> {
         let Filter { index, threads, stop, observer, replaces, .. } = self;
-        let numbered = replaces.then(|| format!("{}:", input.name()));
+        let numbers_of = replaces.then(|| input.name().to_string());
         let mut parts = signed(input, index, workers(threads)).map_err(Error::no_threads)?;
         let (counts, since) = (Counts::default(), Instant::now());
-        let mut stream = Stream { index, observer, sink, numbered, counts, held: 0, since, apart: None };
+        let mut stream = Stream { index, observer, sink, numbers_of, counts, held: 0, since, apart: None };
         let is_stopped = || stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         let ended = stream.take(&mut parts, is_stopped).and_then(|ended| stream.release().map(|()| ended));
         let ended = ended.inspect_err(|_| stream.index.doubt())?;
@@ -443,8 +443,8 @@ struct Stream<'a> {
     index: &'a mut Index,
     observer: &'a dyn Observer,
     sink: &'a mut dyn Sink,
-    /// If documents replace earlier ones: how the ids begin of those that have none of their own.
-    numbered: Option<String>,
+    /// If documents replace earlier ones: the name of the stream, by which those are known that have no id of their own.
+    numbers_of: Option<String>,
     counts: Counts,
     /// The size, in bytes, of the records that were decided on and whose commit has not begun, and when the first of them was decided on.
     held: usize,
@@ -524,8 +524,8 @@ impl Stream<'_> {
                     let number = documents.next().expect("one for each document");
                     self.index.fetch(&part.signatures, number + 1);
                     let (id, signature) = part.signatures.get(number);
-                    let decided = match &self.numbered {
-                        Some(numbered) if !id.starts_with(&**numbered) => {
+                    let decided = match &self.numbers_of {
+                        Some(name) if !is_numbered(id, name) => {
                             self.index.replace_signed(id, signature, now).map(|(decision, replaced)| {
                                 self.counts.replaced += u64::from(replaced);
                                 decision

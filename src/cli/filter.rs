@@ -14,8 +14,9 @@ use super::stats::{Failure, with_stats, write_stats};
 use super::status::{Status, usage_error};
 use super::stream::{self, Duplicate, STOPPED, Stop, Verdict, ended, opened};
 use super::terminal::{Terminal, bytes, count, counted};
-use super::verdict_file::{VerdictFile, has_no_id};
+use super::verdict_file::VerdictFile;
 use super::{input, mark};
+use crate::index::is_unnamed;
 use neardups::Error;
 use neardups::filter::{Counts, Filter, Sink};
 use neardups::hash;
@@ -588,9 +589,9 @@ impl Sink for Output<'_> {
     fn decided(&mut self, line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
         self.texts.see(true, self.terminal);
         if let Some(ids) = &mut self.ids {
-            ids.see(!has_no_id(id), self.terminal);
+            ids.see(!is_unnamed(id), self.terminal);
         }
-        if self.remembers && self.without_id.is_none() && has_no_id(id) {
+        if self.remembers && self.without_id.is_none() && is_unnamed(id) {
             let no_effect = if self.replaces { ", and --replace has no effect on it" } else { "" };
             let noted_nothing = if self.noted_nothing { format!("; {NOTHING_NOTED}") } else { String::new() };
             let warning = format!(

@@ -9,6 +9,7 @@
 //! them their verdicts are always written. Those of unreadable records, which may have no id either, are repeated if the next verdict is.
 
 use super::files::{cannot_write, is_at, open_to_append, read_at, reopened};
+use crate::index::is_unnamed;
 use neardups::Error;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -120,14 +121,9 @@ impl VerdictFile {
     }
 }
 
-/// Whether a document is identified by its number.
-pub fn has_no_id(id: &str) -> bool {
-    id.starts_with("-:")
-}
-
 /// The hash of an id, unless it is the number of a document without one.
 fn hash_of(id: &str) -> Option<u64> {
-    (!has_no_id(id)).then(|| xxh3_64(id.as_bytes()))
+    (!is_unnamed(id)).then(|| xxh3_64(id.as_bytes()))
 }
 
 /// Writes bytes. Returns how many were written, and the error if not all.

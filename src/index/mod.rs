@@ -102,6 +102,7 @@ pub(crate) use signature::{Signatures, Signed};
 #[cfg(feature = "clean")]
 pub(crate) use staged::{Addition, Made, Staged};
 pub use stored::Repair;
+pub(crate) use unconfirmed::is_unnamed;
 #[cfg(feature = "python")]
 pub(crate) use unnamed::ROW;
 
@@ -133,7 +134,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use tables::{State, Tables, disk_of, least_room};
-use unconfirmed::{Leaving, Left, is_unnamed};
+use unconfirmed::{Leaving, Left};
 use unnamed::{Name, number_in};
 
 /// The index.

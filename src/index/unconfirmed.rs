@@ -20,6 +20,7 @@
 //! is unconfirmed if it follows the documents of an interrupted run.
 
 use super::entry::Entry;
+use crate::source::is_numbered;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -37,10 +38,12 @@ const VALUE: u64 = (1 << 60) - 1;
 /// What documents without an id are named by, where their number says nothing.
 pub(super) const UNNAMED: &str = "-:";
 
-/// Whether a document has no id of its own: it is named by its number in a stream.
-pub(super) fn is_unnamed(id: &str) -> bool {
-    id.strip_prefix(UNNAMED)
-        .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+/// The name of a stream on standard input.
+const STREAM: &str = "-";
+
+/// Whether a document of a stream on standard input has no id of its own: it is named by its number there.
+pub fn is_unnamed(id: &str) -> bool {
+    is_numbered(id, STREAM)
 }
 
 /// What identifies a document in another run, beside its tokens.

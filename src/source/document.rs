@@ -48,6 +48,12 @@ pub(crate) fn is_name_of((path, line): (&str, Option<u64>), id: &str) -> bool {
     line.is_some_and(|own| written.is_some_and(|line| line.parse() == Ok(own)))
 }
 
+/// Whether an id is the number of a record in the file or stream with this path, written as `path:LINE`: the document has none of its own.
+pub(crate) fn is_numbered(id: &str, path: &str) -> bool {
+    let number = id.strip_prefix(path).and_then(|rest| rest.strip_prefix(':'));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {

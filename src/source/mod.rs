@@ -96,8 +96,8 @@ pub use batch::Batch;
 #[cfg(feature = "files")]
 pub use counts::Counts;
 pub(crate) use decompress::open;
-pub(crate) use document::is_name_of;
 pub use document::{Document, Place};
+pub(crate) use document::{is_name_of, is_numbered};
 pub use documents::Documents;
 pub use fields::{FieldPath, TextFields};
 #[cfg(feature = "files")]
