@@ -67,6 +67,7 @@ pub fn run() -> ExitCode {
 /// The same for a command line, which begins with the name of the program. Returns the exit status.
 pub fn run_line(line: &[OsString]) -> u8 {
     heap::return_what_is_freed();
+    signals::let_long_files_fail();
     spelling::learn_options(command);
     let matches = command_of(line).try_get_matches_from(line);
     let matches = match matches.and_then(|matches| arguments::help::of_commands(command, matches)) {

@@ -3,10 +3,11 @@
 use std::sync::mpsc::Sender;
 #[cfg(unix)]
 use {
-    signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1},
+    signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ},
+    signal_hook::flag,
     signal_hook::iterator::Signals,
     std::ffi::c_int,
-    std::sync::mpsc,
+    std::sync::{Arc, mpsc},
     std::thread,
 };
 
@@ -70,6 +71,17 @@ fn listen(signals: Vec<c_int>, mut call: impl FnMut(c_int) + Send + 'static) {
         _ = is_ready.recv();
     }
 }
+
+/// Lets a write beyond the limit on the size of files fail, as one to a full disk does: SIGXFSZ would end the process without a word.
+#[cfg(unix)]
+pub fn let_long_files_fail() {
+    // The flag is not read. The write fails once the signal is caught.
+    _ = flag::register(SIGXFSZ, Arc::default());
+}
+
+/// Other systems have no such limit.
+#[cfg(not(unix))]
+pub fn let_long_files_fail() {}
 
 /// Whether a signal was ignored when the process started, as far as the system says so.
 #[cfg(unix)]
