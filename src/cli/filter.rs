@@ -193,9 +193,9 @@ fn filter_input(
     monitor.note(&counts, &index);
     let reported = monitor.end();
     let result = result.and_then(|counts| reported.map(|()| counts));
-    // A bound ends the run in order: what was decided before is written and remembered.
-    let is_full = matches!(result, Err(Error::Full(_))) && counts.documents > 0;
-    if result.is_ok() || is_full {
+    // A bound ends the run in order: what was decided before is written and remembered. Where something cannot be written, it matters what was.
+    let has_some = |error: &Error| counts.documents > 0 && !error.is_closed_pipe() && is_of_writing(error);
+    if result.as_ref().map_or_else(has_some, |_| true) {
         summarise(&terminal, &counts, remembered, &index, &sink, started);
         warnings.extend(stream::warn_at_end(&index, &terminal));
     }
@@ -211,6 +211,11 @@ fn filter_input(
     }
     write_stats(stats.take(), &of_run, failure.as_ref())?;
     failure.map_or_else(|| Ok(ended(&counts, stop, &terminal)), Err)
+}
+
+/// Whether an error is that no more can be remembered or written.
+fn is_of_writing(error: &Error) -> bool {
+    matches!(error, Error::Full(_) | Error::Output { .. } | Error::Io { .. })
 }
 
 /// The warning where documents that an interrupted run remembered and did not write would be dropped.
@@ -275,6 +280,16 @@ fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Inde
         counted_of_limit(index),
         bytes(index.bytes_stored() as f64),
     ));
+    if sink.left < counts.documents {
+        terminal.line(&match sink.left {
+            0 => "not all of it was written, and perhaps nothing".to_string(),
+            1 => "not all of it was written: the result of the first document was, and perhaps more".to_string(),
+            left => format!(
+                "not all of it was written: the results of the first {} documents were, and perhaps more",
+                count(left)
+            ),
+        });
+    }
     if counts.replaced > 0 {
         terminal.line(&format!("{} replaced an earlier text of the same id", counted(counts.replaced, "document")));
     }
@@ -411,8 +426,9 @@ struct Output<'a> {
     /// Whether the last run was interrupted, so that this one may repeat its last decisions.
     may_repeat: bool,
     has_decided: bool,
-    /// Counts when documents were last written.
+    /// Counts when documents were last to be written, and the number of documents whose results were.
     counts: Counts,
+    left: u64,
     terminal: &'a Terminal,
     monitor: &'a Monitor,
 }
@@ -515,6 +531,7 @@ impl<'a> Output<'a> {
             may_repeat,
             has_decided: false,
             counts: Counts::default(),
+            left: 0,
             terminal,
             monitor,
         }
@@ -690,6 +707,7 @@ impl Sink for Output<'_> {
         let (bytes, documents) = self.apart.take().unwrap_or_else(|| (self.out.len(), take(&mut self.waiting)));
         let is_lost = documents > 0 && self.remembers;
         self.write(bytes).map_err(|error| if is_lost { with_advice(error) } else { error })?;
+        self.left = counts.documents;
         self.monitor.note(counts, index);
         Ok(())
     }
