@@ -33,6 +33,8 @@ struct Stats<'a> {
     featureless: u64,
     /// Removed documents that still take space.
     removed: u64,
+    /// Documents without an id that the last run may not have written.
+    unconfirmed: u64,
     bytes: u64,
     /// Bytes after the last complete record.
     torn: u64,
@@ -126,8 +128,9 @@ fn now() -> u64 {
 
 fn stats(path: &Path) -> Result<Status, Error> {
     refuse_closed_output()?;
-    let Summary { header, version, documents, featureless, removed, times, forgetting, bytes, torn, .. } =
-        inspect(path)?;
+    let Summary {
+        header, version, documents, featureless, removed, unconfirmed, times, forgetting, bytes, torn, ..
+    } = inspect(path)?;
     let of_forgetting = || {
         let (remembered, oldest) = index::remembered(path, forgetting, now())?;
         let Forgetting { window, expire, .. } = forgetting;
@@ -141,6 +144,7 @@ fn stats(path: &Path) -> Result<Status, Error> {
         documents,
         featureless,
         removed,
+        unconfirmed,
         bytes,
         torn: torn.map_or(0, |torn| torn.bytes),
         first: times.map(|(first, _)| first),

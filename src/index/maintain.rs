@@ -9,7 +9,7 @@ use super::log::Log;
 use super::repeat::{BEGIN, DIGEST, Past, Tail, name};
 use super::shape::{Kind, chooses_tables};
 use super::stored::{End, Reading, Repair, Step, Stored};
-use super::unconfirmed::Left;
+use super::unconfirmed::{Left, is_unnamed};
 use crate::algorithm::FingerprintForm;
 use crate::error::Error;
 use crate::hamming::{Distribution, Layout};
@@ -35,6 +35,9 @@ pub struct Summary {
     pub featureless: u64,
     /// Documents that were removed but still take space in the file.
     pub removed: u64,
+    /// Of the documents in it, those without an id that an interrupted run may not have written: one with the tokens of such a document passes
+    /// again, once. See [`Index::has_unconfirmed`](super::Index::has_unconfirmed).
+    pub unconfirmed: u64,
     /// When the first and the last document passed, in seconds since 1970; removed ones count.
     pub times: Option<(u64, u64)>,
     /// What the last run forgot that decided on documents and wrote to the file, as far as it noted that. [`remembered`] says what is left.
@@ -76,6 +79,8 @@ pub struct StoredDocuments {
     reading: Reading,
     /// The places of removed documents.
     gone: BTreeSet<u64>,
+    /// What is known of the documents without ids.
+    left: Left,
     /// What was read so far; at the end, of the whole index.
     summary: Summary,
     has_ended: bool,
@@ -94,12 +99,13 @@ pub fn documents(path: &Path) -> Result<StoredDocuments, Error> {
     let mut stored = Stored::open(path)?;
     let header = Header::of(&stored)?;
     stored.reads.skips_evidence = true;
-    let Survey { gone, forgetting, .. } = survey(&mut stored, 0)?;
+    let Survey { gone, forgetting, left, .. } = survey(&mut stored, 0)?;
     let reading = stored.begin()?;
     let (version, bytes) = (stored.version, stored.start().at);
-    let (documents, featureless, removed, times, torn) = (0, 0, 0, None, None);
-    let summary = Summary { header, version, documents, featureless, removed, times, forgetting, bytes, torn };
-    Ok(StoredDocuments { stored, reading, gone, summary, has_ended: false, failed: None })
+    let (documents, featureless, removed, unconfirmed, times, torn) = (0, 0, 0, 0, None, None);
+    let summary =
+        Summary { header, version, documents, featureless, removed, unconfirmed, times, forgetting, bytes, torn };
+    Ok(StoredDocuments { stored, reading, gone, left, summary, has_ended: false, failed: None })
 }
 
 /// Reads an index from start to end, and checks every checksum.
@@ -140,7 +146,7 @@ impl StoredDocuments {
                     return Ok(None);
                 }
             };
-            let Record { id, time, kind, evidence: words, .. } = record;
+            let Record { id, time, kind, is_added, evidence: words, .. } = record;
             summary.featureless += u64::from(kind == Kind::Featureless);
             let (first, last) = summary.times.unwrap_or((time, time));
             summary.times = Some((first.min(time), last.max(time)));
@@ -149,6 +155,9 @@ impl StoredDocuments {
                 continue;
             }
             summary.documents += 1;
+            let may_not_have_left = matches!(self.left, Left::Before(left) if left <= place);
+            let is_sought = !is_added && kind != Kind::Featureless && is_unnamed(&id);
+            summary.unconfirmed += u64::from(may_not_have_left && is_sought);
             let form = if kind == Kind::Features { FingerprintForm::StoredElements } else { summary.header.form() };
             return Ok(Some(StoredDocument { id, time, words, form }));
         }

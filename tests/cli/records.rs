@@ -127,6 +127,7 @@ pub struct OfIndex {
     pub documents: u64,
     featureless: u64,
     pub removed: u64,
+    pub unconfirmed: u64,
     pub bytes: u64,
     pub torn: u64,
     first: Option<u64>,
@@ -158,6 +159,7 @@ impl OfIndex {
         };
         self.forgetting.as_ref().is_none_or(is_possible)
             && self.featureless <= self.documents + self.removed
+            && self.unconfirmed <= self.documents
             && self.first <= self.last
             && self.first.is_some() == (self.documents + self.removed > 0)
             && ["algo", "hash version", "seed", "tokenizer"].iter().all(|name| self.made_with.contains_key(*name))
