@@ -43,7 +43,8 @@ pub fn report_left_out(terminal: &Terminal, counts: [u64; 4], input: source::Cou
     let skipped = skipped.saturating_sub(same);
     let names = if same == 1 { "further name of a file left out" } else { "further names of files left out" };
     let entries = if hidden == 1 { "hidden entry left out" } else { "hidden entries left out" };
-    let records = if textless == 1 { "record without text left out" } else { "records without text left out" };
+    // A copy of the archive has them.
+    let pages = if textless == 1 { "page without text not read" } else { "pages without text not read" };
     let files = if excluded == 1 { "file left out by globs" } else { "files left out by globs" };
     let left_out = [
         (failed, "failed"),
@@ -51,7 +52,7 @@ pub fn report_left_out(terminal: &Terminal, counts: [u64; 4], input: source::Cou
         (same, names),
         (hidden, entries),
         (excluded, files),
-        (textless, records),
+        (textless, pages),
         (repaired, "repaired"),
         (fell_back, FELL_BACK),
     ];
