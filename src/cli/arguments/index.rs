@@ -203,8 +203,8 @@ pub fn command() -> Command {
                 )
                 .arg(file())
                 .args(forgetting_args().map(|arg| match arg.get_id().as_str() {
-                    "window" => arg.help("Drop all but the last N documents, or those of the last 30m, 12h, 7d"),
-                    _ => arg.help("Drop documents that were passed longer ago than this: 30m, 12h, 7d"),
+                    "window" => arg.help("Drop all but the last N documents, or those of the last 30m, 12h, 7d, 2w"),
+                    _ => arg.help("Drop documents that were passed longer ago than this: 90s, 30m, 12h, 7d, 2w"),
                 }))
                 .arg(
                     Arg::new("salvage")

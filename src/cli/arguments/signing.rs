@@ -4,7 +4,9 @@ use super::input::{self, Input};
 use super::method::{self, Method};
 use super::run::{self, RUN_OPTIONS, Run};
 use super::tokens;
-use super::values::{documents, documents_up_to, duration, memory as memory_size, switch, value, whole_number};
+use super::values::{
+    DURATION, documents, documents_up_to, duration, memory as memory_size, switch, value, whole_number,
+};
 use clap::{Arg, ArgAction, ArgMatches};
 use neardups::index::Limits;
 
@@ -163,10 +165,10 @@ pub fn forgetting_args() -> [Arg; 2] {
     [
         number("window", "N|DURATION")
             .value_parser(window)
-            .help("Remember only the last N passed documents, or those of the last 30m, 12h, 7d"),
+            .help("Remember only the last N passed documents, or those of the last 30m, 12h, 7d, 2w"),
         number("expire", "DURATION")
             .value_parser(duration)
-            .help("Forget a document this long after it was passed: 30m, 12h, 7d"),
+            .help("Forget a document this long after it was passed: 90s, 30m, 12h, 7d, 2w"),
     ]
 }
 
@@ -212,8 +214,8 @@ fn window(typed: &str) -> Result<Window, String> {
     match typed.parse() {
         Ok(0) => Err("expected 1 or more documents".into()),
         Ok(documents) => Ok(Window::Documents(documents)),
-        Err(_) => duration(typed).map(Window::Seconds).map_err(|_| {
-            "expected a number of documents, or a number followed by s, m, h or d, such as 12h".to_string()
-        }),
+        Err(_) => {
+            duration(typed).map(Window::Seconds).map_err(|_| format!("expected a number of documents, or {DURATION}"))
+        }
     }
 }

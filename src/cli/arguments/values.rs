@@ -120,14 +120,18 @@ pub fn memory(typed: &str) -> Result<u64, String> {
     }
 }
 
+/// What a [duration] is, in messages.
+pub const DURATION: &str = "a number followed by s, m, h, d or w (seconds to weeks), such as 12h";
+
 /// Parses a duration, as seconds.
 pub fn duration(typed: &str) -> Result<u64, String> {
-    let wrong = || "expected a number followed by s, m, h or d, such as 12h".to_string();
+    let wrong = || format!("expected {DURATION}");
     let unit = match typed.as_bytes().last() {
         Some(b's') => 1,
         Some(b'm') => 60,
         Some(b'h') => 3600,
-        Some(b'd') => 86400,
+        Some(b'd') => 86_400,
+        Some(b'w') => 7 * 86_400,
         _ => return Err(wrong()),
     };
     let number: u64 = typed[..typed.len() - 1].parse().map_err(|_| wrong())?;
@@ -217,6 +221,15 @@ pub fn typed(given: &ArgMatches, name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations_are_in_seconds_to_weeks() {
+        let parsed = ["90s", "30m", "12h", "7d", "1w", "52w"].map(|typed| duration(typed).unwrap());
+        assert_eq!(parsed, [90, 1_800, 43_200, 604_800, 604_800, 31_449_600]);
+        for bad in ["", "w", "1", "1W", "1.5w", "-1w", "1y", "1mo", "1ww", "1 w", "0w", "99999999999999999w", "1é"] {
+            assert!(duration(bad).unwrap_err().contains("such as 12h"), "{bad}");
+        }
+    }
 
     #[test]
     fn numbers_of_documents() {
