@@ -323,6 +323,32 @@ mod tests {
         (lines, all.unprinted().into_iter().map(|(.., line)| line).collect())
     }
 
+    /// A pipe that is full takes a part of a line. Once it has room again, nothing follows that part.
+    #[cfg(unix)]
+    #[test]
+    fn nothing_follows_a_line_that_was_written_in_part() {
+        use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+        use std::io::Read;
+        use std::os::fd::OwnedFd;
+        let (mut reader, writer) = io::pipe().unwrap();
+        let writer = OwnedFd::from(writer);
+        fcntl_setfl(&writer, fcntl_getfl(&writer).unwrap() | OFlags::NONBLOCK).unwrap();
+        let rejects = Rejects::new(Path::new("rejects"), Ok(Target::Direct(File::from(writer))), true).unwrap();
+        let message = "x".repeat(1_000);
+        (1..=2_000).for_each(|line| rejects.add(&problem(ProblemKind::Json, line, &message)));
+        let error = rejects.flush().unwrap_err().to_string();
+        let mut taken = vec![0; 4 << 20];
+        let count = reader.read(&mut taken).unwrap();
+        assert!(count > 0 && taken[count - 1] != b'\n', "{count} bytes are no part of a line");
+        rejects.add(&problem(ProblemKind::Json, 2_001, "after it"));
+        let ends = [rejects.flush(), rejects.finish(true)].map(|ended| ended.unwrap_err().to_string());
+        assert_eq!(ends, [error.clone(), error]);
+        drop(rejects);
+        let mut rest = Vec::new();
+        reader.read_to_end(&mut rest).unwrap();
+        assert!(rest.is_empty(), "{} bytes follow", rest.len());
+    }
+
     #[test]
     fn the_same_field_is_missed_once() {
         use ProblemKind::{Json, Text};

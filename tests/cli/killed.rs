@@ -244,6 +244,52 @@ fn no_record_without_an_id_is_lost() {
     }
 }
 
+/// More records than are unconfirmed at least. Those of a run that ended by itself are confirmed, and stay so when the next run is killed: they do
+/// not pass again. Of the killed run nothing is lost.
+#[test]
+fn what_was_confirmed_before_a_kill_does_not_pass_again() {
+    const EACH: usize = 5_000;
+    let line = |number: usize| {
+        let text: Vec<String> = "abcdef".chars().map(|word| format!("{word}{number}")).collect();
+        format!("{{\"text\":\"{}\"}}\n", text.join(" "))
+    };
+    let confirmed: Vec<String> = (0..EACH).map(line).collect();
+    let killed: Vec<String> = (EACH..2 * EACH).map(line).collect();
+    for (flags, arrives) in [("--sync batch", 4_500), ("--sync off", 1), ("--drop-known", 2_500)] {
+        let shell = Shell::new();
+        shell.write("confirmed.jsonl", confirmed.concat());
+        let filter = format!("filter -q --seed 0 --index seen.idx {flags}");
+        assert_eq!(shell.sh(&format!("dedup {filter} < confirmed.jsonl | wc -l")).done().trim(), EACH.to_string());
+        let mut child = shell.command(&filter).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let input = killed.concat();
+        // It is open when the run is killed.
+        let feeding = thread::spawn(move || {
+            _ = stdin.write_all(input.as_bytes());
+            stdin
+        });
+        let mut got = Vec::new();
+        (&mut stdout).take(killed[..arrives].concat().len() as u64).read_to_end(&mut got).unwrap();
+        child.kill().unwrap();
+        stdout.read_to_end(&mut got).unwrap();
+        child.wait().unwrap();
+        drop(feeding.join().unwrap());
+        let whole = got.iter().filter(|&&byte| byte == b'\n').count();
+        assert!(whole >= arrives && String::from_utf8(got).unwrap().starts_with(&killed[..whole].concat()), "{flags}");
+        let stats: serde_json::Value = serde_json::from_str(&shell.dedup("index stats seen.idx").done()).unwrap();
+        let [documents, unconfirmed] = ["documents", "unconfirmed"].map(|name| stats[name].as_u64().unwrap() as usize);
+        assert!(documents >= EACH + whole, "{flags}: {documents} with {whole} that arrived");
+        assert_eq!(unconfirmed, documents - EACH, "{flags}");
+        // Fed again from the record after the last one that arrived, and then all that was confirmed, on other lines.
+        let (lost, again) = (killed[whole..].concat(), confirmed.concat());
+        shell.write("again.jsonl", format!("\n{lost}{again}"));
+        let passed = shell.sh(&format!("dedup {filter} < again.jsonl")).done();
+        assert!(passed == lost, "{flags}: {} lines pass, of {}", passed.lines().count(), EACH - whole);
+        let stats: serde_json::Value = serde_json::from_str(&shell.dedup("index stats seen.idx").done()).unwrap();
+        assert_eq!((stats["documents"].as_u64(), stats["unconfirmed"].as_u64()), (Some(2 * EACH as u64), Some(0)));
+    }
+}
+
 /// `cargo test --test all -- --ignored killed --nocapture`
 #[test]
 #[ignore = "takes minutes"]
