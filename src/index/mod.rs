@@ -102,6 +102,7 @@ pub(crate) use signature::{Signatures, Signed};
 #[cfg(feature = "clean")]
 pub(crate) use staged::{Addition, Made, Staged};
 pub use stored::Repair;
+#[cfg(feature = "cli")]
 pub(crate) use unconfirmed::is_unnamed;
 #[cfg(feature = "python")]
 pub(crate) use unnamed::ROW;
@@ -134,6 +135,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use tables::{State, Tables, disk_of, least_room};
+#[cfg(not(feature = "cli"))]
+use unconfirmed::is_unnamed;
 use unconfirmed::{Leaving, Left};
 use unnamed::{Name, number_in};
 

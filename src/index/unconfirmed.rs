@@ -42,7 +42,7 @@ pub(super) const UNNAMED: &str = "-:";
 const STREAM: &str = "-";
 
 /// Whether a document of a stream on standard input has no id of its own: it is named by its number there.
-pub fn is_unnamed(id: &str) -> bool {
+pub(crate) fn is_unnamed(id: &str) -> bool {
     is_numbered(id, STREAM)
 }
 

@@ -24,7 +24,7 @@ fn damage(path: &Path, changed: &mut BTreeSet<PathBuf>, is_it: impl Fn(&Path) ->
 
 /// The documents of a stream of which every second one has no id, and some repeat one that has left a window of 40 by the end.
 fn mixed() -> Vec<(String, usize)> {
-    let id = |number: usize| if number % 2 == 0 { format!("id{number}") } else { format!("-:{number}") };
+    let id = |number: usize| if number.is_multiple_of(2) { format!("id{number}") } else { format!("-:{number}") };
     (0..120).map(|number| (id(number), if number % 5 == 4 && number > 11 { number - 11 } else { number })).collect()
 }
 
