@@ -16,10 +16,17 @@ mod unconfirmed;
 mod unsynced;
 
 use super::disk::Folder;
+use super::search::Ordered;
 use super::*;
 use crate::algorithm::simhash::{SimHash, Weights};
+use crate::error::Error;
 use crate::hamming::cost::Rates;
+use crate::readable::counted;
+use crate::similarity::Similarity;
 use crate::tokenizer::Word;
+use std::fs::File;
+use std::path::Path;
+use std::time::Instant;
 
 /// Documents of one token, in keys of 5 and 6 bits.
 fn plan() -> Plan {
