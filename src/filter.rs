@@ -101,6 +101,10 @@ pub trait Sink {
     /// An error ends the stream.
     fn decided(&mut self, record: &[u8], id: &str, decision: &Decision) -> Result<(), Error>;
 
+    /// The next document that is [decided](Self::decided) on takes the place of an earlier text with its id, which is forgotten, whether it passes
+    /// or not: with [`Filter::replace`].
+    fn replaces(&mut self) {}
+
     /// A record that holds no document, unchanged. It passes.
     ///
     /// # Errors
@@ -528,6 +532,9 @@ impl Stream<'_> {
                         Some(name) if !is_numbered(id, name) => {
                             self.index.replace_signed(id, signature, now).map(|(decision, replaced)| {
                                 self.counts.replaced += u64::from(replaced);
+                                if replaced {
+                                    self.sink.replaces();
+                                }
                                 decision
                             })
                         }

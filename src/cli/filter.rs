@@ -426,6 +426,8 @@ struct Output<'a> {
     /// Whether the last run was interrupted, so that this one may repeat its last decisions.
     may_repeat: bool,
     has_decided: bool,
+    /// Whether the next document takes the place of an earlier text.
+    has_replaced: bool,
     /// Counts when documents were last to be written, and the number of documents whose results were.
     counts: Counts,
     left: u64,
@@ -530,6 +532,7 @@ impl<'a> Output<'a> {
             files,
             may_repeat,
             has_decided: false,
+            has_replaced: false,
             counts: Counts::default(),
             left: 0,
             terminal,
@@ -603,6 +606,10 @@ impl Sink for Output<'_> {
         Ok(())
     }
 
+    fn replaces(&mut self) {
+        self.has_replaced = true;
+    }
+
     fn decided(&mut self, line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
         self.texts.see(true, self.terminal);
         if let Some(ids) = &mut self.ids {
@@ -636,7 +643,8 @@ impl Sink for Output<'_> {
             }
             decision => decision,
         };
-        self.files.push(&Verdict::new(id, decision));
+        let replaced = std::mem::take(&mut self.has_replaced);
+        self.files.push(&Verdict::new(id, decision).replacing(replaced));
         let Decision::Duplicate { of, similarity, .. } = decision else {
             self.waiting += 1;
             if self.mark {

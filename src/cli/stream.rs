@@ -284,6 +284,9 @@ pub struct Verdict<'a> {
     note: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
+    /// Whether an earlier text of the document was forgotten.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    replaced: bool,
 }
 
 impl<'a> Verdict<'a> {
@@ -301,7 +304,12 @@ impl<'a> Verdict<'a> {
             Decision::Featureless => Some("no features"),
             _ => None,
         };
-        Verdict { r#type: "verdict", id, keep: duplicate.is_none(), duplicate, note, error: None }
+        Verdict { r#type: "verdict", id, keep: duplicate.is_none(), duplicate, note, error: None, replaced: false }
+    }
+
+    /// The same of a document whose earlier text was forgotten, if it was `replaced`.
+    pub fn replacing(self, replaced: bool) -> Self {
+        Verdict { replaced, ..self }
     }
 
     /// The verdict of a query: that of a known document has a note.
@@ -323,7 +331,7 @@ impl<'a> Verdict<'a> {
 
     /// The verdict on a record that could not be read.
     pub fn unread(id: &'a str, keep: bool, error: &'a str) -> Self {
-        Verdict { r#type: "verdict", id, keep, duplicate: None, note: None, error: Some(error) }
+        Verdict { r#type: "verdict", id, keep, duplicate: None, note: None, error: Some(error), replaced: false }
     }
 }
 

@@ -63,6 +63,8 @@ pub struct Verdict {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate_of_at: Option<String>,
@@ -902,6 +904,7 @@ pub fn filter_decisions(output: &str) -> Vec<Verdict> {
             && verdict.cluster.is_none()
             && verdict.at.is_none()
             && verdict.duplicate_of_at.is_none()
+            && verdict.replaced != Some(false)
     };
     output.lines().map(|line| checked::<Verdict>(line, check)).collect()
 }
