@@ -587,7 +587,11 @@ impl Records {
                     let rank = fields.rank(&json.text, &mut |field, value| {
                         each(number, Err(unranked(self.place(line), field, value)));
                     });
-                    let decoded = Decoded { text: record.text, repair: json.repair };
+                    let repair = match (json.repair, record.lone.repair()) {
+                        (Some(bytes), Some(lone)) => Some(format!("{bytes}; {lone}")),
+                        (bytes, lone) => bytes.or(lone),
+                    };
+                    let decoded = Decoded { text: record.text, repair };
                     emit(number, each, self.place(line), (id, rank), decoded);
                 }
             }
@@ -859,13 +863,16 @@ mod tests {
 
     #[test]
     fn objects_with_and_without_id() {
-        let lines = b"{\"text\":\"x\",\"id\":1}\n\n{\"text\":\"y\"}\n{\n{\"text\":\"z\xff\"}";
+        let lines =
+            b"{\"text\":\"x\",\"id\":1}\n\n{\"text\":\"y\"}\n{\n{\"text\":\"z\xff\"}\n{\"text\":\"\xff\\ud83d\"}";
         let expected = [
             "1|x",
             "f:9|y",
             "Failed f:10: malformed JSON: EOF while parsing an object at column 1",
             "Repaired f:11: invalid UTF-8 at byte 10 replaced by U+FFFD",
             "f:11|z\u{fffd}",
+            r"Repaired f:12: invalid UTF-8 at byte 9 replaced by U+FFFD; lone surrogate \ud83d replaced by U+FFFD",
+            "f:12|\u{fffd}\u{fffd}",
         ];
         assert_eq!(shown(Part::Jsonl(part_of(lines, 100), json_fields())), expected);
     }

@@ -1,7 +1,7 @@
 //! JSON lines: each line is a JSON object, with the text and the id in fields.
 //!
 //! Only these fields are extracted, in one pass. The rest is validated and skipped, and a text without escapes is borrowed
-//! from the line. Nesting is bounded by serde_json's own limit of 128.
+//! from the line. Nesting is bounded by serde_json's own limit of 128. Surrogates that stand alone are no error ([`strings`]).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,8 +17,10 @@ use super::fields::{Joined, Step, quoted, takes_place};
 use super::{FieldPath, PageText, ProblemKind, TextFields};
 
 mod flat;
+mod strings;
 
 use flat::Record;
+use strings::{Lone, Text};
 
 /// The maximum number of field names in a message.
 pub(super) const NAMES_SHOWN: usize = 10;
@@ -121,10 +123,10 @@ impl Fields {
             && let ([Step::Field(text)], [Step::Field(id)]) = (text.steps(), self.id.steps())
             && let Some(found) = flat::parse(line, text, id, buffer)
         {
-            let (text, id) = found.text_and_id(buffer);
+            let (Text { text, lone }, id) = found.text_and_id(buffer);
             let mut joined = Joined::new(self.pages);
             joined.push(text);
-            return Ok(Record { text: joined.text.unwrap_or_default(), id, fell_back: joined.fell_back });
+            return Ok(Record { text: joined.text.unwrap_or_default(), id, fell_back: joined.fell_back, lone });
         }
         self.parse_any(line)
     }
@@ -138,7 +140,7 @@ impl Fields {
         parsed.map_err(|error| Rejected::new(ProblemKind::Json, malformed(&error, line)))?;
         let id = match found.id {
             Slot::Missing | Slot::Kind("null") => None,
-            Slot::Text(id) => Some(id),
+            Slot::Text(id) => Some(id.text),
             Slot::Number(id) => Some(Cow::Borrowed(id)),
             // No path of an id leads through arrays.
             Slot::Kind(kind) | Slot::Misled(kind, _) => {
@@ -160,7 +162,10 @@ impl Fields {
             }
         }
         let wrong = match self.joined(found.texts) {
-            Ok((text, fell_back)) => return Ok(Record { text, id, fell_back }),
+            Ok((joined, lone)) => {
+                let (text, fell_back) = (joined.text.unwrap_or_default(), joined.fell_back);
+                return Ok(Record { text, id, fell_back, lone });
+            }
             Err(wrong) => wrong,
         };
         let message = match is_null && !lacks_field {
@@ -181,8 +186,8 @@ impl Fields {
         let mut json = serde_json::Deserializer::from_str(line);
         Object { wanted: &self.wanted, found: &mut found }.deserialize(&mut json).ok()?;
         let mut literals = Vec::new();
-        let mut add = |literal: Cow<'a, str>| {
-            let Cow::Borrowed(literal) = literal else { return None };
+        let mut add = |literal: Text<'a>| {
+            let Cow::Borrowed(literal) = literal.text else { return None };
             literals.push(literal);
             Some(())
         };
@@ -197,24 +202,28 @@ impl Fields {
         Some(literals)
     }
 
-    /// The texts of these fields, and whether no main text was found in one; or what is wrong with them. One of several may
-    /// be missing or null.
-    fn joined<'a>(&self, found: Vec<Slot<'a>>) -> Result<(Cow<'a, str>, bool), String> {
-        let (mut joined, mut null) = (Joined::new(self.pages), None);
+    /// The joined texts of these fields, and what was replaced in them; or what is wrong with them. One of several may be
+    /// missing or null.
+    fn joined<'a>(&self, found: Vec<Slot<'a>>) -> Result<(Joined<'a>, Lone), String> {
+        let (mut joined, mut lone, mut null) = (Joined::new(self.pages), Lone::default(), None);
+        let mut push = |text: Text<'a>| {
+            lone.merge(text.lone);
+            joined.push(text.text);
+        };
         for (field, slot) in self.texts.iter().zip(found) {
             match slot {
                 Slot::Missing => {}
-                Slot::Text(text) => joined.push(text),
-                Slot::Texts(texts) => texts.into_iter().for_each(|text| joined.push(text)),
+                Slot::Text(text) => push(text),
+                Slot::Texts(texts) => texts.into_iter().for_each(&mut push),
                 Slot::Kind("null") => null = null.or(Some(field)),
                 slot @ (Slot::Number(_) | Slot::Kind(_) | Slot::Misled(..)) => return Err(wrong(field, &slot)),
             }
         }
-        let text = joined.text.ok_or_else(|| match null {
-            Some(field) => format!("text field '{field}' is null: there is no text to compare"),
-            None => format!("no text field {}", quoted(self.texts.iter())),
-        })?;
-        Ok((text, joined.fell_back))
+        match (&joined.text, null) {
+            (Some(_), _) => Ok((joined, lone)),
+            (None, Some(field)) => Err(format!("text field '{field}' is null: there is no text to compare")),
+            (None, None) => Err(format!("no text field {}", quoted(self.texts.iter()))),
+        }
     }
 
     /// The value that ranks a line that is JSON: a number or a time, which may be a string; `None` if it has none, or null.
@@ -230,7 +239,7 @@ impl Fields {
         let _parsed = Object { wanted, found: &mut found }.deserialize(&mut json);
         match found.id {
             Slot::Number(number) => Number::of_field(number),
-            Slot::Text(text) => Number::of_field(&text),
+            Slot::Text(text) => Number::of_field(&text.text),
             Slot::Kind(kind) if kind != "null" => Err(kind.to_owned()),
             _ => Ok(None),
         }
@@ -264,7 +273,10 @@ fn malformed(error: &serde_json::Error, line: &str) -> String {
         let message = message.rsplit_once(" at line ").map_or(message, |(what, _)| what);
         return format!("malformed JSON: {message}");
     }
-    let column = error.column();
+    // Of a value that is skipped, a control character is counted from 0.
+    let is_control = |at: usize| line.as_bytes().get(at).is_some_and(|byte| *byte < 0x20);
+    let is_before = message.starts_with("control character") && is_control(error.column());
+    let column = error.column() + usize::from(is_before && !is_control(error.column().saturating_sub(1)));
     match NO_VALUES.into_iter().find(|value| starts_near(line, column, value)) {
         Some(value) => format!("malformed JSON: {value}, which JSON does not have, at column {column}: write null"),
         None => format!("malformed JSON: {message} at column {column}"),
@@ -326,10 +338,11 @@ fn names(line: &str, most: usize) -> Result<(Vec<Cow<'static, str>>, usize), ser
 
         fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
             let (mut names, mut count) = (Vec::new(), 0);
-            while let Some((name, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
+            while let Some((name, IgnoredAny)) = map.next_entry::<&RawValue, IgnoredAny>()? {
                 count += 1;
                 if names.len() < self.0 {
-                    names.push(Cow::Owned(name));
+                    let name = strings::text(name.get()).map_err(M::Error::custom)?;
+                    names.push(Cow::Owned(name.text.into_owned()));
                 }
             }
             Ok((names, count))
@@ -343,9 +356,9 @@ fn names(line: &str, most: usize) -> Result<(Vec<Cow<'static, str>>, usize), ser
 enum Slot<'de> {
     #[default]
     Missing,
-    Text(Cow<'de, str>),
+    Text(Text<'de>),
     /// Those of the elements of an array.
-    Texts(Vec<Cow<'de, str>>),
+    Texts(Vec<Text<'de>>),
     /// Unchanged from the line: `1.0` and `1` are two ids.
     Number(&'de str),
     /// A value of another type: its name, with an article.
@@ -478,44 +491,16 @@ impl<'de> Visitor<'de> for Object<'_, '_, 'de> {
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
-        while let Some(wanted) = map.next_key_seed(Name(self.wanted))? {
-            match wanted {
+        while let Some(name) = map.next_key::<&RawValue>()? {
+            let name = strings::name(name.get()).map_err(M::Error::custom)?;
+            match name.and_then(|name| self.wanted.within.iter().find(|(wanted, _)| *wanted == name)) {
                 None => {
                     map.next_value::<IgnoredAny>()?;
                 }
-                // By far the most common field; checking it first saves a comparison.
-                Some(Wanted { text: Some(slots), is_id: false, within, elements: None })
-                    if within.is_empty() && !self.found.as_written =>
-                {
-                    self.found.texts[slots.own] = map.next_value_seed(Text)?;
-                }
-                Some(wanted) => look_into(map.next_value()?, wanted, self.found).map_err(M::Error::custom)?,
+                Some((_, wanted)) => look_into(map.next_value()?, wanted, self.found).map_err(M::Error::custom)?,
             }
         }
         Ok(())
-    }
-}
-
-/// A field name, of which the result is what is wanted of its value.
-struct Name<'p>(&'p Wanted);
-
-impl<'de, 'p> DeserializeSeed<'de> for Name<'p> {
-    type Value = Option<&'p Wanted>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'p> Visitor<'_> for Name<'p> {
-    type Value = Option<&'p Wanted>;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a field name")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(self.0.within.iter().find(|(wanted, _)| wanted == name).map(|(_, wanted)| wanted))
     }
 }
 
@@ -569,26 +554,27 @@ fn kind(json: &str) -> &'static str {
 /// A value that is, or contains, wanted fields; unchanged from the line.
 fn look_into<'de>(value: &'de RawValue, wanted: &Wanted, found: &mut Found<'de>) -> Result<(), serde_json::Error> {
     let (json, as_written) = (value.get(), found.as_written);
-    let here = || {
+    let here = |is_id: bool| {
         Ok::<_, serde_json::Error>(match kind(json) {
-            "a string" if as_written => Slot::Text(Cow::Borrowed(json)),
-            "a string" => serde_json::Deserializer::from_str(json).deserialize_str(Text)?,
+            "a string" if as_written => Slot::Text(Cow::Borrowed(json).into()),
+            "a string" if is_id => Slot::Text(strings::id(json)?.into()),
+            "a string" => Slot::Text(strings::text(json)?),
             "a number" => Slot::Number(json),
             kind => Slot::Kind(kind),
         })
     };
     if wanted.is_id {
-        found.id = here()?;
+        found.id = here(true)?;
     }
     if let Some(TextSlots { own, strings }) = wanted.text {
         // The last of equal names counts.
         wanted.each_slot(&mut |at| found.texts[at] = Slot::Missing);
         if !wanted.fits(json) {
-            found.texts[own] = here()?;
+            found.texts[own] = here(false)?;
             return look_within_object(json, wanted, found);
         }
         if json.starts_with('"') {
-            found.texts[strings] = here()?;
+            found.texts[strings] = here(false)?;
             return Ok(());
         }
     }
@@ -620,63 +606,6 @@ fn look_within_object<'de>(json: &'de str, wanted: &Wanted, found: &mut Found<'d
     Ok(())
 }
 
-/// The value of the text field, of any type.
-struct Text;
-
-impl<'de> DeserializeSeed<'de> for Text {
-    type Value = Slot<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Slot<'de>, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Text {
-    type Value = Slot<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Slot<'de>, E> {
-        Ok(Slot::Text(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Slot<'de>, E> {
-        Ok(Slot::Text(Cow::Owned(text.to_owned())))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Slot<'de>, E> {
-        Ok(Slot::Kind("a boolean"))
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Slot<'de>, E> {
-        Ok(Slot::Kind("a number"))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Slot<'de>, E> {
-        Ok(Slot::Kind("a number"))
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Slot<'de>, E> {
-        Ok(Slot::Kind("a number"))
-    }
-
-    fn visit_unit<E>(self) -> Result<Slot<'de>, E> {
-        Ok(Slot::Kind("null"))
-    }
-
-    fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<Slot<'de>, S::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Slot::Kind("an array"))
-    }
-
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Slot<'de>, M::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Slot::Kind("an object"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -696,7 +625,7 @@ mod tests {
     }
 
     fn check_with(line: &str, text_field: &str, id_field: &str, text: &str, id: Option<&str>) {
-        let expected = Record { text: text.into(), id: id.map(Cow::from), fell_back: false };
+        let expected = Record { text: text.into(), id: id.map(Cow::from), fell_back: false, lone: Lone::default() };
         assert_eq!(with(line, text_field, id_field), Ok(expected), "{line}");
     }
 
@@ -714,6 +643,42 @@ mod tests {
     fn escapes_are_resolved_in_values_and_names() {
         check(r#"{"id":"a","text":"line\n\u00e9 \ud83d\ude00"}"#, "line\né 😀", Some("a"));
         check(r#"{"\u0069d":"a","te\u0078t":"x"}"#, "x", Some("a"));
+    }
+
+    /// The text, the id and the number of replaced surrogates of a line with these fields.
+    fn lone(line: &str, text: &str, id: &str) -> (String, Option<String>, Option<String>) {
+        let record = with(line, text, id).unwrap();
+        (record.text.into_owned(), record.id.map(Cow::into_owned), record.lone.repair())
+    }
+
+    #[test]
+    fn lone_surrogates_are_no_error() {
+        let one = |unit: &str| Some(format!("lone surrogate \\u{unit} replaced by U+FFFD"));
+        for (line, text, id, repair) in [
+            (r#"{"id":"a","text":"a \ud83d b"}"#, "a \u{fffd} b", Some("a"), one("d83d")),
+            (r#"{"text":"\uDE00\n","id":null}"#, "\u{fffd}\n", None, one("de00")),
+            (r#"{"text":"\ud83d\ud83d\ude00"}"#, "\u{fffd}😀", None, one("d83d")),
+            // An id stays different from others, and nothing of the text was replaced.
+            (r#"{"id":"a\ud83d","text":"x"}"#, "x", Some(r"a\ud83d"), None),
+            (r#"{"id":"a\\ud83d","text":"x\\ud83d"}"#, r"x\ud83d", Some(r"a\u005cud83d"), None),
+            (r#"{"id":"a\ud83e","text":"\udc00"}"#, "\u{fffd}", Some(r"a\ud83e"), one("dc00")),
+            // Other fields, and names.
+            (r#"{"x":"\ud83d","text":"x","y":["\ude00",{"\ud800":1}]}"#, "x", None, None),
+            (r#"{"\ud83d":1,"text":"x","text\ud83d":2,"\ude00text":"y"}"#, "x", None, None),
+            // The last of equal names counts.
+            (r#"{"text":"\ud83d","text":"x"}"#, "x", None, None),
+            (r#"{"text":"x","text":"\ud83d"}"#, "\u{fffd}", None, one("d83d")),
+        ] {
+            assert_eq!(lone(line, "text", "id"), (text.to_string(), id.map(String::from), repair), "{line}");
+        }
+        let parts = r#"{"m":[{"c":"\ud83d"},{"c":["\ude00","x"]}],"id":{"x":"\udc00"}}"#;
+        let several = r"2 lone surrogates, the first \ud83d, replaced by U+FFFD".to_string();
+        let text = "\u{fffd}\n\n\u{fffd}\n\nx".to_string();
+        assert_eq!(lone(parts, "m[].c,m[].c[]", "id.x"), (text, Some(r"\udc00".into()), Some(several)));
+        check_error(
+            r#"{"\ud83dtext":1,"body":"\ud83d"}"#,
+            "no text field 'text' (fields here: \u{fffd}text, body; choose with `text-field`)",
+        );
     }
 
     #[test]
@@ -926,7 +891,15 @@ mod tests {
         }
         check_error("[1]", "not a JSON object");
         check_error("null", "not a JSON object");
-        assert!(with(r#"{"text":"\ud800"}"#, "text", "id").unwrap_err().message.starts_with("malformed JSON: "));
+        for line in ["{\"text\":\"x\u{1}\"}", "{\"a\":\"xy\u{1}\",\"text\":\"\"}", "{\"te\\u0078t\":\"\u{1}\u{1}\"}"] {
+            let column = line.find('\u{1}').unwrap() + 1;
+            let control = "control character (\\u0000-\\u001F) found while parsing a string";
+            check_error(line, &format!("malformed JSON: {control} at column {column}"));
+        }
+        for text in [r"\ud800\u12", r"\ud800\x", r"\ud80"] {
+            let message = with(&format!(r#"{{"text":"{text}"}}"#), "text", "id").unwrap_err().message;
+            assert!(message.starts_with("malformed JSON: "), "{message}");
+        }
     }
 
     #[test]
@@ -1004,7 +977,7 @@ mod tests {
         #[test]
         fn any_text_comes_back(text: String, id: String, other: String) {
             let line = serde_json::json!({"other": other, "text": text, "id": id}).to_string();
-            prop_assert_eq!(with(&line, "text", "id"), Ok(Record { text: text.into(), id: Some(id.into()), fell_back: false }));
+            prop_assert_eq!(with(&line, "text", "id"), Ok(Record { text: text.into(), id: Some(id.into()), fell_back: false, lone: Lone::default() }));
         }
     }
 }

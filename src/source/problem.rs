@@ -67,7 +67,7 @@ pub enum ProblemKind {
     Changed,
     /// The text was decoded from a guessed encoding other than UTF-8.
     Decoded,
-    /// Invalid bytes were replaced.
+    /// Invalid bytes, or escapes in JSON that stand for no character, were replaced.
     Replaced,
     /// A file lacks some of the columns of the text, and was read without them.
     MissingColumn,

@@ -377,7 +377,8 @@ fn escape(after: &[u8]) -> (usize, usize) {
     };
     match after.get(1) {
         Some(b'u') => match hex(2) {
-            0xd800..0xdc00 => (12, 4),
+            0xd800..0xdc00 if after.get(6..8) == Some(b"\\u") && (0xdc00..0xe000).contains(&hex(8)) => (12, 4),
+            // U+FFFD is read where a surrogate stands alone.
             unit => (6, char::from_u32(unit).map_or(3, char::len_utf8)),
         },
         _ => (2, 1),
@@ -601,6 +602,7 @@ mod tests {
     fn written(c: char, how: usize) -> String {
         let mut units = [0; 2];
         match c {
+            '\u{fffd}' if how == 5 => "\\ud83d".into(),
             '"' | '\\' if how.is_multiple_of(2) => format!("\\{c}"),
             '\n' if how.is_multiple_of(2) => "\\n".into(),
             '/' if how.is_multiple_of(2) => "\\/".into(),

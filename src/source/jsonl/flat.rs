@@ -4,6 +4,7 @@
 //! may be valid. A line that it accepts is also accepted by serde_json, with the same result. The gain: strings are
 //! skipped with vector instructions, and nothing is allocated.
 
+use super::strings::{Lone, Text, find_escape};
 use crate::kernel::Level;
 use crate::kernel::json::{self, plain_prefix};
 use serde_core::de::IgnoredAny;
@@ -18,6 +19,8 @@ pub(in crate::source) struct Record<'a> {
     pub id: Option<Cow<'a, str>>,
     /// Whether the text is a page that was read completely because no main text was found.
     pub fell_back: bool,
+    /// What was replaced in the text.
+    pub lone: Lone,
 }
 
 /// The text and the id of a line.
@@ -31,8 +34,8 @@ pub(super) struct Found<'a> {
 enum Str<'a> {
     /// A string without escapes: borrowed from the line.
     Raw(&'a str),
-    /// A string with escapes: its position in the buffer.
-    Unescaped(Range<usize>),
+    /// A string with escapes: its position in the buffer, and the surrogates in it that were replaced.
+    Unescaped(Range<usize>, Lone),
 }
 
 /// Extracts the fields `text` and `id` from a line; if a name repeats, the last one. Strings with escapes are decoded
@@ -61,7 +64,14 @@ pub(super) fn parse<'a>(line: &'a str, text: &str, id: &str, buffer: &mut String
             found_id = match at.peek()? {
                 b'"' => {
                     at.at += 1;
-                    Some(at.string(buffer)?)
+                    let id = at.string(buffer)?;
+                    if let Str::Unescaped(range, lone) = &id
+                        && (!lone.is_empty() || find_escape(&buffer[range.clone()]).is_some())
+                    {
+                        // Rare, and written otherwise than a text.
+                        return None;
+                    }
+                    Some(id)
                 }
                 b'n' => {
                     at.word("null")?;
@@ -86,20 +96,18 @@ pub(super) fn parse<'a>(line: &'a str, text: &str, id: &str, buffer: &mut String
 
 impl<'a> Found<'a> {
     /// The text and the id, given the buffer that the line was parsed with.
-    pub fn text_and_id(self, buffer: &'a str) -> (Cow<'a, str>, Option<Cow<'a, str>>) {
-        let string = |string| {
-            Cow::Borrowed(match string {
-                Str::Raw(raw) => raw,
-                Str::Unescaped(range) => &buffer[range],
-            })
+    pub fn text_and_id(self, buffer: &'a str) -> (Text<'a>, Option<Cow<'a, str>>) {
+        let string = |string| match string {
+            Str::Raw(raw) => Text::from(Cow::Borrowed(raw)),
+            Str::Unescaped(range, lone) => Text { text: Cow::Borrowed(&buffer[range]), lone },
         };
-        (string(self.text), self.id.map(string))
+        (string(self.text), self.id.map(|id| string(id).text))
     }
 }
 
-/// The character of an escape, given the bytes after the backslash, and their number.
+/// The character of an escape, or the surrogate that stands alone, given the bytes after the backslash, and their number.
 #[inline]
-fn unescape(after: &[u8]) -> Option<(char, usize)> {
+fn unescape(after: &[u8]) -> Option<(Result<char, u16>, usize)> {
     let c = match after.first()? {
         b'n' => '\n',
         b't' => '\t',
@@ -108,23 +116,23 @@ fn unescape(after: &[u8]) -> Option<(char, usize)> {
         b'f' => '\u{c}',
         c @ (b'"' | b'\\' | b'/') => char::from(*c),
         b'u' => {
-            let high = hex(after.get(1..5)?)?;
-            if !(0xd800..0xdc00).contains(&high) {
-                // A low surrogate alone is not a character.
-                return Some((char::from_u32(high)?, 5));
+            let unit = hex(after.get(1..5)?)?;
+            let low = || hex(after.get(5..11)?.strip_prefix(b"\\u")?).filter(|low| (0xdc00..0xe000).contains(low));
+            let pair = |low| char::from_u32(0x10000 + ((u32::from(unit) - 0xd800) << 10 | (u32::from(low) - 0xdc00)));
+            if (0xd800..0xdc00).contains(&unit)
+                && let Some(c) = low().and_then(pair)
+            {
+                return Some((Ok(c), 11));
             }
-            let (b"\\u", low) = after.get(5..11)?.split_at(2) else { return None };
-            let low = hex(low)?;
-            let pair = (0xdc00..0xe000).contains(&low).then(|| 0x10000 + ((high - 0xd800) << 10 | (low - 0xdc00)))?;
-            return Some((char::from_u32(pair)?, 11));
+            return Some((char::from_u32(unit.into()).ok_or(unit), 5));
         }
         _ => return None,
     };
-    Some((c, 1))
+    Some((Ok(c), 1))
 }
 
-fn hex(digits: &[u8]) -> Option<u32> {
-    digits.iter().try_fold(0, |value, &digit| Some(value << 4 | char::from(digit).to_digit(16)?))
+fn hex(digits: &[u8]) -> Option<u16> {
+    digits.iter().try_fold(0, |value, &digit| Some(value << 4 | char::from(digit).to_digit(16)? as u16))
 }
 
 struct Cursor<'a> {
@@ -169,7 +177,7 @@ impl<'a> Cursor<'a> {
             self.at += 1;
             return Some(Str::Raw(&self.line[first..self.at - 1]));
         }
-        let start_in_buffer = buffer.len();
+        let (start_in_buffer, mut lone) = (buffer.len(), Lone::default());
         buffer.push_str(&self.line[first..self.at]);
         loop {
             self.at += json::unescape(Level::current(), &self.line[self.at..], buffer);
@@ -177,14 +185,17 @@ impl<'a> Cursor<'a> {
                 b'"' => break,
                 b'\\' => {
                     let (c, length) = unescape(&bytes[self.at + 1..])?;
-                    buffer.push(c);
+                    buffer.push(c.unwrap_or_else(|unit| {
+                        lone.add(unit);
+                        char::REPLACEMENT_CHARACTER
+                    }));
                     self.at += 1 + length;
                 }
                 _ => return None,
             }
         }
         self.at += 1;
-        Some(Str::Unescaped(start_in_buffer..buffer.len()))
+        Some(Str::Unescaped(start_in_buffer..buffer.len(), lone))
     }
 
     /// Skips the rest of a string, after its opening quotation mark.
