@@ -37,7 +37,7 @@ struct ReferenceRecord<'a> {
 
 impl Decider for ByReference<'_> {
     fn request(&self) -> Result<Request, Error> {
-        let PassageOptions { tokenizer, similarity, seed, min_words, min_documents, .. } = self.passages;
+        let PassageOptions { tokenizer, similarity, seed, min_words, min_documents, min_coverage, .. } = self.passages;
         let mut request = with_options(Request::new(), self.options)?;
         let rows = [
             ("algo", "passages".into()),
@@ -47,6 +47,7 @@ impl Decider for ByReference<'_> {
             ("seed", similarity.map(|_| *seed).into()),
             ("minimum of words", (*min_words).into()),
             ("minimum of documents", (*min_documents > 1).then_some(*min_documents).into()),
+            ("minimum coverage", min_coverage.map(|least| least.to_string()).into()),
             ("unit", "document".into()),
         ];
         request.extend(rows.map(|(name, value)| (name.to_string(), value)));
@@ -110,7 +111,7 @@ impl ByReference<'_> {
         }
         let error = verdict.error.map(self.options.worded_problem);
         let removed = Removed { error: error.as_deref(), ..Removed::at(verdict.place, verdict.id) };
-        let Some(ReferencePassage { range, words, similarity, first, .. }) = &verdict.shared else {
+        let Some(ReferencePassage { range, words, similarity, coverage, first, .. }) = &verdict.shared else {
             return decisions::line(out, &removed);
         };
         let contains = Partner {
@@ -126,6 +127,7 @@ impl ByReference<'_> {
             words: Some(*words),
             similarity: Some(similarity.value()),
             contains: Some(contains),
+            coverage: coverage.map(|share| share.value()),
             ..removed
         };
         decisions::line(out, &removed)

@@ -565,7 +565,20 @@ fn bounds(request: &Request) -> String {
 }
 
 /// Runs of fewer words say little.
-pub const FEW_WORDS: u32 = 5;
+const FEW_WORDS: u32 = 5;
+
+/// Which documents of the reference are too short, in parentheses, and after a semicolon `remedy` by the least length in words of one.
+pub fn first_short(short: &ShortDocuments, remedy: impl FnOnce(u32) -> String) -> String {
+    let ShortDocuments { references, ref first_references, shortest_reference, .. } = *short;
+    let further = if references > first_references.len() as u64 { ", …" } else { "" };
+    let named: Vec<_> = first_references.iter().map(|id| shortened_id(id)).collect();
+    let advice = match shortest_reference {
+        // Pages have nearly all runs of a few words.
+        ..FEW_WORDS => String::new(),
+        least => format!("; the shortest has {}: {}", counted(least.into(), "word"), remedy(least)),
+    };
+    format!("({}{further}){advice}", named.join(", "))
+}
 
 /// The remarks on documents without a run, and on those of the reference, of which there are `references`; each with whether nothing can
 /// be found because of it. `keeps`: whether the documents are kept.
@@ -575,7 +588,8 @@ pub fn remarks_on_short(short: &ShortDocuments, references: u64, shingle: usize,
         let have = if short == 1 { "has" } else { "have" };
         format!("{} {have} fewer than {words} and no run: {effect}", counted(short, what))
     };
-    let ShortDocuments { documents, references: short, ref first_references, shortest_reference, .. } = *short;
+    let first = first_short(short, |least| format!("`shingle {least}` compares all that have words"));
+    let ShortDocuments { documents, references: short, .. } = *short;
     let mut remarks = Vec::new();
     if documents > 0 {
         let effect = if keeps { "not compared, and kept" } else { "not compared" };
@@ -583,18 +597,7 @@ pub fn remarks_on_short(short: &ShortDocuments, references: u64, shingle: usize,
     }
     if short > 0 {
         let effect = if short == 1 { "nothing matches it" } else { "nothing matches them" };
-        let further = if short > first_references.len() as u64 { ", …" } else { "" };
-        let named: Vec<_> = first_references.iter().map(|id| shortened_id(id)).collect();
-        let advice = match shortest_reference {
-            // Pages have nearly all runs of a few words.
-            ..FEW_WORDS => String::new(),
-            least => format!(
-                "; the shortest has {}: `shingle {least}` compares all that have words",
-                counted(least.into(), "word")
-            ),
-        };
-        let remark = format!("{} ({}{further}){advice}", remark(short, "reference document", effect), named.join(", "));
-        remarks.push((remark, short == references));
+        remarks.push((format!("{} {first}", remark(short, "reference document", effect)), short == references));
     }
     remarks
 }

@@ -59,6 +59,10 @@ impl Request {
         if arguments.exact && arguments.similarity.is_typed {
             return Err(usage_error("--similarity has no effect with --exact, which finds runs of the same words"));
         }
+        if arguments.min_coverage.is_some() && whole.is_none() {
+            let why = "--min-coverage has an effect only on whole documents: add --against REF, and --unit document or --emit verdicts";
+            return Err(usage_error(why));
+        }
         let tokens = Tokenization::resolve(&arguments.tokens, None)?;
         tokens.refuse_by_length("passages")?;
         let defaults = PassageOptions::default();
@@ -68,6 +72,7 @@ impl Request {
             similarity: (!arguments.exact).then_some(arguments.similarity.value),
             min_words: arguments.min_words as usize,
             min_documents: arguments.min_documents as usize,
+            min_coverage: arguments.min_coverage,
             max_places: arguments.max_places.value as usize,
             threads: run.threads,
             memory: run.memory.map_or(defaults.memory, |memory| memory.value),
@@ -129,9 +134,12 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         input::report_shared(&terminal, &input, reference.as_ref(), ["compared with", not_done]);
         let result = search(&mut input, &mut reference, &request, &terminal);
         terminal.done();
-        let (written, closed) = terminal.finish_rejects(result)?;
-        let never_found = input.all_fields_never_found(reference.as_ref());
-        never_found.for_each(|warning| terminal.warning(&spelled(&warning)));
+        let (mut written, closed) = terminal.finish_rejects(result)?;
+        for warning in input.all_fields_never_found(reference.as_ref()) {
+            let warning = spelled(&warning).into_owned();
+            terminal.warning(&warning);
+            written.warnings.push(warning);
+        }
         input::warn_of_no_reference_fields(&terminal, &request.source, reference.as_ref());
         let files = match &written.cleaned {
             Some(cleaned) => cleaned.read,
@@ -153,6 +161,9 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
                 [documents, references],
             );
         }
+        // Printed with the summary.
+        let short = remark_on_short(&written.short, written.counts.references, request.options.min_words);
+        written.warnings.extend(short.filter(|(_, is_warning)| *is_warning).map(|(remark, _)| remark));
         write_stats(stats_file.take(), &stats_of(&request, &written, failure.as_ref(), started), failure.as_ref())?;
         failure.map_or_else(|| Ok(Status::of_input(failed)), Err)
     })
@@ -179,6 +190,8 @@ struct Written {
     short: ShortDocuments,
     /// What was written to a folder.
     cleaned: Option<Cleaned>,
+    /// Warnings about the input, as they are printed.
+    warnings: Vec<String>,
 }
 
 /// Finds and writes. Whether the reader of the output closed it early is no error.
@@ -197,13 +210,14 @@ fn search(
             let mut cleaned = cut.write_folder(&request.paths, &request.options, terminal)?;
             let records = cleaned.records - cleaned.removed;
             let report = cleaned.cut.take();
-            report.iter().flat_map(|report| &report.warnings).for_each(|warning| terminal.warning(warning));
+            let warnings = report.as_ref().map_or(Vec::new(), |report| report.warnings.clone());
+            warnings.iter().for_each(|warning| terminal.warning(warning));
             let below_min_documents = report.as_ref().map_or(0, |report| report.below_min_documents);
             let (counts, cuts) = report.map(|CutReport { counts, cuts, .. }| (counts, cuts)).unzip();
             // An earlier run may have read them.
             let counts = PassageCounts { failed: cleaned.failed, ..counts.unwrap_or_default() };
             let cleaned = Some(cleaned);
-            (Written { records, cuts, cleaned, below_min_documents, ..Written::of(counts) }, Ok(()))
+            (Written { records, cuts, cleaned, below_min_documents, warnings, ..Written::of(counts) }, Ok(()))
         }
         (Some(cut), _) => {
             let (report, written) = cut.write_stream(input, reference, &request.options, terminal)?;
@@ -228,8 +242,8 @@ fn closed(written: Written, result: Result<(), Error>) -> Result<(Written, bool)
 
 impl From<Decided> for Written {
     fn from(decided: Decided) -> Self {
-        let Decided { counts, records, dropped, below_min_documents, short, cleaned } = decided;
-        Written { records, dropped, below_min_documents, short, cleaned, ..Written::of(counts) }
+        let Decided { counts, records, dropped, below_min_documents, short, cleaned, warnings } = decided;
+        Written { records, dropped, below_min_documents, short, cleaned, warnings, ..Written::of(counts) }
     }
 }
 
@@ -247,6 +261,7 @@ impl Written {
             dropped: None,
             short: ShortDocuments::default(),
             cleaned: None,
+            warnings: Vec::new(),
         }
     }
 }
@@ -345,15 +360,23 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
 fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, started: Instant) {
     let PassageCounts { documents, references, tokens, bytes: read, spilled, .. } = written.counts;
     let mut found = counted(documents, "document");
-    if references > 0 {
+    if !request.against.is_empty() {
         found += &format!(" against {}", count(references));
     }
     let least = request.options.min_words as u64;
     match (written.dropped, written.passages, written.covered) {
         (Some(dropped), ..) => {
             let dropped = counted(dropped, "document");
-            found +=
-                &format!(": {dropped} not kept, with a passage of {} or more of the reference", counted(least, "word"));
+            found += &format!(": {dropped} not kept, with ");
+            found += &match request.options.min_coverage {
+                None => format!("a passage of {} or more of the reference", counted(least, "word")),
+                Some(share) => {
+                    format!(
+                        "a share of {share} or more in passages of {} or more of the reference",
+                        counted(least, "word")
+                    )
+                }
+            };
         }
         (_, Some(passages), _) => {
             found += &format!(": {} of {} or more", counted(passages, "passage"), counted(least, "word"))
@@ -430,6 +453,9 @@ struct Stats<'a> {
     similarity: Option<f64>,
     min_words: usize,
     min_documents: usize,
+    /// With `--unit document` or `--emit verdicts`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_coverage: Option<f64>,
     max_places: usize,
     counts: &'a PassageCounts,
     records: u64,
@@ -449,6 +475,7 @@ struct Stats<'a> {
     bytes_written: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     covered_words: Option<u64>,
+    warnings: &'a [String],
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Failure>,
@@ -464,6 +491,7 @@ fn stats_of<'a>(request: &'a Request, written: &'a Written, error: Option<&Error
         similarity: request.options.similarity.map(Threshold::as_f64),
         min_words: request.options.min_words,
         min_documents: request.options.min_documents,
+        min_coverage: request.options.min_coverage.map(Threshold::as_f64),
         max_places: request.options.max_places,
         counts: &written.counts,
         records: written.records,
@@ -476,6 +504,7 @@ fn stats_of<'a>(request: &'a Request, written: &'a Written, error: Option<&Error
         files_written: written.cleaned.as_ref().map(|cleaned| cleaned.files_written),
         bytes_written: written.cleaned.as_ref().map(|cleaned| cleaned.bytes_written),
         covered_words: written.covered,
+        warnings: &written.warnings,
         seconds: started.elapsed().as_secs_f64(),
         error: error.map(Failure::from),
     }

@@ -2,7 +2,7 @@
 
 use super::arguments::OnError;
 use super::arguments::passages::{Arguments, Emit, Unit};
-use super::contain::FEW_WORDS;
+use super::contain::first_short;
 use super::cut::{clean_options, refuse_standard_input};
 use super::input::{self, report_interrupted};
 use super::scan::{NOTHING_WRITTEN, check_failed};
@@ -10,7 +10,6 @@ use super::spelling::{self, spelled};
 use super::standard_output::WholeLines;
 use super::status::usage_error;
 use super::terminal::{Terminal, counted};
-use crate::readable::shortened_id;
 use neardups::Error;
 use neardups::clean::{self, CleanOptions, Cleaned};
 use neardups::passages::{PassageCounts, PassageOptions, PassageVerdict, ShortDocuments, Unshared, find_unshared};
@@ -40,6 +39,8 @@ pub struct Decided {
     pub below_min_documents: u64,
     pub short: ShortDocuments,
     pub cleaned: Option<Cleaned>,
+    /// Warnings about the input, as they were printed.
+    pub warnings: Vec<String>,
 }
 
 impl WholeRequest {
@@ -75,7 +76,11 @@ impl WholeRequest {
         }
         let refused = [
             (arguments.keep.is_some(), "--keep", "the reference is not written"),
-            (arguments.max_cut.is_some(), "--max-cut", "a document is left out however little of it is in a passage"),
+            (
+                arguments.max_cut.is_some(),
+                "--max-cut",
+                "a whole document is left out, by --min-coverage if that is given",
+            ),
             (arguments.max_places.is_typed, "--max-places", "every place counts"),
         ];
         if let Some((_, name, why)) = refused.into_iter().find(|(is_typed, ..)| *is_typed) {
@@ -145,7 +150,7 @@ impl WholeRequest {
         let (folder, mut decided_now) = (self.output.as_deref(), None);
         let mut review = |found: &Unshared, warnings: &[String]| {
             warnings.iter().for_each(|warning| terminal.warning(warning));
-            decided_now = Some(Decided::of(found));
+            decided_now = Some(Decided { warnings: warnings.to_vec(), ..Decided::of(found) });
         };
         let cleaned = clean::clean_unshared(paths, folder, passages, &self.options, terminal, &mut review);
         terminal.done();
@@ -173,25 +178,16 @@ impl Decided {
 
 /// The remark on documents of the reference of which a copy is too short for a passage, of `references`; with whether that holds for all.
 pub fn remark_on_short(short: &ShortDocuments, references: u64, min_words: usize) -> Option<(String, bool)> {
-    let ShortDocuments { references: count, ref first_references, shortest_reference, .. } = *short;
+    let count = short.references;
     if count == 0 {
         return None;
     }
-    let further = if count > first_references.len() as u64 { ", …" } else { "" };
-    let named: Vec<_> = first_references.iter().map(|id| shortened_id(id)).collect();
+    let first = first_short(short, |least| format!("`min-words {least}` finds a copy of each"));
     let (have, of) = if count == 1 { ("has", "it") } else { ("have", "one") };
-    let advice = match shortest_reference {
-        // Pages have nearly all runs of a few words.
-        ..FEW_WORDS => String::new(),
-        least => {
-            format!("; the shortest has {}: `min-words {least}` finds a copy of each", counted(least.into(), "word"))
-        }
-    };
     let remark = format!(
-        "{} {have} fewer than {}: a copy of {of} is not found ({}{further}){advice}",
+        "{} {have} fewer than {}: a copy of {of} is not found {first}",
         counted(count, "reference document"),
         counted(min_words as u64, "word"),
-        named.join(", "),
     );
     Some((spelled(&remark).into_owned(), count == references))
 }

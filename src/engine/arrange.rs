@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::postings::{Buffer, Sorter};
 use crate::run::ordered::workers;
 use crate::run::places::At;
-use crate::run::rejections::Rejection;
+use crate::run::rejections::{Recorded, Rejection};
 use crate::similarity::Similarity;
 use crate::source::Source;
 use std::borrow::Cow;
@@ -548,16 +548,10 @@ impl<'a> Kept<'a> {
     fn each_verdict(&self, is_located: bool) -> impl Iterator<Item = Verdict<'a>> {
         let corpus = self.corpus;
         let first_groups = self.first_groups();
-        let mut rejections = (0..corpus.rejections.len()).peekable();
-        let mut documents = corpus.documents_read().filter(|&d| !corpus.is_reference(d)).peekable();
-        std::iter::from_fn(move || {
-            let document = documents.peek().copied();
-            let comes_before =
-                |&next: &usize| document.is_none_or(|document| corpus.rejections.before(next) <= document);
-            if let Some(rejection) = rejections.next_if(comes_before) {
-                return Some(self.rejected(rejection, is_located));
-            }
-            documents.next().map(|document| self.verdict(document, &first_groups, is_located))
+        let documents = corpus.documents_read().filter(|&d| !corpus.is_reference(d));
+        corpus.rejections.merged(documents).map(move |record| match record {
+            Recorded::Document(document) => self.verdict(document, &first_groups, is_located),
+            Recorded::Rejected(rejection) => rejected(&rejection, is_located),
         })
     }
 
@@ -579,23 +573,22 @@ impl<'a> Kept<'a> {
             duplicate_of_at: reason.and_then(|(by, _)| place(by)),
         }
     }
+}
 
-    /// The verdict on a record that could not be read: it is kept, because its content is unknown.
-    fn rejected(&self, rejection: usize, is_located: bool) -> Verdict<'a> {
-        let corpus = self.corpus;
-        let Rejection { id, at, why, is_skipped } = corpus.rejections.get(rejection);
-        Verdict {
-            id,
-            index: None,
-            keep: true,
-            duplicate_of: None,
-            duplicate_of_index: None,
-            cluster: None,
-            featureless: false,
-            error: Some(why),
-            is_skipped,
-            at: is_located.then_some(at),
-            duplicate_of_at: None,
-        }
+/// The verdict on a record that could not be read: it is kept, because its content is unknown.
+fn rejected<'a>(rejection: &Rejection<'a>, is_located: bool) -> Verdict<'a> {
+    let &Rejection { id, at, why, is_skipped } = rejection;
+    Verdict {
+        id,
+        index: None,
+        keep: true,
+        duplicate_of: None,
+        duplicate_of_index: None,
+        cluster: None,
+        featureless: false,
+        error: Some(why),
+        is_skipped,
+        at: is_located.then_some(at),
+        duplicate_of_at: None,
     }
 }

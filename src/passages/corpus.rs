@@ -13,7 +13,7 @@ use super::cutting::PassageOptions;
 use super::locate::{Documents, Landmarks, Located, Locator, Sought};
 use super::near::Near;
 use super::reading::{PassageCounts, Search};
-use super::reduced::{most_in, too_many};
+use super::reduced::{PLACES, most_in, too_many};
 use super::repeats::{self, Found, FoundPlace, FoundRepeat};
 use crate::error::Error;
 use crate::kernel::bytes;
@@ -168,7 +168,7 @@ pub fn find_spans(
             }
         });
         if is_full {
-            return Err(too_many(most));
+            return Err(too_many(most, PLACES));
         }
         return Ok(Spans { ranges, documents, ids_repeat, options: options.clone(), counts, below_min_documents });
     }

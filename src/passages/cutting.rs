@@ -28,6 +28,9 @@ pub struct PassageOptions {
     /// The minimum number of different documents that the places of a passage are in, at least 1: with 1, a passage may repeat within one.
     /// All places count, also those that are not reported. Documents of the reference count too.
     pub min_documents: usize,
+    /// The least share of the words of a document that must be in passages of the reference for [`find_unshared`](super::find_unshared) to
+    /// drop it. `None`: one passage is enough. Nothing else depends on it.
+    pub min_coverage: Option<Threshold>,
     /// The maximum number of places of each passage that are reported, at least 1.
     pub max_places: usize,
     /// Worker threads; 0 means one a core.
@@ -71,6 +74,7 @@ impl Default for PassageOptions {
             similarity: None,
             min_words: 50,
             min_documents: 1,
+            min_coverage: None,
             max_places: 100,
             threads: 0,
             memory: 1 << 30,

@@ -273,7 +273,8 @@ impl Near {
             let size = if has_halves { words.size(at..end)? as u32 } else { tokens };
             let number = number as usize;
             if number >= most {
-                let message = "the passages do not fit `memory`: allow more, or ask for more words";
+                let message =
+                    "the passages do not fit `memory`: allow more, or raise `min-words` so that fewer are found";
                 return Err(Error::Full(format!("{message} ({} found)", number + 1)));
             }
             passages.resize(passages.len().max(number + 1), Default::default());

@@ -104,7 +104,8 @@ impl<'s> Pieces<'s> {
     /// They are too many for the memory.
     pub fn finish(mut self) -> Result<Vec<Later>, Error> {
         if self.missing > 0 {
-            let message = "the places of passages do not fit `memory`: allow more, or ask for more words";
+            let message =
+                "the places of passages do not fit `memory`: allow more, or raise `min-words` so that fewer are found";
             return Err(Error::Full(format!("{message} ({} found)", self.most + self.missing)));
         }
         self.pieces.shrink_to_fit();

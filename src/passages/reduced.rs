@@ -20,11 +20,14 @@ pub(super) fn most_in<T>(memory: u64) -> usize {
     usize::try_from(most).unwrap_or(usize::MAX)
 }
 
-/// The error that more places than these do not fit.
-pub(super) fn too_many(most: usize) -> Error {
-    let message = format!("more than {most} places of passages do not fit `memory`");
-    Error::Full(format!("{message}: allow more, or ask for more words"))
+/// The error that more than these fit no memory: places of passages, or what else was found.
+pub(super) fn too_many(most: usize, what: &str) -> Error {
+    let message = format!("more than {most} {what} do not fit `memory`");
+    Error::Full(format!("{message}: allow more, or raise `min-words` so that fewer are found"))
 }
+
+/// What most bounds are about.
+pub(super) const PLACES: &str = "places of passages";
 
 /// Ranges within a bound of memory.
 pub(super) struct Reduced<T> {
@@ -66,7 +69,7 @@ impl<T> Reduced<T> {
     fn check(&mut self) -> Result<(), Error> {
         (self.reduce)(&mut self.found);
         let most = self.most / 2;
-        if self.found.len() <= most { Ok(()) } else { Err(too_many(most)) }
+        if self.found.len() <= most { Ok(()) } else { Err(too_many(most, PLACES)) }
     }
 }
 

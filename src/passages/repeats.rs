@@ -281,7 +281,7 @@ impl Found {
     fn add(&mut self, words: &[u64], index: &[Entry], left_out: u64) -> Result<(), Error> {
         let start = self.words.len();
         if (self.index.len() + index.len()) as u64 > self.most {
-            let message = "the passages do not fit `memory`: allow more, or ask for more words";
+            let message = "the passages do not fit `memory`: allow more, or raise `min-words` so that fewer are found";
             return Err(Error::Full(format!("{message} ({} found)", self.index.len() + index.len())));
         }
         self.words.append(words)?;

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::run::observer::Observer;
 use crate::run::ordered::workers;
 use crate::run::places::At;
-use crate::run::rejections::{Rejection, Rejections};
+use crate::run::rejections::{Recorded, Rejection, Rejections};
 use crate::similarity::Similarity;
 use crate::source::Source;
 use std::cmp::Reverse;
@@ -260,18 +260,15 @@ impl Uncontained {
 
     /// A verdict for every record, including those that could not be read, in input order. Those of the reference have none.
     pub fn verdicts(&self) -> impl Iterator<Item = ContainmentVerdict<'_>> {
-        let mut rejections = (0..self.rejections.len()).peekable();
         let mut reasons = self.reasons.iter().peekable();
         let Range { start, end } = self.decided();
-        let mut documents = (start..end).peekable();
-        std::iter::from_fn(move || {
-            let document = documents.peek().copied().unwrap_or(end);
-            if let Some(rejection) = rejections.next_if(|&next| self.rejections.before(next) <= document) {
-                return Some(rejected(&self.rejections.get(rejection), self.options.of));
-            }
-            let document = documents.next()?;
+        self.rejections.merged(start..end).map(move |record| {
+            let document = match record {
+                Recorded::Document(document) => document,
+                Recorded::Rejected(rejection) => return rejected(&rejection, self.options.of),
+            };
             let reason = reasons.next_if(|reason| reason.document == document);
-            Some(ContainmentVerdict {
+            ContainmentVerdict {
                 id: self.documents.id(document),
                 document: Some((document - start) as usize),
                 place: self.place(document),
@@ -281,7 +278,7 @@ impl Uncontained {
                 is_short: (self.tokens[document as usize] as usize) < self.options.shingle,
                 error: None,
                 is_skipped: false,
-            })
+            }
         })
     }
 

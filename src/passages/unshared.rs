@@ -7,6 +7,7 @@
 //! locate   tokens → bytes of the texts, read again                                     (locate.rs)
 //! ```
 
+use super::covered::Covered;
 use super::cuts::FirstPlace;
 use super::cutting::PassageOptions;
 use super::later::{Later, Which, later};
@@ -20,8 +21,8 @@ use crate::error::Error;
 use crate::run::batches::Side;
 use crate::run::observer::Observer;
 use crate::run::places::At;
-use crate::run::rejections::{Rejection, Rejections};
-use crate::similarity::Similarity;
+use crate::run::rejections::{Recorded, Rejection, Rejections};
+use crate::similarity::{Similarity, Threshold};
 use crate::source::Source;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -58,6 +59,9 @@ pub struct ReferencePassage<'a> {
     pub words: u64,
     /// The similarity of both places: 1 for the same words.
     pub similarity: Similarity,
+    /// With [`min_coverage`](PassageOptions::min_coverage), the share of the words of the document that are in this passage or in others of
+    /// the reference; a Han or Kana character counts as a word.
+    pub coverage: Option<Similarity>,
     /// Where it stands in the reference: its first place. The number of the document is that in the reference, from 0.
     pub first: FirstPlace<'a>,
 }
@@ -77,6 +81,8 @@ struct Reason {
     /// The bytes of both.
     own: [u32; 2],
     in_reference: [u32; 2],
+    /// Of the tokens of the document, those in passages, and all; no tokens if that is not asked for.
+    coverage: [u32; 2],
 }
 
 /// The memory of a reason, and of its places while they are located.
@@ -85,8 +91,8 @@ const BYTES_A_REASON: u64 = (size_of::<Reason>() + 2 * (size_of::<Sought>() + si
 impl Reason {
     fn of(document: u32, place: &LaterPlace) -> Self {
         let &LaterPlace { at, tokens, matched, first, first_tokens, words } = place;
-        let [own, in_reference] = [[0; 2]; 2];
-        Reason { document, words, tokens, first_tokens, matched, at, first, own, in_reference }
+        let [own, in_reference, coverage] = [[0; 2]; 3];
+        Reason { document, words, tokens, first_tokens, matched, at, first, own, in_reference, coverage }
     }
 
     /// The passage with most words comes first; of several with as many, the first one in the document, the longest one there, and the one
@@ -105,21 +111,28 @@ struct Reasons {
     numbers: Vec<u32>,
     all: Vec<Reason>,
     most: usize,
+    /// The tokens in passages, if that is asked for, and the least share of a document.
+    covered: Option<(Covered, Threshold)>,
 }
 
 /// A document has no reason.
 const NONE: u32 = u32::MAX;
 
 impl Reasons {
-    fn new(documents: &Documents, memory: u64) -> Self {
+    fn new(documents: &Documents, options: &PassageOptions) -> Self {
         let references = documents.end_of_references();
         let numbers = vec![NONE; (documents.len() - references) as usize];
         // Of the same part of the memory as other places.
-        let most = (most_in::<u8>(memory) as u64 / BYTES_A_REASON) as usize;
-        Reasons { references, numbers, all: Vec::new(), most }
+        let most = (most_in::<u8>(options.memory) as u64 / BYTES_A_REASON) as usize;
+        let tokens = documents.starts.last().copied().unwrap_or(0);
+        let covered = options.min_coverage.map(|least| (Covered::new(tokens), least));
+        Reasons { references, numbers, all: Vec::new(), most, covered }
     }
 
     fn add(&mut self, reason: Reason) -> Result<(), Error> {
+        if let Some((covered, _)) = &mut self.covered {
+            covered.add(reason.at..reason.at + u64::from(reason.tokens));
+        }
         let number = &mut self.numbers[(reason.document - self.references) as usize];
         if let Some(known) = self.all.get_mut(*number as usize) {
             if reason.order() < known.order() {
@@ -128,15 +141,25 @@ impl Reasons {
             return Ok(());
         }
         if self.all.len() >= self.most {
-            return Err(too_many(self.most));
+            return Err(too_many(self.most, "documents with a passage"));
         }
         *number = self.all.len() as u32;
         self.all.push(reason);
         Ok(())
     }
 
-    /// In the order of the documents.
-    fn finish(mut self) -> Vec<Reason> {
+    /// In the order of the documents, without those of which too little is in passages.
+    fn finish(mut self, starts: &[u64]) -> Vec<Reason> {
+        if let Some((covered, least)) = &self.covered {
+            self.all.retain_mut(|reason| {
+                let document = reason.document as usize;
+                let tokens = starts[document]..starts[document + 1];
+                let all = tokens.end - tokens.start;
+                let part = all - covered.missing(tokens);
+                reason.coverage = [part as u32, all as u32];
+                least.reached_by(part, all)
+            });
+        }
         self.all.sort_unstable_by_key(|reason| reason.document);
         self.all
     }
@@ -145,7 +168,8 @@ impl Reasons {
 /// Chooses the documents of a source that are kept: those that have no [passage](super::find_passages) of the `reference`. A document is
 /// dropped if a place of one is in it, however many places the passage has: [`max_places`](PassageOptions::max_places) has no effect, and
 /// with runs of the same words, those in a text that repeats itself count all. Passages in fewer documents than
-/// [`min_documents`](PassageOptions::min_documents) do not count.
+/// [`min_documents`](PassageOptions::min_documents) do not count. With [`min_coverage`](PassageOptions::min_coverage), it is dropped if at
+/// least this share of its words is in such places, taken together.
 ///
 /// Of the passages in a document, the one with most words is named; of several with as many, the first one in the document.
 ///
@@ -154,8 +178,9 @@ impl Reasons {
 ///
 /// # Cost
 /// As for [`find_spans`](super::find_spans), and one more reading if a document is dropped, in which only such documents and those that are
-/// named are cut into tokens. Memory: that of the search, 4 bytes for each document, and some 120 for each that is dropped. If these do not
-/// fit a quarter of the memory and 32 MiB, it is an error.
+/// named are cut into tokens. Memory: that of the search, 4 bytes for each document, and some 130 for each that has a passage. With a
+/// similarity, 16 bytes for each passage; with a coverage, a bit for each token. If the documents that have a passage, or the passages,
+/// do not fit a quarter of the memory and 32 MiB, it is an error.
 ///
 /// ```
 /// use neardups::passages::{PassageOptions, find_unshared};
@@ -183,10 +208,10 @@ pub fn find_unshared(
             let near = Near::find(search, options, similarity, observer)?;
             let (words, has_halves) = near.words();
             let short = short(&near.documents, words, has_halves, options)?;
-            let mut reasons = Reasons::new(&near.documents, options.memory);
+            let mut reasons = Reasons::new(&near.documents, options);
             let add = |document: u32, place: LaterPlace| reasons.add(Reason::of(document, &place));
             let (documents, counts, below_min_documents) = near.later_places(options, add)?;
-            let reasons = reasons.finish();
+            let reasons = reasons.finish(&documents.starts);
             Unshared { reasons, documents, rejections, short, counts, below_min_documents, ids_repeat }
         }
         None => {
@@ -196,7 +221,7 @@ pub fn find_unshared(
             let (tokens, starts, has_halves) = text.into_tokens();
             documents.starts = starts;
             let mut words = StoredWords::new(&tokens);
-            let mut reasons = Reasons::new(&documents, options.memory);
+            let mut reasons = Reasons::new(&documents, options);
             for range in ranges {
                 let size = if has_halves { words.size(range.start..range.end())? as u32 } else { range.tokens };
                 let Later { start: at, first, tokens } = range;
@@ -205,7 +230,7 @@ pub fn find_unshared(
                 reasons.add(Reason::of(documents.number_at(at), &place))?;
             }
             let short = short(&documents, words, has_halves, options)?;
-            let reasons = reasons.finish();
+            let reasons = reasons.finish(&documents.starts);
             Unshared { reasons, documents, rejections, short, counts, below_min_documents, ids_repeat }
         }
     };
@@ -278,18 +303,15 @@ impl Unshared {
 
     /// A verdict for every record, including those that could not be read, in input order. Those of the reference have none.
     pub fn verdicts(&self) -> impl Iterator<Item = PassageVerdict<'_>> {
-        let mut rejections = (0..self.rejections.len()).peekable();
         let mut reasons = self.reasons.iter().peekable();
         let (first, end) = (self.documents.end_of_references(), self.documents.len());
-        let mut documents = (first..end).peekable();
-        std::iter::from_fn(move || {
-            let document = documents.peek().copied().unwrap_or(end);
-            if let Some(rejection) = rejections.next_if(|&next| self.rejections.before(next) <= document) {
-                return Some(rejected(&self.rejections.get(rejection)));
-            }
-            let document = documents.next()?;
+        self.rejections.merged(first..end).map(move |record| {
+            let document = match record {
+                Recorded::Document(document) => document,
+                Recorded::Rejected(rejection) => return rejected(&rejection),
+            };
             let reason = reasons.next_if(|reason| reason.document == document);
-            Some(PassageVerdict {
+            PassageVerdict {
                 id: self.documents.id(document),
                 document: Some((document - first) as usize),
                 place: self.documents.place(document),
@@ -297,12 +319,13 @@ impl Unshared {
                 shared: reason.map(|reason| self.shared(reason)),
                 error: None,
                 is_skipped: false,
-            })
+            }
         })
     }
 
     fn shared(&self, reason: &Reason) -> ReferencePassage<'_> {
-        let &Reason { words, tokens, first_tokens, matched, first, own, in_reference, .. } = reason;
+        let &Reason { words, tokens, first_tokens, matched, first, own, in_reference, coverage, .. } = reason;
+        let [part, all] = coverage.map(u64::from);
         let range = |[start, end]: [u32; 2]| start as usize..end as usize;
         let number = self.documents.number_at(first);
         let (id, place) = (self.documents.id(number), self.documents.place(number));
@@ -310,6 +333,7 @@ impl Unshared {
             range: range(own),
             words: u64::from(words),
             similarity: Similarity::ratio(2 * u64::from(matched), u64::from(tokens) + u64::from(first_tokens)),
+            coverage: (all > 0).then(|| Similarity::ratio(part, all)),
             first: FirstPlace { id, document: number as usize, place, range: range(in_reference) },
         }
     }
@@ -388,7 +412,7 @@ mod tests {
         for (number, verdict) in (references..).zip(found.verdicts()) {
             assert_eq!((verdict.id, verdict.document), (&*ids[number], Some(number - references)));
             assert_eq!((verdict.keep, verdict.error), (verdict.shared.is_none(), None));
-            let Some(ReferencePassage { range, words, similarity, first }) = verdict.shared else { continue };
+            let Some(ReferencePassage { range, words, similarity, first, .. }) = verdict.shared else { continue };
             assert_eq!(first.id, ids[first.document]);
             named.insert(number, (words, range, similarity.value(), first.document, first.range));
         }

@@ -135,10 +135,12 @@ struct InReference<'a> {
     end: usize,
     contains_start: usize,
     contains_end: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coverage: Option<f64>,
 }
 
 impl<'a> From<&ReferencePassage<'a>> for InReference<'a> {
-    fn from(ReferencePassage { range, words, similarity, first }: &ReferencePassage<'a>) -> Self {
+    fn from(ReferencePassage { range, words, similarity, coverage, first }: &ReferencePassage<'a>) -> Self {
         InReference {
             contains: first.id,
             words: *words,
@@ -147,6 +149,7 @@ impl<'a> From<&ReferencePassage<'a>> for InReference<'a> {
             end: range.end,
             contains_start: first.range.start,
             contains_end: first.range.end,
+            coverage: coverage.map(|share| share.value()),
         }
     }
 }

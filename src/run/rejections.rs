@@ -24,6 +24,13 @@ pub(crate) struct Rejections {
     message_bytes: usize,
 }
 
+/// A record in input order.
+pub(crate) enum Recorded<'a> {
+    /// A document, by its number.
+    Document(u32),
+    Rejected(Rejection<'a>),
+}
+
 /// A rejected record or file.
 pub(crate) struct Rejection<'a> {
     /// Its id, or its location if it has none.
@@ -67,9 +74,17 @@ impl Rejections {
         (0..self.len()).filter(|&number| self.flags[number].0).map(|number| self.get(number).id)
     }
 
-    /// The number of documents before one.
-    pub fn before(&self, number: usize) -> u32 {
-        self.before[number]
+    /// These and documents, whose numbers ascend, in input order.
+    pub fn merged(&self, documents: impl Iterator<Item = u32>) -> impl Iterator<Item = Recorded<'_>> {
+        let (mut rejections, mut documents) = ((0..self.len()).peekable(), documents.peekable());
+        std::iter::from_fn(move || {
+            let document = documents.peek().copied();
+            let comes_before = |&next: &usize| document.is_none_or(|document| self.before[next] <= document);
+            match rejections.next_if(comes_before) {
+                Some(rejection) => Some(Recorded::Rejected(self.get(rejection))),
+                None => documents.next().map(Recorded::Document),
+            }
+        })
     }
 
     /// One of them.

@@ -89,6 +89,8 @@ pub struct PassageVerdict {
     pub contains_start: usize,
     pub contains_end: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contains_at: Option<String>,
@@ -101,6 +103,7 @@ impl PassageVerdict {
             && similarity(&self.similarity).is_some()
             && self.start < self.end
             && self.contains_start < self.contains_end
+            && self.coverage.as_ref().is_none_or(|value| similarity(value).is_some())
             && self.at.is_some() == self.contains_at.is_some()
     }
 }
@@ -522,7 +525,7 @@ impl Removed {
             && self.similarity.as_ref().is_none_or(|value| similarity(value).is_some())
             && self.duplicate_of.as_ref().is_none_or(|kept| kept.file.is_some() || kept.record.is_none())
             && self.cut.is_none_or(|share| 0.0 < share && share <= 1.0)
-            && (self.contained_in.is_some() || other.is_some() && !has_words) == self.coverage.is_some()
+            && (has_words || (self.contained_in.is_some() || other.is_some()) == self.coverage.is_some())
             && (self.coverage_all.is_none() || self.contained_in.is_some())
             && reasons.iter().filter(|&&is_it| is_it).count() == 1
     }

@@ -261,6 +261,75 @@ fn the_documents_of_passages_are_left_out_and_no_others() {
     assert!(10 * found_in_all >= 9 * planted_in_all && planted_in_all > 20, "{found_in_all} of {planted_in_all}");
 }
 
+/// The share of the words of each page that are in its places, as two numbers, by the passages.
+fn shares_by_passages(shell: &Shell, pages: &[String], flags: &str) -> BTreeMap<usize, (u64, u64)> {
+    let found = shell.dedup(&format!("passages train.jsonl --against test.jsonl {flags} --max-places 1000000 -q"));
+    let mut covered: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    let text = |number: usize| serde_json::from_str::<serde_json::Value>(&pages[number]).unwrap()["text"].clone();
+    let count = |text: &str| token_texts(&Word, text).len();
+    for passage in records::repeated(&found.stdout) {
+        for place in passage.places.iter().filter(|place| place.id.starts_with('p')) {
+            let number = place.at.as_deref().map_or_else(|| place.id[1..].parse().unwrap(), number_at);
+            let text = text(number);
+            let [start, end] = [place.start, place.end].map(|at| count(&text.as_str().unwrap()[..at]));
+            covered.entry(number).or_default().extend(start..end);
+        }
+    }
+    let share = |(number, covered): (usize, BTreeSet<usize>)| {
+        (number, (covered.len() as u64, count(text(number).as_str().unwrap()) as u64))
+    };
+    covered.into_iter().map(share).collect()
+}
+
+#[test]
+fn a_share_of_the_document_decides() {
+    for seed in 0..3 {
+        let (shell, ids_repeat) = (Shell::new(), seed == 2);
+        let (pages, _) = corpus(&shell, seed, ids_repeat);
+        for flags in ["--min-words 8", "--exact --min-words 5"] {
+            let shares = shares_by_passages(&shell, &pages, flags);
+            let named = by_passages(&shell, flags);
+            // One that a page has exactly, and one just above it.
+            let mut sorted: Vec<(u64, u64)> = shares.values().copied().filter(|(part, all)| part < all).collect();
+            sorted.sort_by(|(a, b), (c, d)| (a * d).cmp(&(c * b)));
+            let (part, all) = sorted[sorted.len() / 2];
+            let exactly = format!("{part}/{all}");
+            for (least, reaches) in [
+                (exactly.as_str(), &(|(a, b): (u64, u64)| a * all >= part * b) as &dyn Fn((u64, u64)) -> bool),
+                ("0.25", &|(a, b)| 4 * a >= b),
+                ("1", &|(a, b)| a == b),
+                ("0.000001", &|_| true),
+            ] {
+                let dropped: BTreeMap<usize, (u64, u64)> = shares
+                    .iter()
+                    .filter(|(_, share)| reaches(**share))
+                    .map(|(number, share)| (*number, *share))
+                    .collect();
+                assert!(dropped.len() < shares.len() || least.starts_with("0.0"), "{least}");
+                let expected: BTreeMap<usize, Named> =
+                    named.clone().into_iter().filter(|(number, _)| dropped.contains_key(number)).collect();
+                for tuning in ["-j1", "--memory 0 -j2"] {
+                    let command =
+                        format!("passages train.jsonl --against test.jsonl {flags} --min-coverage {least} {tuning} -q");
+                    let verdicts = shell.dedup(&format!("{command} --emit verdicts")).stdout;
+                    assert_eq!(of_verdicts(&verdicts).0, expected, "{seed} {flags} {least}");
+                    for line in verdicts.lines().filter(|line| line.contains("contains")) {
+                        let Record::PassageVerdict(verdict) = records::parse(line) else { panic!("{line}") };
+                        let number = verdict.at.as_deref().map_or_else(|| verdict.id[1..].parse().unwrap(), number_at);
+                        let (part, all) = dropped[&number];
+                        assert_eq!(verdict.coverage.unwrap().get(), format!("{:?}", part as f64 / all as f64));
+                    }
+                    let kept: String = (pages.iter().enumerate())
+                        .filter(|(number, _)| !dropped.contains_key(number))
+                        .map(|(_, line)| line.as_str())
+                        .collect();
+                    assert!(shell.dedup(&format!("{command} --unit document --emit kept")).stdout == kept);
+                }
+            }
+        }
+    }
+}
+
 /// A page at a place that is not listed, of 150 with the same question.
 #[test]
 fn pages_at_places_that_are_not_listed_are_left_out() {

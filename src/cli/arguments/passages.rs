@@ -37,6 +37,8 @@ pub struct Arguments {
     pub unit: Option<Unit>,
     /// `--max-cut`.
     pub max_cut: Option<Threshold>,
+    /// `--min-coverage`.
+    pub min_coverage: Option<Threshold>,
     /// `--on-error`.
     pub on_error: Defaulted<OnError>,
     /// `--max-places`.
@@ -71,6 +73,7 @@ impl Arguments {
             keep: chosen(given, "keep", KEPT),
             unit: chosen(given, "unit", UNITS),
             max_cut: value(given, "max-cut").copied(),
+            min_coverage: value(given, "min-coverage").copied(),
             on_error: input::on_error(given),
             max_places: Defaulted { value: number("max-places"), is_typed: is_typed(given, "max-places") },
             tokens: Tokens::new(given),
@@ -221,7 +224,7 @@ pub fn command() -> Command {
 }
 
 /// What is cut, and where the rest is written.
-fn cut_args() -> [Arg; 4] {
+fn cut_args() -> [Arg; 5] {
     [
         Arg::new("output")
             .short('o')
@@ -236,6 +239,15 @@ fn cut_args() -> [Arg; 4] {
             ),
         choice("keep", "PLACES", KEPT.iter().map(|&(name, _, help)| (name, help)), "Places of a passage that stay [default: first]"),
         choice("unit", "UNIT", UNITS.iter().map(|&(name, _, help)| (name, help)), "What is cut of a passage [default: words; for --emit verdicts: document]"),
+        Arg::new("min-coverage")
+            .long("min-coverage")
+            .value_name("S")
+            .value_parser(parse_share)
+            .help("With --unit document, leave out only documents of which at least this share is in passages of the reference")
+            .long_help(
+                "With --unit document or --emit verdicts, leave out only documents of which at least this share of the words is in passages of \
+                 the reference, all passages together. Without it, one passage is enough. A Han or Kana character counts as a word.",
+            ),
         Arg::new("max-cut")
             .long("max-cut")
             .value_name("S")
