@@ -12,6 +12,7 @@ use super::{Report, ScanOptions, Side};
 use crate::algorithm::{Odds, PreparedAlgorithm};
 use crate::error::Error;
 use crate::postings::{Buffer, Sorter};
+use crate::readable::{self, shortened_id};
 use crate::run::ordered::workers;
 use crate::run::places::At;
 use crate::run::rejections::{Recorded, Rejection};
@@ -370,7 +371,10 @@ impl KeptOutcome {
         let edges: EachEdge<'_> = &|each| found.for_each_unsorted(|row| each(Edge::of(row)));
         let decisions = Decisions::new(&Turns::new(&corpus, policy), &corpus, edges, &room)?;
         report.timings.push(("arrange", begun.elapsed()));
-        Ok(KeptOutcome { corpus, prepared, report, decisions, policy })
+        let mut outcome = KeptOutcome { corpus, prepared, report, decisions, policy };
+        let warnings = outcome.kept().without_effect();
+        outcome.report.warnings.extend(warnings);
+        Ok(outcome)
     }
 
     /// Which documents are kept, and the clusters: the same as those of all pairs.
@@ -493,6 +497,34 @@ impl<'a> Kept<'a> {
     fn number(&self, document: u32, first_groups: &Subset) -> Option<usize> {
         let group = self.corpus.group_of(document)?;
         first_groups.place(self.decisions.cluster_of(group).unwrap_or(group)).map(|place| place + 1)
+    }
+
+    /// The warnings about decisions that keep no document that would not have been kept, or not the one that they name.
+    fn without_effect(&self) -> Vec<String> {
+        if self.corpus.chosen().is_empty() {
+            return Vec::new();
+        }
+        let (corpus, first_groups) = (self.corpus, self.first_groups());
+        let warning = |documents: &[u32], [one, several]: [&str; 2]| {
+            let &first = documents.first()?;
+            let (id, place) = (shortened_id(corpus.id(first)), corpus.at(first));
+            Some(match documents.len() {
+                1 => format!("1 decision has no effect: {one} ('{id}' at {place})"),
+                count => {
+                    let count = readable::count(count as u64);
+                    format!("{count} decisions have no effect: {several} (the first is '{id}' at {place})")
+                }
+            })
+        };
+        let in_cluster = |&document: &u32| self.number(document, &first_groups).is_some();
+        let (similar, alone): (Vec<u32>, Vec<u32>) = corpus.chosen().iter().partition(|&document| in_cluster(document));
+        let dropped: Vec<u32> = similar.into_iter().filter(|&document| !self.reason(document).0).collect();
+        let of_alone = ["its document has no near-duplicate here", "their documents have no near-duplicates here"];
+        let of_dropped = [
+            "its document is not kept, as a near-duplicate of a reference or of another one with a decision",
+            "their documents are not kept, as near-duplicates of a reference or of others with a decision",
+        ];
+        [warning(&alone, of_alone), warning(&dropped, of_dropped)].into_iter().flatten().collect()
     }
 
     /// Every cluster of two or more, in the order of first members.

@@ -35,6 +35,8 @@ pub(super) struct Corpus {
     ranks: Vec<u32>,
     /// The number of documents without the value that ranks them.
     unranked: usize,
+    /// The document of each decision, in their order.
+    chosen: Vec<u32>,
     /// Documents below this number are of the reference.
     references: u32,
     /// Whether there is a reference.
@@ -94,6 +96,7 @@ impl Corpus {
         let mut corpus = Corpus {
             ranks,
             unranked: read.ranks.iter().filter(|rank| rank.is_last()).count(),
+            chosen: Vec::new(),
             ids: read.ids,
             id_ends: read.id_ends,
             lengths: read.lengths,
@@ -397,7 +400,13 @@ impl Corpus {
         let mut is_last = vec![true; self.lengths.len()];
         numbers.iter().for_each(|&number| is_last[number as usize] = false);
         self.put_last(&is_last);
+        self.chosen = numbers;
         Ok(())
+    }
+
+    /// The document of each decision, in their order.
+    pub fn chosen(&self) -> &[u32] {
+        &self.chosen
     }
 
     /// Prefers all others to documents of files that could not be read to their end: other programs may not read them.
