@@ -1,18 +1,18 @@
 //! Containment decides: documents that others contain, or that contain one of the reference, are left out.
 
-use super::by_passages::as_source;
 use super::decider::{Decider, Decisions, Sides};
-use super::decisions::{self, Conditions, Files, Found, Partner, Removed, Watch};
+use super::decisions::{self, Files, Found, Partner, Removed, Watch};
 use super::folder::{Folder, Request};
 use super::inputs::Inputs;
+use super::removed_list::RemovedList;
 use super::request::CleanOptions;
-use super::scan::{check_read, with_options};
+use super::scan::{read_of, search, with_options};
 use super::verdicts::{self, Decided};
 use crate::engine::Observer;
 use crate::error::Error;
 use crate::passages::{ContainOptions, ContainmentVerdict, PassageCounts, ShareOf, Uncontained, find_uncontained};
 use crate::similarity::Threshold;
-use crate::source::{self, Input};
+use crate::source::{Input, Source};
 use serde::Serialize;
 use serde_json::value::to_raw_value;
 use std::io::{self, Write};
@@ -53,24 +53,30 @@ impl Decider for ByContainment<'_> {
 
     fn decide(
         &mut self,
-        sides: Sides,
+        mut sides: Sides,
         inputs: &Inputs,
         folder: Option<&Folder>,
         observer: &dyn Observer,
     ) -> Result<Decisions, Error> {
         let started = Instant::now();
-        let (mut input, mut reference) = sides;
-        let (found, conditions) = self.find(&mut input, &mut reference, observer)?;
-        let worded = |warning: String| (self.options.worded)(&warning);
-        let never_found = input.all_fields_never_found(reference.as_ref());
-        let warnings: Vec<String> = never_found.map(worded).collect();
-        let read = input.counts() + reference.map_or(source::Counts::default(), |reference| reference.counts());
+        let watch = Watch::new(observer);
+        let find = |input: &mut Input, reference: Option<&mut dyn Source>| {
+            find_uncontained(input, reference, self.contain, &watch)
+        };
+        let found = search((&mut sides.0, &mut sides.1), self.options, find, Uncontained::counts)?;
+        let (conditions, (warnings, read)) = (watch.conditions(), read_of(&sides, self.options));
         (self.review)(&found, &warnings);
         let each = |files: &mut Files<'_>, out: &mut dyn Write| {
             found.verdicts().try_for_each(|verdict| self.take(&verdict, files, out))
         };
-        let Decided { files, removed_bytes, refused } =
-            verdicts::decide(&conditions, inputs, self.options, folder, observer, &each)?;
+        let Decided { files, removed_bytes, refused } = verdicts::decide(
+            &conditions,
+            inputs,
+            self.options,
+            RemovedList::of(folder, self.options),
+            observer,
+            &each,
+        )?;
         let seconds = started.elapsed().as_secs_f64();
         let record = ContainmentRecord { algo: "containment", counts: found.counts(), warnings, seconds };
         let scan = to_raw_value(&record).expect("strings and numbers make JSON");
@@ -80,30 +86,9 @@ impl Decider for ByContainment<'_> {
 }
 
 impl ByContainment<'_> {
-    /// Finds the documents that others contain.
-    ///
-    /// # Errors
-    /// Those of [`find_uncontained`]; no document was read, or some failed, and that is not allowed.
-    fn find(
-        &self,
-        input: &mut Input,
-        reference: &mut Option<Input>,
-        observer: &dyn Observer,
-    ) -> Result<(Uncontained, Conditions), Error> {
-        if !self.options.allow_empty {
-            reference.iter_mut().for_each(|reference| reference.require_documents("against"));
-        }
-        let watch = Watch::new(observer);
-        let found = find_uncontained(input, as_source(reference), self.contain, &watch)?;
-        let PassageCounts { documents, failed, skipped, .. } = *found.counts();
-        check_read(self.options, documents, (failed, skipped), &input.counts())?;
-        Ok((found, watch.conditions()))
-    }
-
     /// Takes the verdict on a record, and lists it if it is left out.
     fn take(&self, verdict: &ContainmentVerdict<'_>, files: &mut Files<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let found = Found::of(verdict.error.is_some(), verdict.is_skipped, verdict.keep);
-        if files.take(verdict.place, found).is_none() {
+        if files.take(verdict.place, Found::from(verdict)).is_none() {
             return Ok(());
         }
         let partner = verdict.container.map(|other| Partner {

@@ -16,6 +16,7 @@ use super::decider::{Decider, Decisions, Sides};
 use super::decisions::{self, Condition, Files, Found, OfFile, Partner, Removed};
 use super::folder::{Folder, IndexRecord, Request, State, cannot_write};
 use super::inputs::Inputs;
+use super::removed_list::RemovedList;
 use super::request::{ByIndex, CleanOptions, DecidedByIndex, Remembered};
 use super::scan::{check_read, stream_record, with_options};
 use crate::engine::{At, KeepPolicy, Observer};
@@ -115,14 +116,12 @@ impl<'a> Stream<'a> {
             are_unnamed = fields.all_unnamed() > 0;
             check_read(self.options, decided.1.documents, (decided.1.failed, 0), &input.counts()).map(|()| decided)
         };
-        let (files, counts, removed_bytes) = match folder {
-            None => run(&mut List::new(None, Path::new(""))).map(|(files, counts)| (files, counts, 0))?,
-            Some(folder) => folder.replace_by("removed.jsonl", |file, path| {
-                let mut list = List::new(Some(file), path);
-                let (files, counts) = run(&mut list)?;
-                Ok((files, counts, list.finish(inputs)?))
-            })?,
-        };
+        let (files, counts, removed_bytes) = RemovedList::of(folder, self.options).write(|file| {
+            let (file, path) = file.unzip();
+            let mut list = List::new(file, path.unwrap_or(Path::new("")));
+            let (files, counts) = run(&mut list)?;
+            Ok((files, counts, list.finish(inputs)?))
+        })?;
         let mut warnings = index.warnings();
         warnings.extend(input.fields_never_found());
         if are_unnamed {

@@ -4,8 +4,9 @@ use super::decider::{Decider, Decisions, Sides};
 use super::decisions::{self, Condition, Conditions, CutLine, Files, First, Found, OfFile, Removed, Unread, Watch};
 use super::folder::{Folder, Request, cannot_write};
 use super::inputs::Inputs;
+use super::removed_list::RemovedList;
 use super::request::{CleanOptions, CutReport};
-use super::scan::{check_read, with_options};
+use super::scan::{as_source, read_of, search, with_options};
 use crate::engine::{At, Observer};
 use crate::error::Error;
 use crate::passages::{Cut, CutCounts, CutOptions, CutUnit, Cuts, DocumentCuts, FirstPlace, KeptPlaces};
@@ -73,37 +74,34 @@ impl Decider for ByPassages<'_> {
 
     fn decide(
         &mut self,
-        sides: Sides,
+        mut sides: Sides,
         inputs: &Inputs,
         folder: Option<&Folder>,
         observer: &dyn Observer,
     ) -> Result<Decisions, Error> {
         let started = Instant::now();
-        let (mut input, mut reference) = sides;
         let watch = Watch::new(observer).with_unread(self.passages.memory);
-        let mut cuts = self.find(&mut input, &mut reference, &watch)?;
-        let warnings: Vec<String> = input.all_fields_never_found(reference.as_ref()).collect();
-        let read = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
+        let mut cuts = self.find(&mut sides.0, &mut sides.1, &watch)?;
+        let (warnings, read) = read_of(&sides, self.options);
         let (conditions, names) = (watch.conditions(), inputs.names());
         let mut deciding = Deciding::new(&conditions, &names, self.options, false);
         let mut decide = |out: &mut dyn Write, path: &Path| {
             let cannot = |error| cannot_write(path, error);
-            let sides = (&mut input as &mut dyn Source, as_source(&mut reference));
+            let sides = (&mut sides.0 as &mut dyn Source, as_source(&mut sides.1));
             deciding.decide(&mut cuts, sides, observer, &mut |line| line.write(out).map_err(cannot))?;
             decisions::list_further_names(inputs, out).and_then(|()| out.flush()).map_err(cannot)
         };
-        let removed_bytes = match folder {
-            None => decide(&mut io::sink(), Path::new("")).map(|()| 0)?,
-            Some(folder) => folder.replace_by("removed.jsonl", |file, path| {
+        let removed_bytes = RemovedList::of(folder, self.options).write(|file| match file {
+            None => decide(&mut io::sink(), Path::new("")).map(|()| 0),
+            Some((file, path)) => {
                 decide(&mut BufWriter::with_capacity(1 << 16, &mut *file), path)?;
                 file.metadata().map(|found| found.len()).map_err(|error| cannot_write(path, error))
-            })?,
-        };
+            }
+        })?;
         let Decided { files, refused, counts: cut_counts } = deciding.finish();
         refused.iter().for_each(|problem| observer.problem(problem));
         decisions::check_failed(self.options.on_error, refused.len() as u64)?;
         let failed = cuts.counts().failed + refused.len() as u64;
-        let warnings = warnings.iter().map(|warning| (self.options.worded)(warning)).collect();
         let (counts, below_min_documents) = (cuts.counts().clone(), cuts.below_min_documents());
         let report = CutReport { counts, cuts: cut_counts, below_min_documents, warnings };
         let (seconds, CutReport { counts, cuts, warnings, .. }) = (started.elapsed().as_secs_f64(), &report);
@@ -120,19 +118,11 @@ impl ByPassages<'_> {
     /// # Errors
     /// Those of [`find_cuts`]; no document was read, or some failed, and that is not allowed.
     pub fn find(&self, input: &mut Input, reference: &mut Option<Input>, watch: &Watch<'_>) -> Result<Cuts, Error> {
-        if !self.options.allow_empty {
-            reference.iter_mut().for_each(|reference| reference.require_documents("against"));
-        }
-        let cuts = find_cuts(input, as_source(reference), self.passages, self.cut, watch)?;
-        let PassageCounts { documents, failed, skipped, .. } = *cuts.counts();
-        check_read(self.options, documents, (failed, skipped), &input.counts())?;
-        Ok(cuts)
+        let find = |input: &mut Input, reference: Option<&mut dyn Source>| {
+            find_cuts(input, reference, self.passages, self.cut, watch)
+        };
+        search((input, reference), self.options, find, Cuts::counts)
     }
-}
-
-/// A reference, as a source.
-pub(super) fn as_source(reference: &mut Option<Input>) -> Option<&mut dyn Source> {
-    reference.as_mut().map(|reference| reference as &mut dyn Source)
 }
 
 /// Refuses options by which a text is not that of its record.

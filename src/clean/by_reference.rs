@@ -1,17 +1,18 @@
 //! A reference decides: documents that have a passage of it are left out.
 
 use super::decider::{Decider, Decisions, Sides};
-use super::decisions::{self, Conditions, Files, Found, Partner, Removed, Watch};
+use super::decisions::{self, Files, Found, Partner, Removed, Watch};
 use super::folder::{Folder, Request};
 use super::inputs::Inputs;
+use super::removed_list::RemovedList;
 use super::request::CleanOptions;
-use super::scan::{check_read, with_options};
+use super::scan::{read_of, search, with_options};
 use super::verdicts::{self, Decided};
 use crate::engine::Observer;
 use crate::error::Error;
 use crate::passages::{PassageCounts, PassageOptions, PassageVerdict, ReferencePassage, Unshared, find_unshared};
 use crate::similarity::Threshold;
-use crate::source::Input;
+use crate::source::{Input, Source};
 use serde::Serialize;
 use serde_json::value::to_raw_value;
 use std::io::{self, Write};
@@ -56,24 +57,30 @@ impl Decider for ByReference<'_> {
 
     fn decide(
         &mut self,
-        sides: Sides,
+        mut sides: Sides,
         inputs: &Inputs,
         folder: Option<&Folder>,
         observer: &dyn Observer,
     ) -> Result<Decisions, Error> {
         let started = Instant::now();
-        let (mut input, reference) = sides;
-        let mut reference = reference.ok_or_else(without_reference)?;
-        let (found, conditions) = self.find(&mut input, &mut reference, observer)?;
-        let never_found = input.all_fields_never_found(Some(&reference));
-        let warnings: Vec<String> = never_found.map(|warning| (self.options.worded)(&warning)).collect();
-        let read = input.counts() + reference.counts();
+        let watch = Watch::new(observer);
+        let find = |input: &mut Input, reference: Option<&mut dyn Source>| {
+            find_unshared(input, reference.ok_or_else(without_reference)?, self.passages, &watch)
+        };
+        let found = search((&mut sides.0, &mut sides.1), self.options, find, Unshared::counts)?;
+        let (conditions, (warnings, read)) = (watch.conditions(), read_of(&sides, self.options));
         (self.review)(&found, &warnings);
         let each = |files: &mut Files<'_>, out: &mut dyn Write| {
             found.verdicts().try_for_each(|verdict| self.take(&verdict, files, out))
         };
-        let Decided { files, removed_bytes, refused } =
-            verdicts::decide(&conditions, inputs, self.options, folder, observer, &each)?;
+        let Decided { files, removed_bytes, refused } = verdicts::decide(
+            &conditions,
+            inputs,
+            self.options,
+            RemovedList::of(folder, self.options),
+            observer,
+            &each,
+        )?;
         let (seconds, below_min_documents) = (started.elapsed().as_secs_f64(), found.below_min_documents());
         let record =
             ReferenceRecord { algo: "passages", counts: found.counts(), below_min_documents, warnings, seconds };
@@ -84,29 +91,9 @@ impl Decider for ByReference<'_> {
 }
 
 impl ByReference<'_> {
-    /// Finds the documents with a passage of the reference.
-    ///
-    /// # Errors
-    /// Those of [`find_unshared`]; no document was read, or some failed, and that is not allowed.
-    fn find(
-        &self,
-        input: &mut Input,
-        reference: &mut Input,
-        observer: &dyn Observer,
-    ) -> Result<(Unshared, Conditions), Error> {
-        if !self.options.allow_empty {
-            reference.require_documents("against");
-        }
-        let watch = Watch::new(observer);
-        let found = find_unshared(input, reference, self.passages, &watch)?;
-        let PassageCounts { documents, failed, skipped, .. } = *found.counts();
-        check_read(self.options, documents, (failed, skipped), &input.counts())?;
-        Ok((found, watch.conditions()))
-    }
-
     /// Takes the verdict on a record, and lists it if it is left out.
     fn take(&self, verdict: &PassageVerdict<'_>, files: &mut Files<'_>, out: &mut dyn Write) -> io::Result<()> {
-        if files.take(verdict.place, found(verdict)).is_none() {
+        if files.take(verdict.place, Found::from(verdict)).is_none() {
             return Ok(());
         }
         let error = verdict.error.map(self.options.worded_problem);
@@ -132,11 +119,6 @@ impl ByReference<'_> {
         };
         decisions::line(out, &removed)
     }
-}
-
-/// What was found at the place of a verdict.
-pub(super) fn found(verdict: &PassageVerdict<'_>) -> Found {
-    Found::of(verdict.error.is_some(), verdict.is_skipped, verdict.keep)
 }
 
 /// The error where there is no reference.

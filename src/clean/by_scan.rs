@@ -1,15 +1,17 @@
 //! A scan of everything decides.
 
 use super::decider::{Decider, Decisions, Sides};
-use super::decisions;
+use super::decisions::{self, Files};
 use super::folder::{Folder, Request};
 use super::inputs::Inputs;
-use super::request::{CleanOptions, OnError};
+use super::removed_list::RemovedList;
+use super::request::CleanOptions;
 use super::scan::{request, scan, scan_record};
+use super::verdicts::{self, Decided};
 use crate::algorithm::AlgorithmFactory;
-use crate::engine::{At, KeptOutcome, Observer, Verdict};
+use crate::engine::{KeptOutcome, Observer};
 use crate::error::Error;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::time::Instant;
 
 /// Decides by a scan.
@@ -34,33 +36,16 @@ impl Decider for Scanning<'_> {
         let started = Instant::now();
         let (outcome, conditions, read) = scan(sides, self.factory, self.options, observer)?;
         (self.review)(&outcome)?;
-        let (kept, on_error, names) = (outcome.kept(), self.options.on_error, inputs.names());
-        if on_error == OnError::Fail {
-            let decided = decisions::decide(&kept, &names, &conditions, on_error, |_, _, _| Ok(()));
-            let (_, refused) = decided.map_err(|error| Error::output("nothing", error))?;
-            refused.iter().for_each(|problem| observer.problem(problem));
-            decisions::check_failed(on_error, refused.len() as u64)?;
-        }
-        let ((files, refused), removed_bytes) = match folder {
-            None => {
-                let decided = decisions::decide(&kept, &names, &conditions, on_error, |_, _, _| Ok(()));
-                (decided.map_err(|error| Error::output("nothing", error))?, 0)
-            }
-            Some(folder) => folder.replace("removed.jsonl", |file| {
-                let mut out = BufWriter::with_capacity(1 << 16, &mut *file);
-                let each = |_, verdict: &Verdict<'_>, at: At<'_>| {
-                    decisions::list(verdict, at, self.options.worded_problem, &mut out)
-                };
-                let decided = decisions::decide(&kept, &names, &conditions, on_error, each)?;
-                decisions::list_further_names(inputs, &mut out)?;
-                out.flush()?;
-                drop(out);
-                Ok((decided, file.metadata()?.len()))
-            })?,
+        let kept = outcome.kept();
+        let each = |files: &mut Files<'_>, mut out: &mut dyn Write| {
+            let worded = self.options.worded_problem;
+            decisions::take_all(files, &kept, |_, verdict, at| decisions::list(verdict, at, worded, &mut out))
         };
-        refused.iter().for_each(|problem| observer.problem(problem));
+        let list = RemovedList::of(folder, self.options);
+        let Decided { files, removed_bytes, refused } =
+            verdicts::decide(&conditions, inputs, self.options, list, observer, &each)?;
         let report = outcome.report().clone();
-        let failed = report.counts.failed + refused.len() as u64;
+        let failed = report.counts.failed + refused;
         let scan = scan_record(&report, started.elapsed().as_secs_f64(), self.options.worded);
         Ok(Decisions {
             files,

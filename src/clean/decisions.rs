@@ -4,6 +4,7 @@ use super::inputs::Inputs;
 use super::request::OnError;
 use crate::engine::{At, Kept, Verdict};
 use crate::error::Error;
+use crate::passages::{ContainmentVerdict, PassageVerdict};
 use crate::run::observer::{Estimate, Observer, Stage};
 use crate::source::rest::LeftOut;
 use crate::source::snip::Snips;
@@ -236,17 +237,29 @@ pub(super) fn decide(
     names: &[&str],
     conditions: &Conditions,
     on_error: OnError,
-    mut each: impl FnMut(usize, &Verdict<'_>, At<'_>) -> io::Result<()>,
+    each: impl FnMut(usize, &Verdict<'_>, At<'_>) -> io::Result<()>,
 ) -> io::Result<(Vec<OfFile>, Vec<Problem>)> {
     let mut files = conditions.files(names, on_error);
+    take_all(&mut files, kept, each)?;
+    Ok((files.files, files.refused))
+}
+
+/// Takes all verdicts in order, and passes on those on records that are left out.
+///
+/// # Errors
+/// Those of the function.
+pub(super) fn take_all(
+    files: &mut Files<'_>,
+    kept: &Kept<'_>,
+    mut each: impl FnMut(usize, &Verdict<'_>, At<'_>) -> io::Result<()>,
+) -> io::Result<()> {
     for verdict in kept.located_verdicts() {
         let Some(at) = verdict.at else { continue };
-        let found = Found::of(verdict.error.is_some(), verdict.is_skipped, verdict.keep);
-        if let Some(number) = files.take(at, found) {
+        if let Some(number) = files.take(at, Found::from(&verdict)) {
             each(number, &verdict, at)?;
         }
     }
-    Ok((files.files, files.refused))
+    Ok(())
 }
 
 /// The number of a record that is a whole file.
@@ -266,12 +279,30 @@ pub(super) enum Found {
 
 impl Found {
     /// By a verdict: whether the record could not be read, and that by rule; and whether it is kept.
-    pub fn of(is_rejected: bool, is_skipped: bool, keep: bool) -> Self {
+    fn of(is_rejected: bool, is_skipped: bool, keep: bool) -> Self {
         match (is_rejected, is_skipped) {
             (true, true) => Found::Skipped,
             (true, false) => Found::Failed,
             (false, _) => Found::Document { keep },
         }
+    }
+}
+
+impl From<&Verdict<'_>> for Found {
+    fn from(verdict: &Verdict<'_>) -> Self {
+        Found::of(verdict.error.is_some(), verdict.is_skipped, verdict.keep)
+    }
+}
+
+impl From<&ContainmentVerdict<'_>> for Found {
+    fn from(verdict: &ContainmentVerdict<'_>) -> Self {
+        Found::of(verdict.error.is_some(), verdict.is_skipped, verdict.keep)
+    }
+}
+
+impl From<&PassageVerdict<'_>> for Found {
+    fn from(verdict: &PassageVerdict<'_>) -> Self {
+        Found::of(verdict.error.is_some(), verdict.is_skipped, verdict.keep)
     }
 }
 

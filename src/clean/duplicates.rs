@@ -9,6 +9,7 @@ use super::inputs::{File, Inputs};
 use super::manifest::{self, Duplicate, MANIFEST, Movable, RETIRED, Written, movable};
 use super::moves::{Moved, Mover, remove_empty};
 use super::relocate::found;
+use super::removed_list::REMOVED;
 use super::request::{CleanOptions, Cleaned, OnError};
 use super::scan::{references, request, scan, scan_record};
 use super::summary::{json, summary};
@@ -373,6 +374,11 @@ pub fn undo(folder: &Path, observer: &dyn Observer) -> Result<Undone, Error> {
     let Some(mut lines) = read_manifest(&folder)? else {
         return match folder.own(RETIRED).exists() {
             true => Ok(Undone { was_complete: true, ..Undone::default() }),
+            false if folder.own(REMOVED).exists() => Err(Error::Usage(format!(
+                "{}: it is an output with copies of what is kept, and no files were moved to it: the input is unchanged, and there is \
+                 nothing to undo",
+                shown.display()
+            ))),
             false => Err(Error::Usage(format!("{}: no files were moved to it", shown.display()))),
         };
     };

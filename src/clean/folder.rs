@@ -74,6 +74,17 @@ impl State {
         }
         serde_json::from_str(self.scan.get()).map_or(0, |scan: Scan| scan.counts.failed)
     }
+
+    /// Whether a run can have counted this: no more is left out than was read, and every sum is a number.
+    fn is_counted(&self) -> bool {
+        let sum = |count: fn(&Counts) -> u64| self.counts.iter().map(count).try_fold(0, u64::checked_add);
+        let sums = [sum(|of| of.records), sum(|of| of.failed), sum(|of| of.duplicates_kept)];
+        let stay = self.stay.unwrap_or_default();
+        sums.iter().all(Option::is_some)
+            && self.counts.iter().all(|of| of.removed <= of.records)
+            && stay.failed <= stay.files
+            && self.failed().checked_add(stay.files).is_some()
+    }
 }
 
 /// Numbers of files that are not kept, and are not to be moved.
@@ -120,6 +131,11 @@ struct FileRecord {
     input: InputRecord,
     /// The length of its output; `None` if it has none, or an earlier version wrote it.
     output_bytes: Option<u64>,
+}
+
+/// The error that a file of a run was changed.
+fn not_written(path: &Path) -> Error {
+    Error::Usage(format!("{} is not what a run wrote: choose another output folder", path.display()))
 }
 
 /// The records of the inputs.
@@ -228,9 +244,15 @@ impl Folder {
                 files.retain(|input| now.contains(&input.file) || !moved.contains(&input.file));
             }
             self.compare((&old, &files), (request, inputs))?;
+            if counts.removed > counts.records {
+                return Err(not_written(&self.own.join("summary.json")));
+            }
             return is_whole.map(|()| Found::Complete(counts.into()));
         }
         if let Some(state) = self.parse::<State>("state.json")? {
+            if !state.is_counted() {
+                return Err(not_written(&self.own.join("state.json")));
+            }
             // Each file that moves is compared before it moves.
             let old = if moved.is_some() { inputs } else { &state.inputs };
             self.compare((&state.request, old), (request, inputs))?;
@@ -290,9 +312,7 @@ impl Folder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::input(format!("cannot read {}", path.display()), error)),
         }
-        serde_json::from_str(&text).map(Some).map_err(|_| {
-            Error::Usage(format!("{} is not what a run wrote: choose another output folder", path.display()))
-        })
+        serde_json::from_str(&text).map(Some).map_err(|_| not_written(&path))
     }
 
     /// Refuses another request, and inputs that have changed.

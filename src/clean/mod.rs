@@ -7,6 +7,7 @@
 //! reference  or a reference: documents that have a passage of it                          (by_reference.rs)
 //! passages   or which parts of their texts: passages that stand elsewhere                 (by_passages.rs)
 //! decide     decisions → the records of each file that are left out; removed.jsonl        (decisions.rs, verdicts.rs)
+//! list       where removed.jsonl is written                                               (removed_list.rs)
 //! write      each file without them, several beside each other                            (write.rs)
 //! failures   what could not be read, for each further run                                 (failures.rs)
 //! folder     what the output is the output of, and what is done of it                     (folder.rs)
@@ -42,6 +43,7 @@ mod inputs;
 mod manifest;
 mod moves;
 mod relocate;
+mod removed_list;
 mod request;
 mod scan;
 mod stream;

@@ -49,6 +49,9 @@ pub struct CleanOptions {
     pub link: bool,
     /// Whether input without any document is accepted.
     pub allow_empty: bool,
+    /// Where nothing is written but the decisions: a file that is replaced by the list of what would be left out, with the lines that
+    /// `removed.jsonl` would have. With a folder for the output, and for files that would move, it has no effect.
+    pub removed: Option<PathBuf>,
     /// How a warning is worded in `summary.json`. The library names parameters in backticks; a program may name its options
     /// instead.
     pub worded: fn(&str) -> String,
@@ -67,6 +70,7 @@ impl Default for CleanOptions {
             on_error: OnError::Keep,
             link: false,
             allow_empty: false,
+            removed: None,
             worded: str::to_string,
             worded_problem: str::to_string,
         }

@@ -8,6 +8,7 @@ use super::request::{CleanOptions, Cleaned, DecidedByIndex, OnError};
 use crate::algorithm::{self, AlgorithmFactory, Spec};
 use crate::engine::{self, KEEP_POLICIES, KeptOutcome, Observer, Report};
 use crate::error::Error;
+use crate::passages::PassageCounts;
 use crate::source::{self, Input, RankBy, Source, display_path};
 use serde::Serialize;
 use serde_json::Value;
@@ -51,6 +52,37 @@ pub(super) fn check_read(
     }
     let why = read.why_none((failed, skipped));
     Err(Error::Empty(format!("no document was read: {why} (use `allow-empty` if that is expected)")))
+}
+
+/// A reference, as a source.
+pub(super) fn as_source(reference: &mut Option<Input>) -> Option<&mut dyn Source> {
+    reference.as_mut().map(|reference| reference as &mut dyn Source)
+}
+
+/// Searches the input, and the reference, by `find`; `counts` are those of what it found.
+///
+/// # Errors
+/// Those of the search; no document was read, or none of the reference, or some failed, and that is not allowed.
+pub(super) fn search<T>(
+    (input, reference): (&mut Input, &mut Option<Input>),
+    options: &CleanOptions,
+    find: impl FnOnce(&mut Input, Option<&mut dyn Source>) -> Result<T, Error>,
+    counts: impl FnOnce(&T) -> &PassageCounts,
+) -> Result<T, Error> {
+    if !options.allow_empty {
+        reference.iter_mut().for_each(|reference| reference.require_documents("against"));
+    }
+    let found = find(input, as_source(reference))?;
+    let PassageCounts { documents, failed, skipped, .. } = *counts(&found);
+    check_read(options, documents, (failed, skipped), &input.counts())?;
+    Ok(found)
+}
+
+/// The warnings about what was read of both sides, as they are worded, and what was counted of them.
+pub(super) fn read_of((input, reference): &Sides, options: &CleanOptions) -> (Vec<String>, source::Counts) {
+    let warnings = input.all_fields_never_found(reference.as_ref());
+    let read = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
+    (warnings.map(|warning| (options.worded)(&warning)).collect(), read)
 }
 
 impl Cleaned {

@@ -1,15 +1,13 @@
 //! The kept records as one stream.
 
-use super::by_passages::{ByPassages, Deciding, as_source, refuse_format, refuse_options};
-use super::by_reference;
+use super::by_passages::{ByPassages, Deciding, refuse_format, refuse_options};
 use super::decisions::{self, Condition, Conditions, Found, OfFile, Watch};
 use super::request::{CleanOptions, CutReport};
+use super::scan::as_source;
 use crate::algorithm::AlgorithmFactory;
 use crate::engine::{self, At, KeptOutcome, Observer, Report};
 use crate::error::Error;
-use crate::passages::{
-    ContainOptions, ContainmentVerdict, CutCounts, CutOptions, PassageOptions, Uncontained, Unshared,
-};
+use crate::passages::{ContainOptions, CutCounts, CutOptions, PassageOptions, Uncontained, Unshared};
 use crate::passages::{find_uncontained, find_unshared};
 use crate::source::rest::{Failure, Form, Heading, LeftOut, Original, copy_without, format, heading};
 use crate::source::{Format, Input, ReadOptions, Source};
@@ -104,12 +102,9 @@ pub fn write_uncontained(
     let watch = Watch::new(observer);
     input.keep_for_second_read();
     let found = find_uncontained(input, reference, contain, &watch)?;
-    let verdicts = || {
-        let found_of =
-            |verdict: &ContainmentVerdict<'_>| Found::of(verdict.error.is_some(), verdict.is_skipped, verdict.keep);
-        found.verdicts().map(move |verdict| (verdict.place, found_of(&verdict)))
-    };
-    let written = write_whole(input, verdicts, &watch.conditions(), found.counts().failed, options, out);
+    let verdicts = || found.verdicts().map(|verdict| (verdict.place, Found::from(&verdict)));
+    let instead = "write files instead of a stream, with `clean::clean_uncontained`";
+    let written = write_whole(input, verdicts, (&watch.conditions(), found.counts().failed), options, instead, out);
     Ok((found, written))
 }
 
@@ -131,18 +126,20 @@ pub fn write_unshared(
 ) -> Result<(Unshared, Result<u64, Error>), Error> {
     let watch = Watch::new(observer);
     let found = find_unshared(input, reference, passages, &watch)?;
-    let verdicts = || found.verdicts().map(|verdict| (verdict.place, by_reference::found(&verdict)));
-    let written = write_whole(input, verdicts, &watch.conditions(), found.counts().failed, options, out);
+    let verdicts = || found.verdicts().map(|verdict| (verdict.place, Found::from(&verdict)));
+    let instead = "write files instead of a stream, with `clean::clean_unshared`";
+    let written = write_whole(input, verdicts, (&watch.conditions(), found.counts().failed), options, instead, out);
     Ok((found, written))
 }
 
-/// Writes the records that these verdicts keep, in input order, where so many records failed. Returns their number.
+/// Writes the records that these verdicts keep, in input order, where so many records failed. Returns their number. `instead` is what to do
+/// with files that cannot be joined.
 fn write_whole<'v, V: Iterator<Item = (At<'v>, Found)>>(
     input: &mut Input,
     verdicts: impl Fn() -> V,
-    conditions: &Conditions,
-    failed: u64,
+    (conditions, failed): (&Conditions, u64),
     options: &CleanOptions,
+    instead: &str,
     out: &mut (dyn Write + Send),
 ) -> Result<u64, Error> {
     decisions::check_failed(options.on_error, failed)?;
@@ -153,7 +150,7 @@ fn write_whole<'v, V: Iterator<Item = (At<'v>, Found)>>(
     let mut files = files.files;
     let left_out = verdicts().filter(|(_, found)| !matches!(found, Found::Document { keep: true }));
     decisions::without_damaged(left_out.map(|(place, _)| place), &names, &mut files);
-    refuse_mixed(&headings, &files, "take the verdicts on its records instead")?;
+    refuse_mixed(&headings, &files, instead)?;
     join(input, &headings, &files, options, out)
 }
 

@@ -1,8 +1,9 @@
 //! Verdicts on whole records: which are left out of each file, and their lines in `removed.jsonl`.
 
 use super::decisions::{self, Conditions, Files, OfFile};
-use super::folder::{Folder, cannot_write};
+use super::folder::cannot_write;
 use super::inputs::Inputs;
+use super::removed_list::RemovedList;
 use super::request::{CleanOptions, OnError};
 use crate::engine::Observer;
 use crate::error::Error;
@@ -17,8 +18,8 @@ pub(super) struct Decided {
     pub refused: u64,
 }
 
-/// Decides by `each`, which takes the verdicts, all of them in order, and lists the records that are left out. With a folder, `removed.jsonl`
-/// is written in it. If nothing may fail, `each` is called once before anything is written.
+/// Decides by `each`, which takes the verdicts, all of them in order, and lists the records that are left out, if there is a list. If nothing
+/// may fail, `each` is called once before anything is written.
 ///
 /// # Errors
 /// The list cannot be written, or a file failed, and that is not allowed.
@@ -26,7 +27,7 @@ pub(super) fn decide(
     conditions: &Conditions,
     inputs: &Inputs,
     options: &CleanOptions,
-    folder: Option<&Folder>,
+    list: RemovedList<'_>,
     observer: &dyn Observer,
     each: &dyn Fn(&mut Files<'_>, &mut dyn Write) -> io::Result<()>,
 ) -> Result<Decided, Error> {
@@ -44,15 +45,14 @@ pub(super) fn decide(
         refused.iter().for_each(|problem| observer.problem(problem));
         decisions::check_failed(on_error, refused.len() as u64)?;
     }
-    let (Files { files, refused, .. }, removed_bytes) = match folder {
-        None => (decide(&mut io::sink()).map_err(nothing)?, 0),
-        Some(folder) => folder.replace_by("removed.jsonl", |file, path| {
+    let (Files { files, refused, .. }, removed_bytes) = list.write(|file| match file {
+        None => Ok((decide(&mut io::sink()).map_err(nothing)?, 0)),
+        Some((file, path)) => {
             let decided = decide(&mut BufWriter::with_capacity(1 << 16, &mut *file));
             let length = file.metadata().map(|found| found.len());
             decided.and_then(|files| Ok((files, length?))).map_err(|error| cannot_write(path, error))
-        })?,
-    };
+        }
+    })?;
     refused.iter().for_each(|problem| observer.problem(problem));
-    decisions::check_failed(on_error, refused.len() as u64)?;
     Ok(Decided { files, removed_bytes, refused: refused.len() as u64 })
 }

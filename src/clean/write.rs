@@ -33,7 +33,7 @@ type Copied = Result<Option<Stamp>, Error>;
 /// What has the name of an output before it is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Existing {
-    /// Nothing, or what an interrupted run has left.
+    /// Nothing, or what an earlier run has written and the system did not keep.
     Replaceable,
     /// The output.
     Output,
@@ -104,10 +104,11 @@ fn found_at(output: &Path, done: Option<&Stamp>, file: &File) -> Existing {
     if !found.is_file() {
         return Existing::NoFile;
     }
+    // Someone may have put it there, with the time of the input: only the same content is replaced.
+    let Some(done) = done else { return Existing::Other };
     let found = Stamp::of(&found);
-    let (bytes, modified) = done.map_or((None, ""), |done| (Some(done.bytes), &*done.modified));
-    let is_long = bytes == Some(found.bytes);
-    match modified {
+    let is_long = done.bytes == found.bytes;
+    match &*done.modified {
         // Earlier versions list no times.
         "" if is_long => Existing::Output,
         "" if found.modified == file.stamp.modified => Existing::Replaceable,

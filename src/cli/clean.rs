@@ -84,6 +84,15 @@ impl Request {
         if arguments.is_dry && arguments.link {
             return Err(usage_error("--link has no effect with --dry-run, which writes nothing"));
         }
+        if arguments.removed.is_some() && arguments.move_duplicates.is_some() {
+            let why =
+                "--removed has no effect with --move-duplicates: dedup scan --print0 lists the files that would move";
+            return Err(usage_error(why));
+        }
+        if arguments.removed.is_some() && !arguments.is_dry {
+            let why = "--removed lists what --dry-run would leave out: with --output DIR, the list is DIR/_dedup/removed.jsonl";
+            return Err(usage_error(why));
+        }
         if arguments.report.is_some() && arguments.move_duplicates.is_some() {
             let why = "--report cannot be combined with --move-duplicates: write it with --dry-run, and move with --decisions";
             return Err(usage_error(why));
@@ -108,6 +117,7 @@ impl Request {
             on_error: arguments.on_error.value.into(),
             link: arguments.link,
             allow_empty: input.allow_empty,
+            removed: arguments.removed.clone(),
             worded: |warning| spelled(warning).into_owned(),
             worded_problem: |message| of_rejection(message).into_owned(),
         };
@@ -170,6 +180,8 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     outputs.reads_method(&arguments.signing.method)?;
     outputs.reads_decisions(&arguments.keep)?;
     arguments.index.iter().try_for_each(|index| outputs.writes_index(index))?;
+    // Whether it can be written is checked now; it is written once everything is decided.
+    arguments.removed.iter().try_for_each(|file| outputs.regular_file(file, "--removed").map(drop))?;
     let page = Page::open(arguments.report.as_deref(), &mut outputs)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {
@@ -300,7 +312,7 @@ fn write_page(page: &Page, outcome: &KeptOutcome, request: &Request, terminal: &
 fn write_page_again(page: &Page, factory: &TableFactory, request: &Request, terminal: &Terminal) -> Result<(), Error> {
     terminal.line("an earlier run had decided what is kept: the input is scanned again for --report");
     // What could not be read was reported, and is copied: it is no reason to fail now.
-    let options = CleanOptions { on_error: neardups::clean::OnError::Keep, ..request.options.clone() };
+    let options = CleanOptions { on_error: neardups::clean::OnError::Keep, removed: None, ..request.options.clone() };
     let mut review = |outcome: &KeptOutcome| write_page(page, outcome, request, terminal);
     clean_reviewed(&request.paths, None, factory, &options, &(), &mut review).map(drop)
 }
@@ -442,6 +454,9 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
         damaged(cleaned, "").iter().for_each(|line| terminal.line(line));
         report_decided(terminal, request, cleaned);
         cleaned.remembered.iter().for_each(|remembered| summarise_index(terminal, request, remembered));
+        if let (Target::Output(Some(folder)), true) = (&request.target, request.is_dry) {
+            terminal.line(&format!("nothing was written to {}, because of --dry-run", folder.display()));
+        }
         return;
     };
     let (folder, own) = (cleaned_folder.display(), cleaned_folder.join("_dedup"));

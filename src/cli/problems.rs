@@ -29,7 +29,7 @@ pub struct Problems {
 struct Counted {
     total: u64,
     printed: u64,
-    /// Records without a text field that were not printed.
+    /// Records without a text field that were not printed, and files without a column of texts.
     lacking: u64,
     /// The messages of those that were: a mistyped field gives each record the same one.
     messages: BTreeSet<String>,
@@ -39,20 +39,26 @@ impl Counted {
     /// Counts a problem. Returns whether it should be printed.
     fn add(&mut self, problem: &Problem) -> bool {
         self.total += 1;
+        let lacks = problem.lacks_field || lacks_column(problem);
         let is_printed = problem.kind != ProblemKind::NeedsProgram
             && self.printed < MAX_PRINTED as u64
-            && !(problem.lacks_field && self.messages.contains(&problem.message));
+            && !(lacks && self.messages.contains(&problem.message));
         self.printed += u64::from(is_printed);
-        if problem.lacks_field && is_printed {
+        if lacks && is_printed {
             self.messages.insert(problem.message.clone());
         }
-        self.lacking += u64::from(problem.lacks_field && !is_printed);
+        self.lacking += u64::from(lacks && !is_printed);
         is_printed
     }
 
     fn unprinted(&self) -> u64 {
         self.total - self.printed
     }
+}
+
+/// Whether a file has none of the columns of texts.
+fn lacks_column(problem: &Problem) -> bool {
+    problem.kind == ProblemKind::Header && problem.message.starts_with("no text column")
 }
 
 impl Problems {
@@ -100,6 +106,7 @@ impl Problems {
             let more = counted.unprinted();
             let noun = |noun: &str| format!("{} more {noun}{}", count(more), if more == 1 { "" } else { "s" });
             let line = match more == lacking {
+                true if kind == ProblemKind::Header => format!("{} without a text column{advice}", noun("file")),
                 true => format!("{} without a text field{advice}", noun("record")),
                 false => format!("{} of the kind '{}'{advice}", noun("problem"), kind.name()),
             };

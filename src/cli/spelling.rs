@@ -9,8 +9,10 @@ use std::collections::HashSet;
 use std::sync::{LazyLock, OnceLock};
 
 /// The command for what the library names.
-const COMMANDS: [(&str, &str); 6] = [
+const COMMANDS: [(&str, &str); 8] = [
     ("clean::clean", "dedup clean --output DIR"),
+    ("clean::clean_uncontained", "dedup contain --output DIR"),
+    ("clean::clean_unshared", "dedup passages --unit document --output DIR"),
     ("clean::cut_passages", "dedup passages --output DIR"),
     ("Outdated::damaged", "dedup index compact --salvage"),
     ("count_terms", "dedup lexicon build"),

@@ -273,6 +273,57 @@ fn a_killed_run_is_continued() {
     assert!(continued > 0, "no run was killed while it wrote");
 }
 
+/// A file with the name of an output that was not written yet is not overwritten, also if it has the time of the input.
+#[test]
+fn a_file_in_the_place_of_an_output_stays() {
+    let shell = Shell::new();
+    let path = |name: &str| shell.folder().join(name);
+    shell.sh("mkdir in").done();
+    shell.write("in/a.txt", "the first words of a text and others that follow");
+    shell.write("in/b.txt", vec![0; 1 << 20]);
+    shell.write("in/c.txt", "other words, of another text, that stand nowhere else");
+    let clean = "dedup clean in --output out -q -j 1";
+    let run = shell.sh(&format!("trap '' XFSZ; ulimit -f 200; {clean}"));
+    assert_eq!(run.status, 2, "{}", run.stderr);
+    // One that was written ahead is not listed as done.
+    assert_eq!(fs::read_to_string(path("out/_dedup/done")).unwrap().lines().count(), 1);
+    assert!(path("out/_dedup/state.json").exists());
+    for (own, times) in [("my own notes", "touch -r in/c.txt out/c.txt"), ("my own", "true")] {
+        shell.write("out/c.txt", own);
+        let run = shell.sh(&format!("{times}; {clean}"));
+        assert_eq!(run.status, 2, "{}", run.stderr);
+        assert!(run.stderr.contains("out/c.txt: it was changed"), "{}", run.stderr);
+        assert_eq!(fs::read_to_string(path("out/c.txt")).unwrap(), own);
+    }
+    // What an interrupted run wrote, and did not list as done.
+    shell.sh(&format!("cp -p in/c.txt out/c.txt; {clean}; cmp in/c.txt out/c.txt; cmp in/b.txt out/b.txt")).done();
+}
+
+/// Counts that no run can have written are no reason to panic.
+#[test]
+fn counts_that_were_changed() {
+    let shell = Shell::new();
+    let path = |name: &str| shell.folder().join(name);
+    let lines: String = (0..3).map(|_| "{\"text\":\"one two three four five six seven\"}\n").collect();
+    shell.sh("mkdir in").done();
+    shell.write("in/a.jsonl", &lines);
+    shell.write("in/b.bin", vec![0; 1 << 20]);
+    shell.write("in/c.jsonl", &lines);
+    let clean = "dedup clean in --output out -q -j 1";
+    assert_eq!(shell.sh(&format!("trap '' XFSZ; ulimit -f 200; {clean}")).status, 2);
+    assert!(path("out/_dedup/state.json").exists());
+    let state: Value = serde_json::from_slice(&fs::read(path("out/_dedup/state.json")).unwrap()).unwrap();
+    for (count, value) in [("records", u64::MAX), ("failed", u64::MAX), ("duplicates_kept", u64::MAX), ("records", 0)] {
+        let mut state = state.clone();
+        state["counts"][0][count] = value.into();
+        state["counts"][2][count] = value.into();
+        fs::write(path("out/_dedup/state.json"), state.to_string()).unwrap();
+        let run = shell.sh(clean);
+        let why = "out/_dedup/state.json is not what a run wrote: choose another output folder";
+        assert_eq!((run.status, run.stderr), (2, format!("dedup: error: usage: {why}\n")), "{count} {value}");
+    }
+}
+
 /// What someone made of an output while the run was interrupted is not overwritten, however long it is.
 #[test]
 fn an_edited_output_stays() {

@@ -25,6 +25,8 @@ pub struct Arguments {
     pub beside_undo: Option<String>,
     /// `--dry-run`.
     pub is_dry: bool,
+    /// `--removed`.
+    pub removed: Option<PathBuf>,
     /// `--link`.
     pub link: bool,
     /// `--against`.
@@ -59,6 +61,7 @@ impl Arguments {
             undo: path(given, "undo"),
             beside_undo: beside_undo(given),
             is_dry: switch(given, "dry-run"),
+            removed: path(given, "removed"),
             link: switch(given, "link"),
             against: values(given, "against"),
             index: path(given, "index"),
@@ -146,7 +149,19 @@ pub fn command() -> Command {
             Arg::new("dry-run")
                 .long("dry-run")
                 .action(ArgAction::SetTrue)
-                .help("Only report what would be left out"),
+                .help("Only report what would be left out")
+                .long_help(
+                    "Only report what would be left out. With --output, the folder is checked, and nothing is written there. --removed FILE \
+                     lists what would be left out.",
+                ),
+        )
+        .arg(
+            file("removed")
+                .help("With --dry-run, list what would be left out in a file")
+                .long_help(
+                    "With --dry-run, write the list of what would be left out to a file, as JSON lines: those that DIR/_dedup/removed.jsonl has \
+                     after a run with --output DIR.",
+                ),
         )
         .arg(
             Arg::new("link")

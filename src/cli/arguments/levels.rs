@@ -116,6 +116,7 @@ const ADVANCED: &[&str] = &[
     "decisions",
     "host-depth",
     "link",
+    "removed",
     // Of the check.
     "paragraph-words",
     "paragraph-similarity",
