@@ -1,11 +1,12 @@
 //! The baseline: findings that are accepted, known by their words and files.
 
 use super::accepted::{AllKnown, Known, Sample, shared_grams, sorted};
-use super::error::{Error, InvalidBaseline};
+use super::error::{Error, InvalidBaseline, SinceError};
 use super::find::Kind;
 use super::finding::{Finding, Place, name};
 use super::pages::Tree;
 use super::paths::{joined, place, relative, shown};
+use super::staged::{Index, Setting};
 use crate::replace::{Links, open_regular};
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize, Serializer};
@@ -144,7 +145,7 @@ pub enum Update {
         accepted: usize,
         /// How many of them are new.
         new: usize,
-        /// How many entries it keeps for pages outside of the checked paths.
+        /// How many entries it keeps for pages that were not checked.
         kept: usize,
         /// How many stale entries were dropped.
         dropped: usize,
@@ -165,8 +166,24 @@ impl Baseline {
     /// # Errors
     /// The file cannot be read, or is not a baseline. Such a file must not be replaced either.
     pub fn read(path: &Path) -> Result<Self, Error> {
+        Baseline::of(path, read(path))
+    }
+
+    /// Reads a baseline as a commit would have it. One that it would not have accepts nothing.
+    ///
+    /// # Errors
+    /// As of [`read`](Self::read); or the file has a conflict.
+    pub fn staged(path: &Path, index: &Index) -> Result<Self, Error> {
+        match index.setting(&place(path)).map_err(SinceError::Git)? {
+            Setting::NotStaged => Baseline::of(path, Ok(None)),
+            setting => Baseline::of(path, setting.bytes(|| read(path))),
+        }
+    }
+
+    fn of(path: &Path, bytes: io::Result<Option<Vec<u8>>>) -> Result<Self, Error> {
+        let cannot_read = |error| crate::Error::input(format!("cannot read the baseline {}", path.display()), error);
         let folder = place(path).parent().unwrap_or(Path::new("")).to_path_buf();
-        Ok(Baseline { folder, accepted: read(path)? })
+        Ok(Baseline { folder, accepted: bytes.map_err(cannot_read)?.map(|bytes| parse(path, &bytes)).transpose()? })
     }
 
     /// Whether the file does not exist.
@@ -179,7 +196,7 @@ impl Baseline {
     }
 
     /// Marks the accepted findings. With `update`, all findings become accepted, provided that all pages could be read. `min_words` is
-    /// the minimum length of a passage.
+    /// the minimum length of a passage. With the index of git, it determines which files exist.
     ///
     /// Returns the stale entries: they were not found, although their pages, under one of `roots`, were read or no longer exist.
     pub fn apply(
@@ -189,8 +206,10 @@ impl Baseline {
         roots: &[PathBuf],
         min_words: usize,
         update: bool,
+        index: Option<&Index>,
     ) -> (Vec<Entry>, Option<Update>) {
-        let used = self.accept(findings, min_words);
+        let exists = |file: &Path| index.map_or_else(|| fs::symlink_metadata(file).is_ok(), |index| index.exists(file));
+        let used = self.accept(findings, min_words, exists);
         let pages: BTreeSet<&Path> = tree.pages.iter().map(|page| page.place.as_path()).collect();
         let roots: Vec<PathBuf> = roots.iter().map(|root| place(root)).collect();
         // Findings in pages that exist but were not read may still be valid.
@@ -199,9 +218,10 @@ impl Baseline {
             let is_read = pages.contains(file.as_path());
             is_read || !exists(&file) && roots.iter().any(|root| file.starts_with(root))
         };
-        let unused = self.entries().iter().enumerate().filter(|(number, _)| !used.contains(number));
-        let (mut stale, mut kept): (Vec<Entry>, Vec<Entry>) =
-            unused.map(|(_, entry)| entry.clone()).partition(|entry| entry.paths.iter().all(is_checked));
+        let entries = self.entries().iter().cloned().enumerate();
+        let (checked, kept): (Vec<_>, Vec<_>) = entries.partition(|(_, entry)| entry.paths.iter().all(is_checked));
+        let unused = checked.into_iter().filter(|(number, _)| !used.contains(number));
+        let mut stale: Vec<Entry> = unused.map(|(_, entry)| entry).collect();
         stale.sort_unstable();
         if !update {
             return (stale, None);
@@ -209,22 +229,27 @@ impl Baseline {
         if !tree.failed.is_empty() {
             return (stale, Some(Update::Refused));
         }
+        // Entries of pages that were not checked stay, also if they have words that were found. What they accept is not written twice.
+        let mut kept: Vec<Entry> = kept.into_iter().map(|(_, entry)| entry).collect();
+        let known = AllKnown::new(kept.iter().map(|entry| entry.known(&self.folder)).collect(), min_words);
+        let is_kept = |finding: &Finding| known.look_up(finding, |_, file| exists(file)).is_accepted;
+        let written = findings.iter().filter(|finding| !is_kept(finding));
+        let written: Vec<Entry> = written.map(|finding| Entry::of(finding, &self.folder)).collect();
+        let number_of_kept = kept.len();
+        kept.extend(written);
         let update = Update::Written {
             accepted: findings.len(),
             new: findings.iter().filter(|finding| !finding.accepted).count(),
-            kept: kept.len(),
+            kept: number_of_kept,
             dropped: stale.len(),
-            text: {
-                kept.extend(findings.iter().map(|finding| Entry::of(finding, &self.folder)));
-                render(kept)
-            },
+            text: render(kept),
         };
         findings.iter_mut().for_each(|finding| finding.accepted = true);
         (Vec::new(), Some(update))
     }
 
     /// Marks the accepted findings, and the new places of the others. Returns the entries that have the words of a finding.
-    fn accept(&self, findings: &mut [Finding], min_words: usize) -> BTreeSet<usize> {
+    fn accept(&self, findings: &mut [Finding], min_words: usize, exists: impl Fn(&Path) -> bool) -> BTreeSet<usize> {
         let known = self.entries().iter().map(|entry| entry.known(&self.folder)).collect();
         let known = AllKnown::new(known, min_words);
         let has_pairs = self.entries().iter().any(|entry| entry.fingerprint.is_some());
@@ -255,20 +280,14 @@ impl Baseline {
     }
 }
 
-fn exists(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok()
-}
-
-/// Reads the file. `None` if it does not exist.
-fn read(path: &Path) -> Result<Option<Vec<Entry>>, Error> {
-    let bytes = open_regular(path, OpenOptions::new().read(true), Links::Followed).and_then(|mut file| {
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map(|_| bytes)
-    });
-    match bytes {
-        Ok(bytes) => Ok(Some(parse(path, &bytes)?)),
+/// The content of the file. `None` if it does not exist.
+fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    let file = open_regular(path, OpenOptions::new().read(true), Links::Followed);
+    match file.and_then(|mut file| file.read_to_end(&mut bytes)) {
+        Ok(_) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(crate::Error::input(format!("cannot read the baseline {}", path.display()), error).into()),
+        Err(error) => Err(error),
     }
 }
 

@@ -15,15 +15,17 @@ mod read;
 mod settings;
 mod values;
 
-use super::error::Error;
+use super::error::{Error, SinceError};
 use super::find;
 use super::outcome::FailOn;
 use super::paths::place;
 use super::report::{Format, Target};
 use super::request::Request;
+use super::staged::{Index, NOT_STAGED, Setting};
 use crate::similarity::Threshold;
 use settings::threshold;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 pub use locate::{NAME, PYPROJECT};
@@ -39,6 +41,8 @@ pub struct Config {
     pub folder: PathBuf,
     /// Its settings.
     pub settings: Settings,
+    /// A nearer file that does not count because it is not staged.
+    not_staged: Option<PathBuf>,
 }
 
 impl Config {
@@ -48,15 +52,53 @@ impl Config {
     /// # Errors
     /// The file cannot be read, or is invalid: each error names the line, the key and the value.
     pub fn find(given: Option<&Path>) -> Result<Self, Error> {
-        let path = given.map(Path::to_path_buf);
-        let Some(path) = path.map_or_else(locate::upward, |path| Ok(Some(path)))? else {
-            return Ok(Config::default());
+        Config::find_in(given, &mut |path| read_file(path, given.is_some()))
+    }
+
+    /// The same of the next commit: files count as they are in the index of git, whatever the working tree has. Files that git ignores, and
+    /// those outside of the repository, are read as they are. Others that are not in the index do not count, which is an error for the given
+    /// file and a [notice](Self::notices) for others.
+    ///
+    /// # Errors
+    /// As of [`find`](Self::find); or there is no repository, or the file has a conflict.
+    pub fn find_staged(given: Option<&Path>) -> Result<Self, Error> {
+        let index = Index::here().map_err(SinceError::Git)?;
+        let mut not_staged = None;
+        let found = Config::find_in(given, &mut |path| {
+            let setting = index.setting(&place(path)).map_err(io::Error::other)?;
+            if setting == Setting::NotStaged && given.is_none() {
+                not_staged.get_or_insert_with(|| path.to_path_buf());
+                return Ok(None);
+            }
+            setting.bytes(|| read_file(path, given.is_some()))
+        });
+        Ok(Config { not_staged, ..found? })
+    }
+
+    /// Reads the given file or the nearest one. `read` gives the content of a file; `None` if it does not exist.
+    fn find_in(
+        given: Option<&Path>,
+        read: &mut dyn FnMut(&Path) -> io::Result<Option<Vec<u8>>>,
+    ) -> Result<Self, Error> {
+        let mut cannot_read = |path: &Path| {
+            read(path).map_err(|error| crate::Error::input(format!("cannot read {}", path.display()), error))
         };
-        let bytes =
-            fs::read(&path).map_err(|error| crate::Error::input(format!("cannot read {}", path.display()), error))?;
+        let found = match given {
+            Some(path) => {
+                let missing = || {
+                    crate::Error::input(
+                        format!("cannot read {}", path.display()),
+                        io::Error::new(io::ErrorKind::NotFound, "no such file"),
+                    )
+                };
+                Some((path.to_path_buf(), cannot_read(path)?.ok_or_else(missing)?))
+            }
+            None => locate::upward(&mut cannot_read)?,
+        };
+        let Some((path, bytes)) = found else { return Ok(Config::default()) };
         let settings = read::parse(&path, &bytes)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        Ok(Config { path: Some(path), folder, settings })
+        Ok(Config { path: Some(path), folder, settings, not_staged: None })
     }
 
     /// The folder of the file as an absolute path without links; the current folder if there is no file.
@@ -141,7 +183,7 @@ impl Config {
         })
     }
 
-    /// Warnings about settings of the file that never have an effect.
+    /// Warnings about settings of the file that never have an effect, and about a file that does not count.
     pub fn notices(&self) -> Vec<String> {
         let name = self.path.as_deref().unwrap_or(Path::new("")).to_string_lossy();
         let general = self.settings.min_words.unwrap_or(find::FindOptions::default().min_words);
@@ -152,7 +194,8 @@ impl Config {
                  can only raise it"
             )
         };
-        fewer.map(notice).collect()
+        let not_staged = self.not_staged.iter().map(|path| format!("{}: {NOT_STAGED}", path.to_string_lossy()));
+        not_staged.chain(fewer.map(notice)).collect()
     }
 
     /// Whether these paths cover everything that the file applies to: its own paths, or its folder.
@@ -165,4 +208,9 @@ impl Config {
         let folder = self.base()?;
         Ok(paths.iter().any(|root| folder.starts_with(place(root))))
     }
+}
+
+/// The content of a file. `None` if it is no regular file and not `given`.
+fn read_file(path: &Path, given: bool) -> io::Result<Option<Vec<u8>>> {
+    if given || path.is_file() { fs::read(path).map(Some) } else { Ok(None) }
 }

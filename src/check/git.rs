@@ -146,6 +146,13 @@ impl Repository {
         }
     }
 
+    /// Whether git ignores a file that it does not track. The path is absolute.
+    pub fn ignores(&self, place: &Path) -> bool {
+        // `check-ignore` refuses literal paths.
+        let list = ["ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--"].map(OsStr::new);
+        self.git(list.into_iter().chain([place.as_os_str()])).is_ok_and(|listed| !listed.is_empty())
+    }
+
     /// Options that switch off all filters of this repository, for commands that read files of the working tree.
     ///
     /// # Errors

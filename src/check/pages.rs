@@ -435,7 +435,7 @@ fn add_absent(files: &mut Vec<Named>, roots: &[Root], selection: &Selection, sta
     let found: BTreeSet<PathBuf> = files.iter().map(|file| file.place.clone()).collect();
     let left_out: BTreeSet<PathBuf> = tree.left_out.iter().cloned().collect();
     for root in roots {
-        let mut inside = Inside::new(selection.walk, &root.place);
+        let mut inside = Inside::new(selection.walk, &root.place, Some(staged.index));
         for place in staged.index.files().filter(|place| place.starts_with(&root.place)) {
             let given = place == root.place;
             let is_known = found.contains(place) || left_out.contains(place);
@@ -547,7 +547,7 @@ fn files(roots: &[Root], selection: &Selection, staged: Option<&Staged>, tree: &
             tree.failed.push("-: standard input cannot be checked: name files or folders".into());
             continue;
         }
-        selection.walk.under(root, place, &mut |found| match found {
+        selection.walk.under(root, place, staged.map(|staged| staged.index), &mut |found| match found {
             Found::Entry(entry, place) if entry.depth() > 0 && entry.path_is_symlink() => {
                 let target = fs::canonicalize(entry.path()).ok();
                 let path = entry.path();

@@ -91,7 +91,9 @@ pub struct Request {
     /// would not report them.
     pub since: Option<String>,
     /// Whether only findings are reported that are new in what git has staged, compared with the last commit. The pages are then those in
-    /// the index of git, with their texts there: untracked files are left out. Together with [`since`](Self::since) it is an error.
+    /// the index of git, with their texts there: untracked files are left out. The baseline and ignore files are those of the index too,
+    /// unless git ignores them; for the configuration, see [`find_staged`](super::config::Config::find_staged). Together with
+    /// [`since`](Self::since) it is an error.
     pub staged: bool,
     /// Reports that the caller will write. The check only needs them to skip reports of earlier runs.
     pub reports: Vec<Target>,

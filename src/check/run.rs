@@ -45,15 +45,17 @@ pub struct Check<'a> {
     base: PathBuf,
     rules: Rules,
     selection: Selection,
+    changes: Option<Changes>,
     baseline: Option<Baseline>,
     pool: ThreadPool,
 }
 
 impl<'a> Check<'a> {
-    /// Reads the baseline, and prepares globs and threads.
+    /// Determines what changed, reads the baseline, and prepares globs and threads.
     ///
     /// # Errors
-    /// A glob is invalid, the baseline cannot be read or is not one, or the request has both `since` and `staged`.
+    /// A glob is invalid, the baseline cannot be read or is not one, git cannot determine what changed, or the request has both `since`
+    /// and `staged`.
     pub fn new(request: &'a Request) -> Result<Self, Error> {
         if request.staged && request.since.is_some() {
             return Err(Error::SinceAndStaged);
@@ -61,15 +63,24 @@ impl<'a> Check<'a> {
         let base = folder(&request.folder)?;
         let rules = Rules::new(&base, &request.allow, &request.rules)?;
         let selection = selection(request, &base)?;
-        let baseline = match request.baseline.as_deref() {
-            None if request.update_baseline => return Err(Error::NoBaseline),
-            path => path.map(Baseline::read).transpose()?,
+        if request.update_baseline && request.baseline.is_none() {
+            return Err(Error::NoBaseline);
+        }
+        let changes = match request.since.as_deref() {
+            Some(reference) => Some(Changes::since(reference)?),
+            None if request.staged => Some(Changes::staged()?),
+            None => None,
         };
+        // An update changes the file as it is.
+        let index = changes.as_ref().and_then(Changes::index).filter(|_| !request.update_baseline);
+        let read = |path| index.map_or_else(|| Baseline::read(path), |index| Baseline::staged(path, index));
+        let baseline = request.baseline.as_deref().map(read).transpose()?;
         let pool = thread_pool(request.threads)?;
-        Ok(Check { request, base, rules, selection, baseline, pool })
+        Ok(Check { request, base, rules, selection, changes, baseline, pool })
     }
 
-    /// Whether the baseline file does not exist, so that nothing is accepted.
+    /// Whether the baseline file does not exist, so that nothing is accepted. With [`staged`](Request::staged), whether a commit would not
+    /// have it, unless git ignores it.
     pub fn lacks_baseline(&self) -> bool {
         self.baseline.as_ref().is_some_and(Baseline::is_missing)
     }
@@ -77,28 +88,24 @@ impl<'a> Check<'a> {
     /// Reads the pages.
     ///
     /// # Errors
-    /// Git cannot determine what changed.
+    /// Git cannot read them.
     pub fn read(self) -> Result<Pages<'a>, Error> {
-        let changes = match self.request.since.as_deref() {
-            Some(reference) => Some(Changes::since(reference)?),
-            None if self.request.staged => Some(Changes::staged()?),
-            None => None,
-        };
-        let index = changes.as_ref().and_then(Changes::index);
+        let changes = self.changes.as_ref();
+        let index = changes.and_then(Changes::index);
         let paths = &self.request.paths;
         let roots: Vec<Root> = paths.iter().map(|path| Root::new(path)).collect();
         let is_inside = |place: &Path| roots.iter().any(|root| place.starts_with(&root.place));
         let is_unclear = |place: &Path| Selection::depends_on_text(place) && is_inside(place);
         let staged = index.map(|index| index.staged(BEGINNING, is_unclear)).transpose()?;
         // A warning about a page that did not change is not new.
-        let is_noticed = |place: &Path| changes.as_ref().is_none_or(|changes| changes.has(place));
+        let is_noticed = |place: &Path| changes.is_none_or(|changes| changes.has(place));
         let mut tree = self.pool.install(|| pages::read(&roots, &self.selection, staged.as_ref(), is_noticed))?;
         drop(staged);
         if changes.is_some() && !paths.is_empty() && paths.iter().all(|path| path.is_file()) {
             tree.notices.insert(0, ONLY_FILES.into());
         }
         let unused = self.unused(&tree)?;
-        Ok(Pages { check: self, roots, changes, tree, unused })
+        Ok(Pages { check: self, roots, tree, unused })
     }
 
     /// Globs that match none of the files that were found.
@@ -120,7 +127,6 @@ impl<'a> Check<'a> {
 pub struct Pages<'a> {
     check: Check<'a>,
     roots: Vec<Root>,
-    changes: Option<Changes>,
     tree: Tree,
     unused: Vec<Unused>,
 }
@@ -141,8 +147,8 @@ impl Pages<'_> {
     /// # Errors
     /// Git cannot determine what changed in one of the pages.
     pub fn find(self) -> Result<Outcome, Error> {
-        let Pages { check: Check { request, rules, selection, baseline, pool, .. }, roots, changes, tree, unused } =
-            self;
+        let Pages { check, roots, tree, unused } = self;
+        let Check { request, rules, selection, changes, baseline, pool, .. } = check;
         let min_words = request.find.min_words;
         let (found, past) = pool.install(|| -> Result<_, SinceError> {
             let found = found(&tree.pages, &rules, &request.find, false);
@@ -151,8 +157,11 @@ impl Pages<'_> {
             Ok((found, Some(Past::read(&tree, &roots, &selection, changes)?)))
         })?;
         let Found { mut findings, links, allowed, cut_short } = found;
+        let index = changes.as_ref().and_then(Changes::index);
         let (mut stale, update) = match &baseline {
-            Some(baseline) => baseline.apply(&mut findings, &tree, &request.paths, min_words, request.update_baseline),
+            Some(baseline) => {
+                baseline.apply(&mut findings, &tree, &request.paths, min_words, request.update_baseline, index)
+            }
             None => (Vec::new(), None),
         };
         // After the baseline, which accepts what is not new as well if it is updated.

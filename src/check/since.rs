@@ -37,17 +37,14 @@ impl Changes {
     /// # Errors
     /// Git cannot be run, or there is no repository.
     pub fn staged() -> Result<Self, SinceError> {
-        let staged = |top: Repository| {
-            let index = Index::read(&top).map_err(|message| top.failure(message))?;
-            let changed = index.changed().iter().map(|(place, old)| match old {
-                Some(object) => (place.clone(), Was::File(0, object.clone())),
-                None => (place.clone(), Was::New),
-            });
-            let (files, folder) = (changed.collect(), top.folder.clone());
-            let (repositories, unknown) = (vec![top], BTreeMap::new());
-            Ok(Changes { top: folder, repositories, files, unknown, index: Some(index) })
-        };
-        Repository::here().and_then(|top| staged(top.with_index())).map_err(SinceError::Git)
+        let index = Index::here().map_err(SinceError::Git)?;
+        let changed = index.changed().iter().map(|(place, old)| match old {
+            Some(object) => (place.clone(), Was::File(0, object.clone())),
+            None => (place.clone(), Was::New),
+        });
+        let (files, top) = (changed.collect(), index.repository().folder.clone());
+        let (repositories, unknown) = (vec![index.repository().clone()], BTreeMap::new());
+        Ok(Changes { top, repositories, files, unknown, index: Some(index) })
     }
 
     /// Differences between the working tree and its merge base with `reference`, and untracked files. A submodule is compared with

@@ -3,11 +3,19 @@
 use super::error::SinceError;
 use super::git::{Changed, RAW_DIFF, Repository, ended_by_zero, line, path_of, raw};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The object of an empty file, with each of the hashes of git.
 const EMPTY: [&str; 2] =
     ["e69de29bb2d1d6434b8b29ae775ad8c2e48c5391", "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"];
+
+/// Maximum size in bytes of the patterns of ignore files that apply to a file. Compiled, they are about two hundred times as large.
+pub(super) const MAX_PATTERN_BYTES: u64 = 256 << 10;
+
+/// The names of ignore files that a folder may have. Earlier ones take precedence.
+pub(super) const IGNORE_FILES: [&str; 2] = [".ignore", ".gitignore"];
 
 /// The files in the index of a repository. Paths are absolute and without links. Texts are those of the index, whatever the working tree has.
 pub(super) struct Index {
@@ -20,12 +28,33 @@ pub(super) struct Index {
     submodules: BTreeSet<PathBuf>,
     /// What differs from the last commit, each with its object there, if it was a regular file.
     changed: BTreeMap<PathBuf, Option<String>>,
+    /// The beginnings of ignore files, of one byte more than is followed at most.
+    ignore_files: BTreeMap<PathBuf, Vec<u8>>,
 }
+
+/// A file other than a page that a check depends on, as a commit would have it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Setting {
+    /// It is in the index, with these bytes.
+    Staged(Vec<u8>),
+    /// Git does not keep it: it ignores it, or it is outside of the repository or in a submodule. The file is read as it is.
+    AsItIs,
+    /// It is neither in the index nor in the working tree.
+    Missing,
+    /// It is in the working tree only, and git does not ignore it: a commit would not have it.
+    NotStaged,
+    /// It has a conflict, and no text until that is resolved.
+    Unmerged,
+}
+
+/// Why a file does not count.
+pub(super) const NOT_STAGED: &str = "not staged, so it does not count: stage it with git add, or let git ignore it";
+const UNMERGED: &str = "it has a conflict: resolve it, and stage it with git add";
 
 /// The index with the beginnings of some files.
 pub(super) struct Staged<'a> {
     pub index: &'a Index,
-    beginnings: BTreeMap<&'a Path, Vec<u8>>,
+    beginnings: BTreeMap<PathBuf, Vec<u8>>,
 }
 
 impl Index {
@@ -40,6 +69,7 @@ impl Index {
             unmerged: BTreeSet::new(),
             submodules: BTreeSet::new(),
             changed: BTreeMap::new(),
+            ignore_files: BTreeMap::new(),
         };
         // `<mode> <object> <stage>`, a tab, and the name.
         for entry in ended_by_zero(&repository.git(["ls-files", "--stage", "-z"])?) {
@@ -81,7 +111,25 @@ impl Index {
                 index.changed.insert(place, old);
             }
         }
+        let is_ignore_file = |place: &Path| {
+            place.file_name().is_some_and(|name| IGNORE_FILES.iter().any(|ignore_file| name == *ignore_file))
+        };
+        index.ignore_files = index.beginnings(MAX_PATTERN_BYTES + 1, is_ignore_file)?;
         Ok(index)
+    }
+
+    /// The index of the repository of the current folder; in a hook, that of the commit.
+    ///
+    /// # Errors
+    /// Git failed, or there is no repository: the reason.
+    pub fn here() -> Result<Self, String> {
+        let repository = Repository::here()?.with_index();
+        Index::read(&repository).map_err(|message| repository.failure(message))
+    }
+
+    /// The repository.
+    pub fn repository(&self) -> &Repository {
+        &self.repository
     }
 
     /// What differs from the last commit, each with its object there, if it was a regular file.
@@ -131,13 +179,74 @@ impl Index {
     /// # Errors
     /// Git cannot read them.
     pub fn staged(&self, length: u64, is_wanted: impl Fn(&Path) -> bool) -> Result<Staged<'_>, SinceError> {
+        let beginnings = self.beginnings(length, is_wanted).map_err(SinceError::Git)?;
+        Ok(Staged { index: self, beginnings })
+    }
+
+    fn beginnings(&self, length: u64, is_wanted: impl Fn(&Path) -> bool) -> Result<BTreeMap<PathBuf, Vec<u8>>, String> {
         let wanted = self.files.iter().filter(|(place, _)| is_wanted(place));
         let objects: Vec<(&Path, &str)> = wanted.map(|(place, object)| (place.as_path(), object.as_str())).collect();
         let mut beginnings = BTreeMap::new();
-        let add =
-            |index: usize, bytes: Option<Vec<u8>>| drop(beginnings.insert(objects[index].0, bytes.unwrap_or_default()));
-        self.repository.read_each(&objects, |_| Some(length), add).map_err(SinceError::Git)?;
-        Ok(Staged { index: self, beginnings })
+        let add = |index: usize, bytes: Option<Vec<u8>>| {
+            drop(beginnings.insert(objects[index].0.to_path_buf(), bytes.unwrap_or_default()));
+        };
+        self.repository.read_each(&objects, |_| Some(length), add)?;
+        Ok(beginnings)
+    }
+
+    /// A file that the check depends on, by its absolute path without links.
+    ///
+    /// # Errors
+    /// Git cannot read it: the reason.
+    pub fn setting(&self, place: &Path) -> Result<Setting, String> {
+        let Some(object) = self.files.get(place) else { return Ok(self.without_text(place)) };
+        let mut text = Vec::new();
+        let add = |_, bytes: Option<Vec<u8>>| text = bytes.unwrap_or_default();
+        self.repository.read_each(&[(place, object)], Some, add)?;
+        Ok(Setting::Staged(text))
+    }
+
+    /// An ignore file: at most one byte more than is followed.
+    pub fn ignore_file(&self, place: &Path) -> Setting {
+        let known = self.ignore_files.get(place).map(|bytes| Setting::Staged(bytes.clone()));
+        known.unwrap_or_else(|| self.without_text(place))
+    }
+
+    /// A file that is no regular one in the index.
+    fn without_text(&self, place: &Path) -> Setting {
+        let is_outside = !place.starts_with(&self.repository.folder)
+            || place.ancestors().any(|folder| self.submodules.contains(folder));
+        match () {
+            () if is_outside => Setting::AsItIs,
+            () if self.unmerged.contains(place) => Setting::Unmerged,
+            () if !fs::metadata(place).is_ok_and(|found| found.is_file()) => Setting::Missing,
+            () if self.repository.ignores(place) => Setting::AsItIs,
+            () => Setting::NotStaged,
+        }
+    }
+
+    /// Whether a file is in the index, has a conflict, or is one that the index does not have to have: outside of the repository, or in a
+    /// submodule.
+    pub fn exists(&self, place: &Path) -> bool {
+        self.files.contains_key(place)
+            || self.unmerged.contains(place)
+            || matches!(self.without_text(place), Setting::AsItIs) && fs::symlink_metadata(place).is_ok()
+    }
+}
+
+impl Setting {
+    /// The bytes of the file, given how it is read if the index does not count. `None` if it is missing.
+    ///
+    /// # Errors
+    /// It cannot be read, is not staged, or has a conflict.
+    pub fn bytes(self, as_it_is: impl FnOnce() -> io::Result<Option<Vec<u8>>>) -> io::Result<Option<Vec<u8>>> {
+        match self {
+            Setting::Staged(bytes) => Ok(Some(bytes)),
+            Setting::AsItIs => as_it_is(),
+            Setting::Missing => Ok(None),
+            Setting::NotStaged => Err(io::Error::other(NOT_STAGED)),
+            Setting::Unmerged => Err(io::Error::other(UNMERGED)),
+        }
     }
 }
 

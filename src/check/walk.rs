@@ -5,16 +5,14 @@
 //! so they are read here within limits, and only their patterns are passed to the `ignore` crate.
 
 use super::globs::MAX_GLOB_BYTES;
-use super::paths::shown;
+use super::paths::{place as resolved, shown};
+use super::staged::{IGNORE_FILES, Index, MAX_PATTERN_BYTES, Setting};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
-
-/// Maximum size in bytes of the patterns that apply to a file. Compiled, they are about two hundred times as large.
-const MAX_PATTERN_BYTES: u64 = 256 << 10;
 
 /// An item of a walk.
 pub(super) enum Found {
@@ -45,13 +43,14 @@ impl Default for Walk {
 }
 
 impl Walk {
-    /// Walks a file or folder, in the order of names. Links are not followed, except the root itself, which is never excluded.
+    /// Walks a file or folder, in the order of names. Links are not followed, except the root itself, which is never excluded. With the
+    /// index of git, ignore files are those in it.
     ///
     /// Cost: each file is matched with the patterns of all folders that it is in.
-    pub(super) fn under(self, root: &Path, place: &Path, each: &mut dyn FnMut(Found)) {
+    pub(super) fn under(self, root: &Path, place: &Path, index: Option<&Index>, each: &mut dyn FnMut(Found)) {
         let mut folders = Vec::new();
         if self.ignore_files && place.is_dir() {
-            above(place).into_iter().for_each(|above| Folder::push(&mut folders, above, above, each));
+            above(place).into_iter().for_each(|above| Folder::push(&mut folders, above, above, index, each));
         }
         let above = folders.len();
         let mut entries = WalkDir::new(root).sort_by_file_name().into_iter();
@@ -78,7 +77,7 @@ impl Walk {
                 continue;
             }
             if self.ignore_files && is_folder {
-                Folder::push(&mut folders, &place, entry.path(), each);
+                Folder::push(&mut folders, &place, entry.path(), index, each);
             }
             each(Found::Entry(entry, place));
         }
@@ -98,6 +97,7 @@ impl Walk {
 pub(super) struct Inside<'a> {
     walk: Walk,
     root: &'a Path,
+    index: Option<&'a Index>,
     /// How many of the folders are above the root.
     above: usize,
     /// The folders of the last path, each with whether it is left out.
@@ -106,13 +106,13 @@ pub(super) struct Inside<'a> {
 }
 
 impl<'a> Inside<'a> {
-    /// The root is absolute and without links.
-    pub fn new(walk: Walk, root: &'a Path) -> Self {
+    /// The root is absolute and without links. With the index of git, ignore files are those in it.
+    pub fn new(walk: Walk, root: &'a Path, index: Option<&'a Index>) -> Self {
         let mut folders = Vec::new();
         if walk.ignore_files {
-            above(root).into_iter().for_each(|above| Folder::push(&mut folders, above, above, &mut |_| {}));
+            above(root).into_iter().for_each(|above| Folder::push(&mut folders, above, above, index, &mut |_| {}));
         }
-        Inside { walk, root, above: folders.len(), last: Vec::new(), folders }
+        Inside { walk, root, index, above: folders.len(), last: Vec::new(), folders }
     }
 
     /// Whether the walk would leave out this file, which is in the root or the root itself. Files in order cost least: ignore files are read
@@ -128,7 +128,7 @@ impl<'a> Inside<'a> {
             let is_left_out = self.last.last().is_some_and(|(_, is_left_out)| *is_left_out)
                 || folder != self.root && self.walk.leaves_out(&self.folders, folder, true);
             if self.walk.ignore_files {
-                Folder::push(&mut self.folders, folder, folder, &mut |_| {});
+                Folder::push(&mut self.folders, folder, folder, self.index, &mut |_| {});
             }
             self.last.push((folder.to_path_buf(), is_left_out));
         }
@@ -159,15 +159,17 @@ struct Folder {
 
 impl Folder {
     /// Adds a folder to those that contain it. `given` is its path as it was reached.
-    fn push(folders: &mut Vec<Self>, place: &Path, given: &Path, each: &mut dyn FnMut(Found)) {
+    fn push(folders: &mut Vec<Self>, place: &Path, given: &Path, index: Option<&Index>, each: &mut dyn FnMut(Found)) {
         let is_repository = place.join(".git").exists();
         let mut room = folders.last().map_or(MAX_PATTERN_BYTES, |folder| folder.room);
         let exclude = is_repository.then(|| git_folder(place)).flatten().map(|git| git.join("info/exclude"));
         let users = (is_repository || folders.is_empty()).then(gitconfig_excludes_path).flatten();
-        let files = [Some(given.join(".ignore")), Some(given.join(".gitignore")), exclude, users];
+        let [own, git] = IGNORE_FILES.map(|name| Some((given.join(name), index)));
+        // These are of this clone and of the user.
+        let files = [own, git, exclude.map(|file| (file, None)), users.map(|file| (file, None))];
         let patterns = files.map(|file| {
-            let Some(file) = file else { return Gitignore::empty() };
-            patterns(place, &file, &mut room).unwrap_or_else(|why| {
+            let Some((file, index)) = file else { return Gitignore::empty() };
+            patterns(place, &file, index, &mut room).unwrap_or_else(|why| {
                 each(Found::Notice(format!("{}{why}: the file is not followed", shown(&file))));
                 Gitignore::empty()
             })
@@ -194,8 +196,15 @@ fn decision(folders: &[Folder], place: &Path, is_folder: bool) -> Match<()> {
 ///
 /// # Errors
 /// The reason why the file is not followed, as text to append to its name.
-fn patterns(folder: &Path, file: &Path, room: &mut u64) -> Result<Gitignore, String> {
-    let bytes = bytes(file, *room + 1).map_err(|error| format!(": cannot read: {error}"))?.unwrap_or_default();
+fn patterns(folder: &Path, file: &Path, index: Option<&Index>, room: &mut u64) -> Result<Gitignore, String> {
+    let as_it_is = || bytes(file, *room + 1).map_err(|error| format!(": cannot read: {error}"));
+    let bytes = match index.map(|index| index.ignore_file(&resolved(file))) {
+        None | Some(Setting::AsItIs) => as_it_is()?.unwrap_or_default(),
+        Some(Setting::Staged(bytes)) => bytes,
+        Some(Setting::Missing) => Vec::new(),
+        Some(Setting::NotStaged) => return Err(": not staged".into()),
+        Some(Setting::Unmerged) => return Err(": has a conflict".into()),
+    };
     let Some(left) = room.checked_sub(bytes.len() as u64) else {
         return Err(format!(
             ": more than {} KiB of patterns, together with those of the folders above",
@@ -283,7 +292,7 @@ mod tests {
         let base = fs::canonicalize(folder).unwrap();
         let root = base.join(root);
         let (mut files, mut messages) = (BTreeSet::new(), Vec::new());
-        walk.under(&root, &root, &mut |found| match found {
+        walk.under(&root, &root, None, &mut |found| match found {
             Found::Entry(entry, place) if entry.file_type().is_file() => {
                 files.insert(shown(place.strip_prefix(&base).unwrap()));
             }
@@ -341,7 +350,7 @@ mod tests {
         let base = fs::canonicalize(folder.path()).unwrap();
         let root = base.join("docs");
         let left = |walk: Walk| {
-            let mut inside = Inside::new(walk, &root);
+            let mut inside = Inside::new(walk, &root, None);
             let paths = ["a.md", "a.tmp.md", "keep.tmp.md", "old/b.md", "old/c/keep.tmp.md", "x/.h/a.md", "x/y/a.md"];
             paths.into_iter().filter(|path| !inside.leaves_out(&root.join(path))).collect::<Vec<_>>()
         };
@@ -465,7 +474,7 @@ mod tests {
             prop_assert_eq!(&walked(folder.path(), "", Walk::default()).0, &expected);
             // The same without a walk.
             let base = fs::canonicalize(folder.path()).unwrap();
-            let mut inside = Inside::new(Walk::default(), &base);
+            let mut inside = Inside::new(Walk::default(), &base, None);
             let is_left = |name: &&String| !inside.leaves_out(&base.join(name.as_str()));
             prop_assert_eq!(all_names.iter().filter(is_left).cloned().collect::<BTreeSet<_>>(), expected);
         }

@@ -98,6 +98,7 @@ cases!(
     check_report,
     check_since,
     check_staged,
+    check_staged_settings,
     check_words,
     choice,
     clean,

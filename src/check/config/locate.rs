@@ -1,7 +1,6 @@
 //! Where the configuration of a project is.
 
 use crate::Error;
-use std::fs;
 use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
@@ -16,23 +15,33 @@ pub fn is_pyproject(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == PYPROJECT)
 }
 
-/// The nearest file from the current folder upward, up to the root of the repository, by a path relative to the current folder.
-pub fn upward() -> Result<Option<PathBuf>, Error> {
+/// Reads a file. `None` if it does not exist.
+type Read<'a> = &'a mut dyn FnMut(&Path) -> Result<Option<Vec<u8>>, Error>;
+
+/// The nearest file from the current folder upward, up to the root of the repository, by a path relative to the current folder, and its
+/// content.
+pub fn upward(read: Read) -> Result<Option<(PathBuf, Vec<u8>)>, Error> {
     let here = std::env::current_dir().map_err(|error| Error::input("cannot find the current folder", error))?;
     let root = here.ancestors().position(|folder| folder.join(".git").exists());
     let steps = root.unwrap_or(here.ancestors().count() - 1);
-    let folders = (0..=steps).map(|steps| std::iter::repeat_n("..", steps).collect::<PathBuf>());
-    Ok(folders.into_iter().find_map(|folder| of_folder(&folder)))
+    for steps in 0..=steps {
+        let folder: PathBuf = std::iter::repeat_n("..", steps).collect();
+        let found = of_folder(&folder, read)?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
 }
 
-/// The file of a folder.
-fn of_folder(folder: &Path) -> Option<PathBuf> {
+/// The file of a folder, and its content.
+fn of_folder(folder: &Path, read: Read) -> Result<Option<(PathBuf, Vec<u8>)>, Error> {
     let [own, python] = [NAME, PYPROJECT].map(|name| folder.join(name));
-    if own.is_file() {
-        return Some(own);
+    if let Some(bytes) = read(&own)? {
+        return Ok(Some((own, bytes)));
     }
-    let is_ours = python.is_file() && fs::read(&python).is_ok_and(|bytes| has_ours(&bytes));
-    is_ours.then_some(python)
+    let bytes = read(&python).ok().flatten().filter(|bytes| has_ours(bytes));
+    Ok(bytes.map(|bytes| (python, bytes)))
 }
 
 /// Whether the file of a Python project has a table `[tool.dedup]`. A file that is not TOML counts if it seems to have one.

@@ -87,7 +87,11 @@ impl Arguments {
     /// # Errors
     /// It cannot be read, or is invalid.
     pub fn config(&self) -> Result<Config, neardups::check::Error> {
-        if self.no_config { Ok(Config::default()) } else { Config::find(self.config.as_deref()) }
+        match self.config.as_deref() {
+            _ if self.no_config => Ok(Config::default()),
+            given if self.staged => Config::find_staged(given),
+            given => Config::find(given),
+        }
     }
 
     /// The request: complete settings, and options that are not settings.
@@ -287,7 +291,8 @@ pub fn command() -> Command {
                 .conflicts_with("since")
                 .long_help(
                     "Report only copies that are new in what git has staged, compared with the last commit, as --since does. The pages are those in \
-                     the index of git, with their texts there: untracked files are not read, and what is not staged does not count. With \
+                     the index of git, with their texts there: untracked files are not read, and what is not staged does not count. The configuration, the \
+                     baseline and ignore files are those in the index too, unless git ignores them. With \
                      nothing staged nothing is new, so use --since in CI. Pages of submodules are read as they are and count as unchanged.",
                 ),
         )

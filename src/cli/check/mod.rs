@@ -26,7 +26,7 @@ use targets::Targets;
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let started = Instant::now();
     arguments.color.write_global();
-    let config = arguments.config().map_err(one_of_config)?;
+    let config = arguments.config().map_err(|error| one_of_config(error, arguments.staged))?;
     let terminal = Terminal::new(arguments.quiet, None).without_bar();
     let settings = config.complete(arguments.settings.clone());
     if arguments.print {
@@ -53,8 +53,8 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
 }
 
 /// Prints all errors of a configuration but the last, which is returned.
-fn one_of_config(error: neardups::check::Error) -> Error {
-    let neardups::check::Error::Config(mut invalid) = error else { return explained(error, false) };
+fn one_of_config(error: neardups::check::Error, staged: bool) -> Error {
+    let neardups::check::Error::Config(mut invalid) = error else { return explained(error, staged) };
     if invalid.more > 0 {
         invalid.errors.push(format!("{} in the configuration", counted(invalid.more as u64, "more error")));
     }
@@ -68,7 +68,7 @@ fn outcome(request: &Request, config: &Config, targets: &Targets, terminal: &Ter
     let explained = |error| explained(error, request.staged);
     let check = Check::new(request).map_err(explained)?;
     if let Some(baseline) = request.baseline.as_deref().filter(|_| check.lacks_baseline() && !request.update_baseline) {
-        print::missing_baseline(baseline, terminal);
+        print::missing_baseline(baseline, request.staged, terminal);
     }
     let pages = check.read().map_err(explained)?;
     print::tree(pages.tree(), terminal);
@@ -77,7 +77,7 @@ fn outcome(request: &Request, config: &Config, targets: &Targets, terminal: &Ter
     pages.find().map_err(explained)
 }
 
-/// Checks that something was compared: a mistyped path must not pass, nor look like a page without copies.
+/// Checks that pages were read: a mistyped path must not look like pages without copies. A page may be empty.
 fn check_not_empty(outcome: &Outcome) -> Result<(), Error> {
     // A commit is not refused because no page is tracked yet, or because it removes the last one.
     if outcome.pages == 0 && outcome.untracked + outcome.removed > 0 {
@@ -87,10 +87,6 @@ fn check_not_empty(outcome: &Outcome) -> Result<(), Error> {
         let found = "no pages were read: name pages, or folders with pages";
         let advice = "source files are not pages: 'dedup passages --tokenizer code' finds copied code";
         return Err(Error::Empty(format!("{found}; {advice}")));
-    }
-    if outcome.words == 0 {
-        let pages = counted(outcome.pages as u64, "page");
-        return Err(Error::Empty(format!("{pages} without words: nothing was compared")));
     }
     Ok(())
 }

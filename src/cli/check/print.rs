@@ -17,12 +17,13 @@ use std::time::Duration;
 const ACCEPTING: &str = "to accept a copy, use --baseline FILE --update-baseline, [[check.allow]] in dedup.toml, or \
     dedup:ignore-start and dedup:ignore-end";
 
-/// Warns that the baseline does not exist.
-pub fn missing_baseline(baseline: &Path, terminal: &Terminal) {
-    terminal.warning(&format!(
-        "{}: no such baseline: nothing is accepted (--update-baseline creates it)",
-        baseline.display()
-    ));
+/// Warns that the baseline does not exist, or that it is not staged.
+pub fn missing_baseline(baseline: &Path, staged: bool, terminal: &Terminal) {
+    let why = match staged && baseline.exists() {
+        true => "not staged: nothing is accepted (stage it with git add, or let git ignore it)",
+        false => "no such baseline: nothing is accepted (--update-baseline creates it)",
+    };
+    terminal.warning(&format!("{}: {why}", baseline.display()));
 }
 
 /// Reports files that could not be read, and notices about the others.
@@ -66,9 +67,13 @@ pub fn update(update: &Update, baseline: &Path, terminal: &Terminal) {
 const WORST_PAGES: usize = 5;
 const MANY_FINDINGS: usize = 10;
 
-/// Warns of stale baseline entries, and prints the counts.
+/// Warns of stale baseline entries and of pages without words, and prints the counts.
 pub fn summary(outcome: &Outcome, baseline: Option<&Path>, time: Duration, terminal: &Terminal) {
     stale(&outcome.stale, baseline, terminal);
+    if outcome.pages > 0 && outcome.words == 0 {
+        let pages = counted(outcome.pages as u64, "page");
+        terminal.warning(&format!("{pages} without words that count: nothing was compared"));
+    }
     if outcome.cut_short > 0 {
         let pages = match outcome.cut_short {
             1 => "1 page is".to_string(),
@@ -149,6 +154,7 @@ pub fn config(arguments: &Arguments, settings: Settings, config: &Config, termin
         ("hidden", arguments.walk.hidden),
         ("no-ignore-files", !arguments.walk.ignore_files),
         ("since", arguments.since.is_some()),
+        ("staged", arguments.staged),
     ];
     for (name, _) in without_keys.iter().filter(|(_, is_given)| *is_given) {
         terminal.warning(&format!("--{name} is not printed: {NAME} has no key for it"));
