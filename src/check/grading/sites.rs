@@ -1,5 +1,5 @@
 //! Sites in versions: folders of numbered versions side by side, and folders beside them with the same pages, such as `docs` or `2-edge`;
-//! and folders of one name with the numbers of versions, such as `guide-1.2` and `guide-1.3`.
+//! and folders of one name with the numbers of versions and the same pages, such as `guide-1.2` and `guide-1.3`.
 
 use super::versions::{InName, in_name, is_named, is_number, numbers};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,13 +21,22 @@ type Plain<'a> = BTreeMap<(&'a str, String), Name<'a>>;
 /// The name of folders of versions: where they are, and what precedes and follows the number.
 type Name<'a> = [&'a str; 3];
 
-/// The folders of one name.
+/// The folders of one name that are versions.
 #[derive(Debug, Default)]
 struct Named<'a> {
     folders: BTreeSet<&'a str>,
     newest: Numbers,
-    /// Whether one of the names shows that it is of a version.
+}
+
+/// A folder that may be a version by its name.
+#[derive(Debug, Default)]
+struct Candidate<'a> {
+    /// Without any, it is newer than all numbers.
+    numbers: Option<Numbers>,
+    /// Whether the name shows that it is of a version.
     is_certain: bool,
+    /// The paths of its pages within it, without indices.
+    pages: BTreeSet<&'a str>,
 }
 
 /// A folder that is a version by its name, and others beside it.
@@ -51,8 +60,11 @@ impl Version<'_> {
     }
 }
 
-/// A folder with fewer pages of a numbered version is not a version itself.
+/// A folder that shares fewer pages with a version is not a version itself.
 const MIN_SHARED: usize = 2;
+
+/// Each folder of a name is compared with this many that follow it in the order of versions.
+const MAX_COMPARED: usize = 16;
 
 /// The numbers of a version.
 type Numbers = Vec<u64>;
@@ -94,11 +106,13 @@ impl<'a> Sites<'a> {
             || self.named(path).any(is_newer)
     }
 
-    /// The folders of a page that are versions by their names, and have others of their names beside them, the outermost first. One of those
-    /// at least has a number that is certainly that of a version.
+    /// The folders of a page that are versions by their names, the outermost first: others of the name beside them have the same pages. One
+    /// of those at least has a number that is certainly that of a version.
     pub fn named<'p>(&self, path: &'p str) -> impl Iterator<Item = Version<'p>> {
         folders(path).filter_map(|(site, folder, rest)| {
-            let is_known = |InName { before, after, .. }: &InName| self.named.contains_key(&[site, before, after]);
+            let is_known = |InName { before, after, .. }: &InName| {
+                self.named.get(&[site, before, after]).is_some_and(|named| named.folders.contains(folder))
+            };
             if let Some(InName { before, version, after, .. }) = in_folder(folder).filter(is_known) {
                 return Some(Version { site, folder, rest, name: [before, after], version: Some(version) });
             }
@@ -134,16 +148,15 @@ fn in_folder(folder: &str) -> Option<InName<'_>> {
 
 /// The folders of versions by their names, and those of the same names without a version. A name has two folders at least.
 fn named<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> (BTreeMap<Name<'a>, Named<'a>>, Plain<'a>) {
-    let mut all: BTreeMap<Name, Named> = BTreeMap::new();
-    for (site, folder, _) in paths.clone().flat_map(folders) {
+    let mut all: BTreeMap<Name, BTreeMap<&str, Candidate>> = BTreeMap::new();
+    for (site, folder, rest) in paths.clone().flat_map(folders) {
         let Some(InName { before, version, after, is_certain }) = in_folder(folder) else { continue };
-        let named = all.entry([site, before, after]).or_default();
-        if named.folders.insert(folder) && !is_named(version) {
-            named.newest = numbers(version).max(std::mem::take(&mut named.newest));
-        }
-        named.is_certain |= is_certain;
+        let candidate = all.entry([site, before, after]).or_default().entry(folder).or_default();
+        candidate.numbers = (!is_named(version)).then(|| numbers(version));
+        candidate.is_certain = is_certain;
+        candidate.add(rest);
     }
-    all.retain(|_, named| named.is_certain);
+    all.retain(|_, folders| folders.values().any(|candidate| candidate.is_certain));
     let mut plain = BTreeMap::new();
     for &[site, before, after] in all.keys() {
         let separators: &[&str] = if before.is_empty() || after.is_empty() { &[""] } else { &["-", "_", " ", ".", ""] };
@@ -152,18 +165,52 @@ fn named<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> (BTreeMap<Name<'a>
         }
     }
     if !plain.is_empty() {
-        let mut present = BTreeSet::new();
-        for (site, folder, _) in paths.flat_map(folders) {
+        for (site, folder, rest) in paths.flat_map(folders) {
             if let Some(name) = plain.get(&(site, folder.to_string())) {
-                all.entry(*name).or_default().folders.insert(folder);
-                present.insert((site, folder));
+                all.entry(*name).or_default().entry(folder).or_default().add(rest);
             }
         }
-        plain.retain(|(site, folder), _| present.contains(&(*site, folder.as_str())));
     }
-    all.retain(|_, named| named.folders.len() > 1);
-    plain.retain(|_, name| all.contains_key(name));
+    let all: BTreeMap<Name, Named> =
+        all.into_iter().filter_map(|(name, folders)| Some((name, versions(folders)?))).collect();
+    plain.retain(|(_, folder), name| all.get(name).is_some_and(|named| named.folders.contains(folder.as_str())));
     (all, plain)
+}
+
+/// Those of some folders of one name that are versions: they share pages with others. `None` if there are none, or none of their names shows
+/// that it is of a version.
+fn versions<'a>(folders: BTreeMap<&'a str, Candidate<'a>>) -> Option<Named<'a>> {
+    let mut folders: Vec<(&str, Candidate)> = folders.into_iter().collect();
+    // The pages of versions that follow each other are most alike.
+    folders.sort_by_key(|(_, candidate)| candidate.numbers.clone().map_or((1, Vec::new()), |numbers| (0, numbers)));
+    let mut are_alike = vec![false; folders.len()];
+    for (at, (_, candidate)) in folders.iter().enumerate() {
+        for (other, (_, next)) in folders.iter().enumerate().skip(at + 1).take(MAX_COMPARED) {
+            if candidate.is_alike(next) {
+                are_alike[at] = true;
+                are_alike[other] = true;
+            }
+        }
+    }
+    let versions = || folders.iter().zip(&are_alike).filter(|(_, is_alike)| **is_alike).map(|(folder, _)| folder);
+    let newest = versions().filter_map(|(_, candidate)| candidate.numbers.clone()).max().unwrap_or_default();
+    let is_certain = versions().any(|(_, candidate)| candidate.is_certain);
+    is_certain.then(|| Named { folders: versions().map(|(folder, _)| *folder).collect(), newest })
+}
+
+impl<'a> Candidate<'a> {
+    fn add(&mut self, rest: &'a str) {
+        if !is_index(rest) {
+            self.pages.insert(rest);
+        }
+    }
+
+    /// Whether half of the pages of the smaller folder, and at least [`MIN_SHARED`], are in the other one too.
+    fn is_alike(&self, other: &Self) -> bool {
+        let [small, large] = if self.pages.len() <= other.pages.len() { [self, other] } else { [other, self] };
+        let shared = small.pages.intersection(&large.pages).count();
+        shared >= MIN_SHARED && 2 * shared >= small.pages.len()
+    }
 }
 
 /// Whether a file is the index of its folder: most folders have one.
@@ -217,20 +264,30 @@ mod tests {
         assert_eq!(["docs/latest/a.md", "v1.2.md", "docs/2020/a.md"].map(numbered_version), [None, None, None]);
     }
 
+    /// These pages, and in the folder of each two more of the same names.
+    fn with_more(paths: &[&str]) -> Vec<String> {
+        let more = |path: &&str| {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            [path.to_string(), format!("{folder}/x.md"), format!("{folder}/y.md")]
+        };
+        paths.iter().flat_map(more).collect()
+    }
+
     #[test]
     fn folders_of_one_name_are_versions() {
         let of = |paths: &[&'static str]| {
-            let sites = Sites::of(paths.iter().copied());
+            let all = with_more(paths);
+            let sites = Sites::of(all.iter().map(String::as_str));
             let of =
                 |path: &&'static str| sites.named(path).next().map(|named| (named.name, named.version, named.rest));
             paths.iter().map(of).collect::<Vec<_>>()
         };
         let guide = |version, rest| Some((["guide", ""], Some(version), rest));
         assert_eq!(
-            of(&["x/guide-1.2/a.md", "x/guide_1.10/b/c.md", "x/guide-2/a.md", "x/guide-latest/a.md", "x/guide/a.md"]),
+            of(&["x/guide-1.2/a.md", "x/guide_1.10/b.md", "x/guide-2/a.md", "x/guide-latest/a.md", "x/guide/a.md"]),
             [
                 guide("1.2", "a.md"),
-                guide("1.10", "b/c.md"),
+                guide("1.10", "b.md"),
                 guide("2", "a.md"),
                 guide("latest", "a.md"),
                 Some((["guide", ""], None, "a.md"))
@@ -256,14 +313,49 @@ mod tests {
             assert_eq!(of(&paths), [None, None], "{paths:?}");
         }
         // One within another.
-        let paths = ["x-1.9/y-2.0/a.md", "x-1.9/y-2.1/a.md", "x-1.9/z-1.0/a.md", "x-1.10/a.md"];
-        let sites = Sites::of(paths.into_iter());
+        let paths = ["x-1.9/y-2.0/a.md", "x-1.9/y-2.1/a.md", "x-1.9/z-1.0/a.md", "x-1.10/y-2.0/a.md"];
+        let all = with_more(&paths);
+        let sites = Sites::of(all.iter().map(String::as_str));
         let folders = paths.map(|path| sites.named(path).map(|named| named.folder).collect::<Vec<_>>());
         assert_eq!(folders, [vec!["x-1.9", "y-2.0"], vec!["x-1.9", "y-2.1"], vec!["x-1.9"], vec!["x-1.10"]]);
         let paths = ["x-1.9/a.md", "x-1.10/a.md", "x-latest/a.md", "x/a.md", "y-1.9/a.md", "z/x-1.9/a.md"];
-        let sites = Sites::of(paths.into_iter());
+        let all = with_more(&paths);
+        let sites = Sites::of(all.iter().map(String::as_str));
         let old: Vec<&str> = paths.into_iter().filter(|path| sites.has_newer(path)).collect();
         assert_eq!(old, ["x-1.9/a.md"]);
+    }
+
+    /// Topics, protocols and editions can have numbers that look like those of versions.
+    #[test]
+    fn versions_have_the_same_pages() {
+        let versions = |folders: &[(&str, &str)]| {
+            let pages = |(folder, pages): &(&str, &str)| {
+                pages.split(' ').map(|page| format!("{folder}/{page}.md")).collect::<Vec<_>>()
+            };
+            let paths: Vec<String> = folders.iter().flat_map(pages).collect();
+            let sites = Sites::of(paths.iter().map(String::as_str));
+            let found: BTreeSet<&str> =
+                paths.iter().flat_map(|path| sites.named(path)).map(|named| named.folder).collect();
+            found.into_iter().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(versions(&[("tls-1.2", "ciphers renegotiation"), ("tls-1.3", "early-data keys")]), "");
+        assert_eq!(versions(&[("chapter-v1", "one two"), ("chapter-v2", "three four")]), "");
+        assert_eq!(versions(&[("http-1.1", "chunks pipelining"), ("http-2", "frames push")]), "");
+        assert_eq!(versions(&[("ip-v4", "arp a b"), ("ip-v6", "ndp c d")]), "");
+        // An index, and one page, may be the same by chance.
+        assert_eq!(versions(&[("tls-1.2", "index README overview a"), ("tls-1.3", "index README overview b")]), "");
+        // Half of the smaller one at least.
+        assert_eq!(versions(&[("lib-1.2", "a b c d"), ("lib-1.3", "a b x y z u v w")]), "lib-1.2 lib-1.3");
+        assert_eq!(versions(&[("lib-1.2", "a b c d e"), ("lib-1.3", "a b x y z u v w")]), "");
+        // Beside versions, one that is none; and names that show it only together with others.
+        assert_eq!(
+            versions(&[("lib-1.2", "a b"), ("lib-1.3", "a b"), ("lib-2", "c d"), ("lib", "e")]),
+            "lib-1.2 lib-1.3"
+        );
+        assert_eq!(versions(&[("lib-1.2", "a b"), ("lib-2", "c d"), ("lib-3", "c d")]), "");
+        // An old one that shares pages with the next only.
+        let chain = [("lib-1.1", "a b"), ("lib-1.2", "a b c d"), ("lib-1.3", "c d e f"), ("lib", "e f")];
+        assert_eq!(versions(&chain), "lib lib-1.1 lib-1.2 lib-1.3");
     }
 
     #[test]

@@ -103,12 +103,36 @@ fn places_limit_the_grade() {
     is(["a.md", "b.md"], &format!("It is under the terms of the GNU licence. {COPIED}"), Grade::Error, &[]);
 }
 
-/// Folders of one name, with and without the number of a version.
+/// The grade of a copy in two pages, among others with these paths.
+fn grade_among(paths: [&str; 2], others: &[String]) -> (Grade, Vec<Reason>) {
+    let [one, two] = [page("Alpha", COPIED), page("Beta", COPIED)];
+    let others = others.iter().map(|path| (path.as_str(), format!("Only {path}.")));
+    let files: Vec<_> = [(paths[0], one), (paths[1], two)].into_iter().chain(others).collect();
+    graded(&files, Request::default())
+}
+
+/// Two pages of the same names in each of these folders.
+fn shared<'a>(folders: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    folders.into_iter().flat_map(|folder| ["x.md", "y.md"].map(|page| format!("{folder}/{page}"))).collect()
+}
+
+fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Folders of one name, with and without the number of a version, that share pages; and without these, they are no versions.
 #[test]
 fn versions_in_the_names_of_folders() {
+    // The first folder with a number, or the first one.
+    let version = |path: &'static str| {
+        let ends = path.match_indices('/').map(|(at, _)| &path[..at]);
+        let has_number = |folder: &&str| folder.contains(|c: char| c.is_ascii_digit());
+        ends.clone().find(has_number).or(ends.clone().next()).unwrap()
+    };
     let is = |paths: [&'static str; 2], grade| {
         let reasons = if grade == Grade::Error { vec![] } else { vec![Reason::Version] };
-        assert_eq!(graded(&pair(paths, COPIED), Request::default()), (grade, reasons), "{paths:?}");
+        assert_eq!(grade_among(paths, &shared(paths.map(version))), (grade, reasons), "{paths:?}");
+        assert_eq!(grade_among(paths, &[]), (Grade::Error, vec![]), "{paths:?}");
     };
     is(["guide-1.2.0/a.md", "guide-1.3.0/a.md"], Grade::Note);
     is(["guide-1.2.0/a.md", "guide-1.3.0/b.md"], Grade::Note);
@@ -139,14 +163,28 @@ fn versions_in_the_names_of_folders() {
     is(["guide-1/a.md", "guide-2/a.md"], Grade::Error);
 }
 
+/// Numbers of protocols and topics look like those of versions; their pages differ.
+#[test]
+fn numbers_of_topics_are_no_versions() {
+    let is = |paths: [&str; 2], others: [&str; 4]| {
+        assert_eq!(grade_among(paths, &others.map(String::from)), (Grade::Error, vec![]), "{paths:?}");
+    };
+    is(["tls-1.2/a.md", "tls-1.3/b.md"], ["tls-1.2/c.md", "tls-1.2/d.md", "tls-1.3/e.md", "tls-1.3/f.md"]);
+    is(["http-1.1/a.md", "http-2/b.md"], ["http-1.1/c.md", "http-1.1/d.md", "http-2/e.md", "http-2/f.md"]);
+    is(
+        ["chapter-v1/a.md", "chapter-v2/b.md"],
+        ["chapter-v1/c.md", "chapter-v1/d.md", "chapter-v2/e.md", "chapter-v2/f.md"],
+    );
+    is(["ip-v4/a.md", "ip-v6/b.md"], ["ip-v4/c.md", "ip-v4/index.md", "ip-v6/c.md", "ip-v6/index.md"]);
+}
+
 /// Folders of one name within one version of another.
 #[test]
 fn versions_within_versions() {
-    let is = |paths: [&'static str; 2], other: &'static str, grade| {
-        let mut files = pair(paths, COPIED).to_vec();
-        files.push((other, "# Gamma\n\nOther words.\n".into()));
+    let is = |paths: [&str; 2], other: &str, grade| {
         let reasons = if grade == Grade::Error { vec![] } else { vec![Reason::Version] };
-        assert_eq!(graded(&files, Request::default()), (grade, reasons), "{paths:?}");
+        let others = shared([paths[0], paths[1], other].map(folder));
+        assert_eq!(grade_among(paths, &others), (grade, reasons), "{paths:?}");
     };
     is(["lib-1.2/guide-2.0/a.md", "lib-1.2/guide-2.1/a.md"], "lib-1.1/x.md", Grade::Note);
     is(["lib-1.2/guide-2.0/a.md", "lib-1.2/guide/b.md"], "lib-1.1/x.md", Grade::Warning);
@@ -157,10 +195,10 @@ fn versions_within_versions() {
 /// Copies within an older one of folders of one name.
 #[test]
 fn pages_of_an_older_version_in_a_named_folder() {
-    let is = |other: &'static str, grade, reasons: &[Reason]| {
-        let mut files = pair(["guide-1.9/a.md", "guide-1.9/b.md"], COPIED).to_vec();
-        files.push((other, "# Gamma\n\nOther words.\n".into()));
-        assert_eq!(graded(&files, Request::default()), (grade, reasons.to_vec()), "{other}");
+    let is = |other: &str, grade, reasons: &[Reason]| {
+        let others = shared(["guide-1.9", folder(other)]);
+        let found = grade_among(["guide-1.9/a.md", "guide-1.9/b.md"], &others);
+        assert_eq!(found, (grade, reasons.to_vec()), "{other}");
     };
     is("guide-1.10/a.md", Grade::Warning, &[Reason::OldVersion]);
     is("guide-1.8/a.md", Grade::Error, &[]);
