@@ -1,6 +1,8 @@
 //! The pairs on which an outcome and the truth disagree.
 
+use super::pairs::closeness;
 use super::scores::{Kind, Truth};
+use super::sweep::Swept;
 use crate::algorithm::Odds;
 use crate::engine::Outcome;
 use crate::error::Error;
@@ -43,7 +45,31 @@ pub fn mistakes<'o>(
     truth: &'o Truth,
     odds: &'o [Option<Odds>],
 ) -> impl Iterator<Item = Result<Mistake, Error>> + 'o {
-    let found = outcome.pairs().map(|pair| {
+    mistakes_from(outcome, truth, odds, f64::NEG_INFINITY)
+}
+
+/// The same of one value of a [sweep](super::sweep()): pairs of the outcome that it does not find count as not found.
+///
+/// # Errors
+/// Those of [`Outcome::pairs`].
+pub fn mistakes_at<'o>(
+    outcome: &'o Outcome,
+    truth: &'o Truth,
+    odds: &'o [Option<Odds>],
+    (swept, value): (Swept, f64),
+) -> impl Iterator<Item = Result<Mistake, Error>> + 'o {
+    mistakes_from(outcome, truth, odds, swept.closeness(value))
+}
+
+/// The mistakes if the pairs that are at least so close are found.
+fn mistakes_from<'o>(
+    outcome: &'o Outcome,
+    truth: &'o Truth,
+    odds: &'o [Option<Odds>],
+    least: f64,
+) -> impl Iterator<Item = Result<Mistake, Error>> + 'o {
+    let pairs = outcome.pairs().filter(move |pair| pair.as_ref().map_or(true, |pair| closeness(pair) >= least));
+    let found = pairs.map(|pair| {
         let pair = pair?;
         let documents = (pair.indices.0 as u32, pair.indices.1 as u32);
         Ok(Mistake {

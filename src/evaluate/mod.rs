@@ -25,7 +25,7 @@ mod sweep;
 pub use bins::{Bin, Bins, bins};
 pub use clusters::{accuracy, adjusted_rand_index, components};
 pub use labels::{Labels, Resolved};
-pub use mistakes::{Disagreement, Mistake, mistakes};
+pub use mistakes::{Disagreement, Mistake, mistakes, mistakes_at};
 pub use pairs::PairSet;
 pub use scores::{Kind, Scope, Scores, Truth, wilson};
 pub use sweep::{Swept, best, sweep};

@@ -1,6 +1,6 @@
 //! Pairs of documents by number: sets of them, and those that a scan found.
 
-use crate::engine::Outcome;
+use crate::engine::{Outcome, Pair};
 use crate::error::Error;
 use std::collections::HashMap;
 
@@ -52,8 +52,12 @@ pub(super) fn each_pair(
 ) -> Result<(), Error> {
     for pair in outcome.pairs() {
         let pair = pair?;
-        let closeness = pair.distance.map_or(pair.similarity.value(), |bits| -f64::from(bits));
-        each(numbers[pair.a], numbers[pair.b], closeness);
+        each(numbers[pair.a], numbers[pair.b], closeness(&pair));
     }
     Ok(())
+}
+
+/// The closeness of a pair in the measure of the algorithm: higher is closer.
+pub(super) fn closeness(pair: &Pair) -> f64 {
+    pair.distance.map_or(pair.similarity.value(), |bits| -f64::from(bits))
 }

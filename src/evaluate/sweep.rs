@@ -71,7 +71,7 @@ impl Swept {
     }
 
     /// How close pairs are at least that a value finds.
-    fn closeness(self, value: f64) -> f64 {
+    pub(super) fn closeness(self, value: f64) -> f64 {
         match self {
             Swept::Threshold(_) => value,
             Swept::Distance(_) => -value,

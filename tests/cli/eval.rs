@@ -296,4 +296,17 @@ fn a_sample_counts_labelled_pairs_alone() {
         let found = &records::evals(&eval(&format!("--exact --threshold {value}")))[0];
         assert_eq!((point.counts(), point.unlabelled), (found.counts(), found.unlabelled), "{value}");
     }
+    // The wrong and missed pairs of the best point are those of a run with it.
+    for (sweep, at) in [("", "--exact --threshold"), ("--algo simhash --force", "--algo simhash --force --distance")] {
+        let errors = || std::fs::read_to_string(shell.folder().join("errors.jsonl")).unwrap();
+        let swept = eval(&format!("{sweep} --sweep --errors errors.jsonl"));
+        let of_best = errors();
+        let best = swept.lines().last().and_then(|line| match records::parse(line) {
+            Record::Point(point) if line.contains("\"type\":\"best\"") => Some(point.at()),
+            _ => None,
+        });
+        eval(&format!("{at} {} --errors errors.jsonl", best.expect("a best point")));
+        assert_eq!(of_best, errors(), "{sweep}");
+        assert!(of_best.contains("\"wrong\"") || of_best.contains("\"missed\""), "{sweep}");
+    }
 }

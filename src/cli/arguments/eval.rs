@@ -123,12 +123,12 @@ pub fn command() -> Command {
         .arg(file("plot").help("Write a plot of the sweep (SVG): precision, recall and F1 against the threshold").requires("sweep"))
         .arg(
             file("errors")
-                .conflicts_with("sweep")
-                .help("Write the wrong and the missed pairs, as JSON lines")
+                .help("Write the wrong and the missed pairs, as JSON lines; with --sweep, those at the best point")
                 .long_help(
                     "Write the pairs on which the result and the labels disagree, as JSON lines: those found that should not be \
                      (wrong), and labelled ones that were not found (missed), with the similarity if the algorithm knows it, in the order \
-                     of the documents. dedup compare shows the texts of a pair by its places.",
+                     of the documents. With --sweep, those of the best threshold or distance: the pairs that a run with it would write, of MinHash with --exact. \
+                     dedup compare shows the texts of a pair by its places.",
                 ),
         )
         .args(tokens::args())

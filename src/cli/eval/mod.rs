@@ -94,7 +94,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let mut input = Input::new(paths, options);
     let mut out = BufWriter::new(std::io::stdout().lock());
     let failed = match runs {
-        Runs::Sweep(factory, swept) => run_sweep(&mut input, &factory, swept, &request, plot, &mut out)?,
+        Runs::Sweep(factory, swept) => run_sweep(&mut input, &factory, swept, &request, [plot, errors], &mut out)?,
         Runs::Each(runs) => {
             input.keep_for_second_read();
             match errors {
@@ -284,7 +284,8 @@ fn run_each(
         let odds = outcome.odds(input, &request.engine, &pairs);
         if let Some((errors, file)) = &mut errors {
             let odds = odds.as_deref().unwrap_or_default();
-            write_mistakes(&outcome, &truth, odds, errors, |error| file.cannot_write(error))?;
+            let mistakes = evaluate::mistakes(&outcome, &truth, odds);
+            write_mistakes(&outcome, mistakes, errors, |error| file.cannot_write(error))?;
         }
         let bins = match odds {
             Ok(odds) => Ok(evaluate::bins(&outcome, &numbers, &truth, &odds)?),
@@ -327,9 +328,12 @@ fn run_sweep(
     factory: &TableFactory,
     swept: Swept,
     request: &Request,
-    plot: Option<OutFile>,
+    [plot, errors]: [Option<OutFile>; 2],
     out: &mut impl Write,
 ) -> Result<bool, Error> {
+    if errors.is_some() {
+        input.keep_for_second_read();
+    }
     let (terminal, outcome) = scan(input, factory, request, true);
     let outcome = outcome?;
     let report = &outcome.report;
@@ -370,6 +374,19 @@ fn run_sweep(
         warn_of_incomplete(&terminal, request, &scores, &format!("{name} {value}: "));
     }
     lines.iter().for_each(|line| terminal.line(line));
+    if let Some(file) = errors {
+        if best.is_none() {
+            terminal.warning(&format!(
+                "--errors: no pairs are written, because there is no best {name}: run without --sweep, with the --{name} that you want"
+            ));
+        }
+        let pairs: Vec<_> = truth.pairs.iter().map(|(a, b)| (a as usize, b as usize)).collect();
+        let odds = outcome.odds(input, &request.engine, &pairs).unwrap_or_default();
+        file.stream(|errors| {
+            let mistakes = best.map(|(value, _)| evaluate::mistakes_at(&outcome, &truth, &odds, (swept, value)));
+            write_mistakes(&outcome, mistakes.into_iter().flatten(), errors, |error| file.cannot_write(error))
+        })?;
+    }
     if let Some(file) = plot {
         let of = match request.scope {
             Scope::Complete => String::new(),

@@ -3,9 +3,9 @@
 use super::super::preparation::{Described, Tokenization};
 use super::super::spread::Spread;
 use neardups::Error;
-use neardups::algorithm::{Odds, Value};
+use neardups::algorithm::Value;
 use neardups::engine::Outcome;
-use neardups::evaluate::{self, Bin, Bins, Disagreement, Evaluation, Mistake, Scope, Scores, Swept, Truth};
+use neardups::evaluate::{Bin, Bins, Disagreement, Evaluation, Mistake, Scope, Scores, Swept};
 use neardups::similarity::Similarity;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -205,13 +205,12 @@ impl<'a> Point<'a> {
 /// Writes the pairs on which the outcome and the labels disagree.
 pub fn write_mistakes(
     outcome: &Outcome,
-    truth: &Truth,
-    odds: &[Option<Odds>],
+    mistakes: impl Iterator<Item = Result<Mistake, Error>>,
     mut out: &mut dyn Write,
     cannot_write: impl Fn(io::Error) -> Error,
 ) -> Result<(), Error> {
     let (ids, report): (Vec<&str>, _) = (outcome.documents().collect(), &outcome.report);
-    for mistake in evaluate::mistakes(outcome, truth, odds) {
+    for mistake in mistakes {
         let Mistake { documents: (a, b), disagreement, similarity, distance, .. } = mistake?;
         let (error, measure) = match disagreement {
             Disagreement::Wrong => ("wrong", report.measure),
