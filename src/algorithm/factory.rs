@@ -321,6 +321,17 @@ pub struct Forecast {
     pub costs: Vec<(&'static str, f64, &'static str)>,
     /// The cost of the search by design, if fingerprints are bits of which near-duplicates differ in few.
     pub search: Option<SearchForecast>,
+    /// What an index keeps of a document whose features are compared, if the number is known.
+    pub stored: Option<StoredFeatures>,
     /// Further remarks; one sentence each.
     pub notes: Vec<String>,
+}
+
+/// What an index keeps of a document whose features are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredFeatures {
+    /// The number of its features.
+    pub features: usize,
+    /// The number of keys that it is found by.
+    pub keys: usize,
 }

@@ -37,7 +37,7 @@ use parameter::Settings;
 pub use builder::Number;
 pub use explain::{Agreement, Explain, Odds, TermUse};
 pub(crate) use factory::MOST_DOCUMENTS;
-pub use factory::{Entry, Forecast, PlannedRun, TableFactory};
+pub use factory::{Entry, Forecast, PlannedRun, StoredFeatures, TableFactory};
 pub use family::{Algorithm, Learned, Learns, Totals};
 pub use features::Features;
 pub use forecast::{CHARACTERS_OF_A_WORD, Design, IndexCost, SearchCost, SearchForecast};

@@ -16,7 +16,7 @@ use neardups::Error;
 use neardups::algorithm::presets::Preset;
 use neardups::algorithm::{CHARACTERS_OF_A_WORD, Design, PlannedRun, Row, SearchCost, SearchForecast, TableFactory};
 use neardups::engine::{Similarities, sample_similarities};
-use neardups::index::crowded_keys;
+use neardups::index::{bytes_on_disk, crowded_keys};
 use neardups::source::{Input, Source as _};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -33,6 +33,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         (documents, tokens) = (found.report.counts.documents, *words);
     }
     let mut plan = factory.plan(tokens as usize, documents)?;
+    add_index(&mut plan, documents);
     let data = found.as_ref().map(|(found, words)| {
         let memory = input::engine_options(&arguments.run, &method.tokens).memory;
         Data::new(found, &plan, *words, memory, &*method.tokens.tokenizer)
@@ -62,6 +63,24 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::output("cannot write the plan", e))?;
     Ok(Status::of_input(found.map_or(0, |(found, _)| found.report.counts.failed)))
 }
+
+/// Adds what an index takes that keeps features.
+fn add_index(plan: &mut PlannedRun, documents: u64) {
+    let Some(stored) = plan.forecast.stored else { return };
+    let bytes = bytes_on_disk(stored, PLANNED_ID) as f64;
+    plan.forecast.costs.extend([
+        ("index, for ids of 20 bytes", bytes, "bytes a document"),
+        ("index of all documents, if all pass", bytes * documents as f64, "bytes"),
+    ]);
+    let note = "the size of the index follows from its format; the folder of tables beside it takes some 200 bytes a document more, \
+                as measured for 217 words each";
+    // What is special about these options stays at the end.
+    let notes = &mut plan.forecast.notes;
+    notes.insert(notes.len().min(1), note.into());
+}
+
+/// The bytes of an id that a plan assumes.
+const PLANNED_ID: usize = 20;
 
 /// Reads the documents and samples their similarities. Returns the median length in words too.
 fn look(arguments: &Arguments, method: &Method<'_>, factory: &TableFactory) -> Result<(Similarities, u64), Error> {

@@ -44,6 +44,37 @@ fn minhash_as_a_record() {
     }
 }
 
+/// The size of an index of documents that all pass, against that of its file.
+#[test]
+fn an_index_of_features_is_as_large_as_planned() {
+    for (words, documents) in [(217, 300), (60, 600)] {
+        let shell = Shell::new();
+        let mut state = 1u64;
+        let mut word = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            format!("w{}", (state >> 33) % 50_000)
+        };
+        let mut document = |number: usize| {
+            let text = (0..words).map(|_| word()).collect::<Vec<_>>().join(" ");
+            format!("{{\"id\":\"document-{number:011}\",\"text\":\"{text}\"}}\n")
+        };
+        shell.write("all.jsonl", (0..documents).map(&mut document).collect::<String>());
+        assert_eq!(
+            shell.sh("dedup filter -q --index seen.idx < all.jsonl | wc -l").done().trim(),
+            documents.to_string()
+        );
+        let size =
+            std::fs::metadata(shell.folder().join("seen.idx")).unwrap().len() as f64 / f64::from(documents as u32);
+        // An index has the shingles of long documents.
+        let plan = plan(&format!("--tokens {words} --documents {documents} --shingle 5"));
+        let costs = plan.costs();
+        let planned = |what: &str| costs.iter().find(|cost| cost.what.starts_with(what)).expect("it is planned").value;
+        let [one, all] = [planned("index, for ids"), planned("index of all documents")];
+        assert!((one - size).abs() < 0.03 * size, "{words}: {one} planned, {size} found");
+        assert_eq!(all, one * documents as f64);
+    }
+}
+
 #[test]
 fn simhash_as_a_record() {
     let default = plan("--algo simhash");

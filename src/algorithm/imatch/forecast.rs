@@ -57,6 +57,7 @@ pub(super) fn forecast(settings: &Settings, median_tokens: usize, documents: u64
             ("fingerprints of all documents", (8 * WORDS * digests) as f64 * documents as f64, "bytes"),
         ],
         search: None,
+        stored: None,
         notes,
     })
 }

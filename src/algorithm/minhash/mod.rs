@@ -44,7 +44,7 @@ use super::parameter::{DROP_COMMON, HASH, OVERLAPPING, Origins, RECALL, Settings
 use super::shingles::ShingleHash;
 use super::{
     Agreement, Algorithm, CompareOn, Entry, Explain, Features, Forecast, Learned, PreparedAlgorithm, Profile,
-    Provenance, Row,
+    Provenance, Row, StoredFeatures,
 };
 use crate::error::Error;
 use crate::hash::{combine, mix};
@@ -485,6 +485,7 @@ fn forecast_exact(threshold: Threshold, median_tokens: usize, documents: u64) ->
             ("keys of all documents, at most", 8.0 * keys as f64 * documents as f64, "bytes"),
         ],
         search: None,
+        stored: None,
         notes: vec![
             format!("every pair at or above {threshold} is found"),
             "shingles that only one document has do not become keys, so there are usually far fewer".into(),
@@ -513,6 +514,7 @@ fn forecast_supershingles(
             ("fingerprints of all documents", 8.0 * groups as f64 * documents as f64, "bytes"),
         ],
         search: None,
+        stored: None,
         notes: vec![
             format!(
                 "every pair with at least {least} of {groups} supershingles in common is reported, whatever its Jaccard similarity"
@@ -582,6 +584,7 @@ fn forecast_sketched(settings: &Settings, median_tokens: usize, documents: u64) 
             ),
         ],
         search: None,
+        stored: features.map(|features| StoredFeatures { features, keys: bands.bands }),
         notes,
     })
 }

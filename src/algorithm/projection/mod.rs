@@ -274,6 +274,7 @@ fn forecast_agreeing(projection: &RandomProjection, documents: u64) -> Forecast 
             ),
         ],
         search: Some(search),
+        stored: None,
         notes: vec![
             format!("every pair that agrees in at least {agree} of {bits} bits is found"),
             format!("that many agree on average at a cosine of {:.4}", hamming::cosine_of(apart as f64 / bits as f64)),
@@ -299,6 +300,7 @@ fn forecast_cosine(threshold: Threshold, bands: Bands, documents: u64) -> Foreca
             ("documents compared", by_chance.round(), "pairs, if codes are random"),
         ],
         search: None,
+        stored: None,
         notes: vec![
             format!(
                 "a pair at {threshold} is found with probability {found:.4} at least; every reported pair is verified exactly"

@@ -367,6 +367,7 @@ fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Resul
             ),
         ],
         search: Some(search),
+        stored: None,
         notes: vec![
             format!("every pair at most {distance} of {bits} bits apart is found"),
             hamming::stated(bits, distance, settings.threshold(&COSINE)?.map_or(0.99, Threshold::as_f64)),

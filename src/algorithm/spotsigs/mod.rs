@@ -447,6 +447,7 @@ fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Resul
             ("keys of all documents, if each has 100 spots, at most", keys * documents as f64, "bytes"),
         ],
         search: None,
+        stored: None,
         notes: vec![
             format!(
                 "every pair at or above {threshold} is found; documents with fewer than {} spots are compared with nothing",
