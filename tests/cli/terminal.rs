@@ -71,7 +71,7 @@ fn messages_have_no_control_characters() {
     let shell = shell();
     let odd = HOSTILE.replace('\'', "");
     for line in [
-        "dedup filter --index a.idx < ids.jsonl",
+        "dedup filter --index a.idx --id-field 'HOSTILE' < ids.jsonl",
         "dedup index verify here/*.idx",
         "dedup index stats here/*.idx",
         "dedup index compact here/*.idx",
