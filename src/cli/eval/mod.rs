@@ -373,6 +373,16 @@ fn run_sweep(
     if let Some((value, scores)) = best.or(points.first().copied()) {
         warn_of_incomplete(&terminal, request, &scores, &format!("{name} {value}: "));
     }
+    // Pairs that were labelled false and are nowhere near any limit leave precision at 1 however loose it is.
+    if request.scope == Scope::Sample
+        && !truth.negatives.is_empty()
+        && points.first().is_some_and(|(_, scores)| scores.wrong == 0 && scores.unlabelled > 0 && scores.f1().is_some())
+    {
+        terminal.warning(&format!(
+            "no pair that is labelled false is found at any {name} of the sweep, so the labels say nothing about precision: label some of the \
+             pairs that a loose {name} finds"
+        ));
+    }
     lines.iter().for_each(|line| terminal.line(line));
     if let Some(file) = errors {
         if best.is_none() {
