@@ -72,7 +72,7 @@ fn listen(signals: Vec<c_int>, mut call: impl FnMut(c_int) + Send + 'static) {
     }
 }
 
-/// Lets a write beyond the limit on the size of files fail, as one to a full disk does: SIGXFSZ would end the process without a word.
+/// Lets a write beyond the limit on the size of files fail, as one to a full disk does: SIGXFSZ would end the process without a message.
 #[cfg(unix)]
 pub fn let_long_files_fail() {
     // The flag is not read. The write fails once the signal is caught.

@@ -637,7 +637,9 @@ impl Log {
     fn sync_written(&mut self) -> Result<(), Error> {
         let Some((file, _)) = &self.file else { return Ok(()) };
         file.sync_data().map_err(|error| self.has_not_synced(error))?;
-        (self.synced, self.is_due) = (self.written, false);
+        self.synced = self.written;
+        // A document that is not written yet is still to be synced.
+        self.is_due &= !self.pending.is_empty();
         Ok(())
     }
 

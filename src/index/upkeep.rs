@@ -1,4 +1,5 @@
 //! What is forgotten, and the tables that are made anew: because most of them is forgotten, or because they have changed on the disk.
+use std::io;
 
 use super::checkpoint::Notes;
 use super::disk::Disk;
@@ -9,6 +10,8 @@ use super::tables::{State, Tables};
 use super::{Index, Limits, Mode};
 use crate::error::Error;
 use crate::readable::{counted, display_size};
+const REBUILDING: &str = "cannot rebuild the tables of the index, which changed again meanwhile; the index itself is whole: run the same command again";
+
 impl Index {
     pub(super) fn takes_half_of_its_memory(&self) -> bool {
         self.limits.memory.is_some_and(|most| self.bytes_needed() > most / 2)
@@ -118,13 +121,20 @@ impl Index {
     }
 
     /// Rebuilds the tables from the log.
+    ///
+    /// # Errors
+    /// They cannot be written, or change again meanwhile. This ends the run: the log has all documents.
     pub(super) fn restore(&mut self) -> Result<(), Error> {
         if let Some(disk) = &mut self.tables.disk {
             disk.clear();
             disk.forget_checkpoint();
         }
         self.were_damaged = true;
-        self.rebuild()
+        self.rebuild().map_err(|error| {
+            // Rebuilt again, from what this has, the tables would lack the other documents.
+            let again = are_tables_damaged(&error).then(|| error.to_string());
+            again.map_or(error, |again| Error::io(REBUILDING, io::Error::other(again)))
+        })
     }
 
     /// Rebuilds the tables from the documents that are not forgotten.

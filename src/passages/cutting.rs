@@ -12,7 +12,7 @@ use crate::tokenizer::{TokenDetail, Tokenizer, Tokens, Word, is_overlapping, sta
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Options of the search for passages. Only the tokenizer, the similarity, the seed and the three bounds can change what is found; without a
+/// Options of the search for passages. Only the tokenizer, the similarity, the seed and the bounds can change what is found; without a
 /// similarity, the seed does not.
 #[derive(Clone)]
 pub struct PassageOptions {

@@ -205,7 +205,9 @@ pub fn find_unshared(
     let ids_repeat = search.documents.ids_repeat(rejections.own_ids());
     let mut found = match options.similarity {
         Some(similarity) => {
-            let near = Near::find(search, options, similarity, observer)?;
+            let mut near = Near::find(search, options, similarity, observer)?;
+            // The reasons have a bit for each token, too.
+            near.covered = Covered::new(0);
             let (words, has_halves) = near.words();
             let short = short(&near.documents, words, has_halves, options)?;
             let mut reasons = Reasons::new(&near.documents, options);

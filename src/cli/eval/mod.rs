@@ -391,7 +391,13 @@ fn run_sweep(
             ));
         }
         let pairs: Vec<_> = truth.pairs.iter().map(|(a, b)| (a as usize, b as usize)).collect();
-        let odds = outcome.odds(input, &request.engine, &pairs).unwrap_or_default();
+        let odds = match best {
+            Some(_) => outcome.odds(input, &request.engine, &pairs).unwrap_or_else(|error| {
+                terminal.warning(&format!("--errors: missed pairs have no similarity: {error}"));
+                Vec::new()
+            }),
+            None => Vec::new(),
+        };
         file.stream(|errors| {
             let mistakes = best.map(|(value, _)| evaluate::mistakes_at(&outcome, &truth, &odds, (swept, value)));
             write_mistakes(&outcome, mistakes.into_iter().flatten(), errors, |error| file.cannot_write(error))

@@ -81,7 +81,7 @@ fn what_the_disk_refuses_ends_the_run() {
             }
             thread::sleep(Duration::from_millis(1));
         }
-        let failed = failed.unwrap_or_else(|| panic!("{sync:?}: nobody noticed"));
+        let failed = failed.unwrap_or_else(|| panic!("{sync:?}: no error was returned"));
         let message = failed.to_string();
         assert!(message.contains("cannot write the index") && message.contains("no space for a test"), "{message}");
         assert_eq!(failed.kind(), ErrorKind::Disk);
