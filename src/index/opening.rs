@@ -41,7 +41,7 @@ impl Index {
     }
 
     /// Opens the index in a file for signatures of this plan, or creates it unless it is only queried. An index with
-    /// signatures made in another way is refused. The seed of a new index is drawn as [`Seed`] describes. An incomplete end
+    /// signatures made in another way is refused. The seed of a new index is drawn as [`Seed`](super::Seed) describes. An incomplete end
     /// is cut off, but only ignored where nothing is remembered, and is returned.
     ///
     /// # Errors
