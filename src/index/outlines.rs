@@ -68,7 +68,7 @@ impl Outlines {
             self.blocks.resize_with(self.most_blocks, Block::default);
         }
         let mask = self.blocks.len().wrapping_sub(1);
-        let (block, bytes) = match self.blocks.get_mut(document as usize / BLOCK & mask) {
+        let (block, bytes) = match self.blocks.get_mut((document as usize / BLOCK) & mask) {
             Some(block) => (block, &mut self.bytes_of_blocks),
             None => (&mut self.last, &mut self.bytes_of_last),
         };
