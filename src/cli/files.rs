@@ -1,6 +1,7 @@
 //! Output files: replaced as a whole at the end of a run, or appended to line by line.
 
 use neardups::Error;
+use neardups::index::is_index;
 use neardups::replace::Replacement;
 use std::fs::{File, TryLockError};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -37,10 +38,12 @@ impl OutFile {
     /// Checks that the file can be written.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// It cannot be written, or is an index, which no result replaces.
     pub fn new(path: &Path) -> Result<Self, Error> {
         let target = match path.metadata() {
             Ok(found) if !found.is_file() => File::options().write(true).open(path).map(Target::Special),
+            // What it remembers would be lost.
+            Ok(_) if is_index(path) => Err(io::Error::other("it is an index: name another file")),
             found => Self::try_out(path, found.is_ok()).map(Target::File),
         };
         Ok(OutFile { path: path.to_path_buf(), target: target.map_err(|error| cannot_write(path, error))? })

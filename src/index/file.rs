@@ -31,6 +31,14 @@ pub(super) const ROOM: usize = 32;
 
 pub(super) const MAGIC: &[u8; 12] = b"dedup index\n";
 
+/// Whether a file begins as an index does. `false` also if it cannot be read.
+#[cfg(feature = "cli")]
+pub(crate) fn is_index(path: &Path) -> bool {
+    use std::io::Read;
+    let mut begin = [0; MAGIC.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok() && begin == *MAGIC
+}
+
 /// The maximum length of a header.
 pub(super) const MAX_HEADER: u32 = 1 << 24;
 

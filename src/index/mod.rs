@@ -93,6 +93,8 @@ pub use checkpoint::tables_folder;
 pub use crowded::{MOST_OF_A_KEY, crowded_keys};
 pub use decision::{Decision, Pace, TableWork};
 pub use file::FORMAT_VERSION;
+#[cfg(feature = "cli")]
+pub(crate) use file::is_index;
 pub use forgetting::Forgetting;
 pub use header::{Header, header};
 pub use maintain::{
