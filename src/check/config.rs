@@ -52,25 +52,39 @@ impl Config {
     /// # Errors
     /// The file cannot be read, or is invalid: each error names the line, the key and the value.
     pub fn find(given: Option<&Path>) -> Result<Self, Error> {
-        Config::find_in(given, &mut |path| read_file(path, given.is_some()))
+        Config::find_in(given, &mut |path| read_file(path, given))
     }
 
     /// The same of the next commit: files count as they are in the index of git, whatever the working tree has. Files that git ignores, and
     /// those outside of the repository, are read as they are. Others that are not in the index do not count, which is an error for the given
-    /// file and a [notice](Self::notices) for others.
+    /// file and a [notice](Self::notices) for others. A `pyproject.toml` without a table `[tool.dedup]` is neither.
     ///
     /// # Errors
-    /// As of [`find`](Self::find); or there is no repository, or the file has a conflict.
+    /// As of [`find`](Self::find); or there is no repository, git cannot read a file, or it has a conflict.
     pub fn find_staged(given: Option<&Path>) -> Result<Self, Error> {
         let index = Index::here().map_err(SinceError::Git)?;
         let mut not_staged = None;
         let found = Config::find_in(given, &mut |path| {
-            let setting = index.setting(&place(path)).map_err(io::Error::other)?;
-            if setting == Setting::NotStaged && given.is_none() {
-                not_staged.get_or_insert_with(|| path.to_path_buf());
-                return Ok(None);
+            let at = place(path);
+            let setting = index.setting(&at).map_err(io::Error::other)?;
+            let may_be_other = given.is_none() && locate::is_pyproject(path);
+            match setting {
+                Setting::NotStaged if given.is_none() => {
+                    let is_ours = || matches!(read_file(path, given), Ok(Some(bytes)) if locate::has_ours(&bytes));
+                    if !may_be_other || is_ours() {
+                        not_staged.get_or_insert_with(|| path.to_path_buf());
+                    }
+                    Ok(None)
+                }
+                // That of a project with other tools only.
+                Setting::Unmerged
+                    if may_be_other
+                        && !index.sides(&at).map_err(io::Error::other)?.iter().any(|side| locate::has_ours(side)) =>
+                {
+                    Ok(None)
+                }
+                setting => setting.bytes(|| read_file(path, given)),
             }
-            setting.bytes(|| read_file(path, given.is_some()))
         });
         Ok(Config { not_staged, ..found? })
     }
@@ -210,7 +224,12 @@ impl Config {
     }
 }
 
-/// The content of a file. `None` if it is no regular file and not `given`.
-fn read_file(path: &Path, given: bool) -> io::Result<Option<Vec<u8>>> {
-    if given || path.is_file() { fs::read(path).map(Some) } else { Ok(None) }
+/// The content of a file. `None` if no file is `given`, and this one is no regular file or is one of Python projects that cannot be read.
+fn read_file(path: &Path, given: Option<&Path>) -> io::Result<Option<Vec<u8>>> {
+    match given {
+        Some(_) => fs::read(path).map(Some),
+        None if !path.is_file() => Ok(None),
+        None if locate::is_pyproject(path) => Ok(fs::read(path).ok()),
+        None => fs::read(path).map(Some),
+    }
 }

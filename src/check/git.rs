@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::{env, fs, thread};
 
@@ -146,11 +146,13 @@ impl Repository {
         }
     }
 
-    /// Whether git ignores a file that it does not track. The path is absolute.
-    pub fn ignores(&self, place: &Path) -> bool {
-        // `check-ignore` refuses literal paths.
-        let list = ["ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--"].map(OsStr::new);
-        self.git(list.into_iter().chain([place.as_os_str()])).is_ok_and(|listed| !listed.is_empty())
+    /// The files that git ignores and does not track, and the folders of which it ignores all. Paths are absolute. None if git fails.
+    pub fn ignored(&self) -> Vec<PathBuf> {
+        // With `--directory`, folders such as `node_modules` are not read.
+        let list = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
+        let listed = self.git(list).unwrap_or_default();
+        let path = |name: &[u8]| self.folder.join(path_of(name.strip_suffix(b"/").unwrap_or(name)));
+        ended_by_zero(&listed).map(path).collect()
     }
 
     /// Options that switch off all filters of this repository, for commands that read files of the working tree.
@@ -271,6 +273,73 @@ impl Repository {
         command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none").env(EMPTY_VARIABLE, "");
         command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_LITERAL_PATHSPECS", "1");
         command
+    }
+}
+
+/// Objects of a repository, read one at a time. Git is started for the first one and ends with this value.
+pub(super) struct Objects {
+    repository: Repository,
+    running: Option<Running>,
+}
+
+/// `git cat-file --batch`.
+struct Running {
+    git: Child,
+    pipes: Option<(ChildStdin, BufReader<ChildStdout>)>,
+}
+
+impl Objects {
+    pub fn of(repository: &Repository) -> Self {
+        Objects { repository: repository.clone(), running: None }
+    }
+
+    /// The first bytes of an object, at most `length` of them. None of one that is no file.
+    ///
+    /// # Errors
+    /// Git failed, or the object is missing: the reason. Others can still be read.
+    pub fn beginning(&mut self, object: &str, length: u64) -> Result<Vec<u8>, String> {
+        self.next(object, length).map_err(|error| {
+            if error.kind() == io::ErrorKind::Other {
+                return format!("the stored text is missing ({FETCH_OBJECTS} fetches it)");
+            }
+            // What follows in its output is unknown.
+            self.running = None;
+            match error.kind() {
+                io::ErrorKind::UnexpectedEof => {
+                    format!("git does not print the stored text ({FETCH_OBJECTS} fetches what is missing)")
+                }
+                _ => format!("cannot read the stored text with git: {error}"),
+            }
+        })
+    }
+
+    fn next(&mut self, object: &str, length: u64) -> io::Result<Vec<u8>> {
+        let running = match &mut self.running {
+            Some(running) => running,
+            none => none.insert(Running::start(&self.repository)?),
+        };
+        let (input, output) = running.pipes.as_mut().expect("pipes until the end");
+        // Git prints each object when it has read its name.
+        input.write_all(format!("{object}\n").as_bytes())?;
+        input.flush()?;
+        Ok(next_object(output, Path::new(object), |_| Some(length))?.unwrap_or_default())
+    }
+}
+
+impl Running {
+    fn start(repository: &Repository) -> io::Result<Self> {
+        let mut command = repository.command(["cat-file", "--batch"]);
+        let mut git = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let (input, output) = (git.stdin.take().expect("a pipe"), git.stdout.take().expect("a pipe"));
+        Ok(Running { git, pipes: Some((input, BufReader::new(output))) })
+    }
+}
+
+impl Drop for Running {
+    /// Git ends by itself at the end of its input.
+    fn drop(&mut self) {
+        self.pipes = None;
+        _ = self.git.wait();
     }
 }
 

@@ -435,7 +435,7 @@ fn add_absent(files: &mut Vec<Named>, roots: &[Root], selection: &Selection, sta
     let found: BTreeSet<PathBuf> = files.iter().map(|file| file.place.clone()).collect();
     let left_out: BTreeSet<PathBuf> = tree.left_out.iter().cloned().collect();
     for root in roots {
-        let mut inside = Inside::new(selection.walk, &root.place, Some(staged.index));
+        let mut inside = Inside::new(selection.walk, &root.place, &root.given, Some(staged.index));
         for place in staged.index.files().filter(|place| place.starts_with(&root.place)) {
             let given = place == root.place;
             let is_known = found.contains(place) || left_out.contains(place);
@@ -448,7 +448,10 @@ fn add_absent(files: &mut Vec<Named>, roots: &[Root], selection: &Selection, sta
                 files.push(Named { name, path, place, markup, given });
             }
         }
+        tree.notices.extend(inside.into_notices());
     }
+    tree.notices.sort_unstable();
+    tree.notices.dedup();
     // One root may contain another. A file that is named itself is so in each.
     files.sort_by(|x, y| (&x.place, !x.given, &x.name).cmp(&(&y.place, !y.given, &y.name)));
     files.dedup_by(|x, y| x.place == y.place);

@@ -1,11 +1,12 @@
 //! The index of git: the files and texts that a commit would have.
 
 use super::error::SinceError;
-use super::git::{Changed, RAW_DIFF, Repository, ended_by_zero, line, path_of, raw};
+use super::git::{Changed, Objects, RAW_DIFF, Repository, ended_by_zero, line, path_of, raw};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The object of an empty file, with each of the hashes of git.
 const EMPTY: [&str; 2] =
@@ -22,14 +23,16 @@ pub(super) struct Index {
     repository: Repository,
     /// The regular files, each with its object.
     files: BTreeMap<PathBuf, String>,
-    /// Files with a conflict: they have no text until it is resolved.
-    unmerged: BTreeSet<PathBuf>,
+    /// Files with a conflict: they have no text until it is resolved. Each with the objects of its sides.
+    unmerged: BTreeMap<PathBuf, Vec<String>>,
     /// Submodules: their files are not in this index, and are taken as they are.
     submodules: BTreeSet<PathBuf>,
     /// What differs from the last commit, each with its object there, if it was a regular file.
     changed: BTreeMap<PathBuf, Option<String>>,
-    /// The beginnings of ignore files, of one byte more than is followed at most.
-    ignore_files: BTreeMap<PathBuf, Vec<u8>>,
+    /// Reads ignore files, one at a time.
+    objects: Mutex<Objects>,
+    /// What git ignores, listed when it is first asked for: files, and folders of which nothing counts.
+    ignored: OnceLock<BTreeSet<PathBuf>>,
 }
 
 /// A file other than a page that a check depends on, as a commit would have it.
@@ -66,10 +69,11 @@ impl Index {
         let mut index = Index {
             repository: repository.clone(),
             files: BTreeMap::new(),
-            unmerged: BTreeSet::new(),
+            unmerged: BTreeMap::new(),
             submodules: BTreeSet::new(),
             changed: BTreeMap::new(),
-            ignore_files: BTreeMap::new(),
+            objects: Mutex::new(Objects::of(repository)),
+            ignored: OnceLock::new(),
         };
         // `<mode> <object> <stage>`, a tab, and the name.
         for entry in ended_by_zero(&repository.git(["ls-files", "--stage", "-z"])?) {
@@ -81,7 +85,10 @@ impl Index {
                     index.files.insert(place, object.to_string());
                 }
                 ["160000", _, "0"] => drop(index.submodules.insert(place)),
-                [_, _, "1" | "2" | "3"] => drop(index.unmerged.insert(place)),
+                [mode, object, "1" | "2" | "3"] => {
+                    let sides = index.unmerged.entry(place).or_default();
+                    sides.extend(mode.starts_with("100").then(|| object.to_string()));
+                }
                 _ => {}
             }
         }
@@ -107,14 +114,10 @@ impl Index {
         }
         for Changed { old, name, .. } in changed {
             let place = repository.folder.join(path_of(name));
-            if !index.unmerged.contains(&place) {
+            if !index.unmerged.contains_key(&place) {
                 index.changed.insert(place, old);
             }
         }
-        let is_ignore_file = |place: &Path| {
-            place.file_name().is_some_and(|name| IGNORE_FILES.iter().any(|ignore_file| name == *ignore_file))
-        };
-        index.ignore_files = index.beginnings(MAX_PATTERN_BYTES + 1, is_ignore_file)?;
         Ok(index)
     }
 
@@ -154,14 +157,14 @@ impl Index {
 
     /// Whether a file has a conflict.
     pub fn is_unmerged(&self, place: &Path) -> bool {
-        self.unmerged.contains(place)
+        self.unmerged.contains_key(place)
     }
 
     /// Whether the index or the last commit has a file at a path or below it.
     pub fn knows(&self, root: &Path) -> bool {
         let is_inside = |place: Option<&PathBuf>| place.is_some_and(|place| place.starts_with(root));
         is_inside(self.files.range(root.to_path_buf()..).next().map(|(place, _)| place))
-            || is_inside(self.unmerged.range(root.to_path_buf()..).next())
+            || is_inside(self.unmerged.range(root.to_path_buf()..).next().map(|(place, _)| place))
             || is_inside(self.submodules.range(root.to_path_buf()..).next())
             || self.removed(root).next().is_some()
     }
@@ -179,19 +182,14 @@ impl Index {
     /// # Errors
     /// Git cannot read them.
     pub fn staged(&self, length: u64, is_wanted: impl Fn(&Path) -> bool) -> Result<Staged<'_>, SinceError> {
-        let beginnings = self.beginnings(length, is_wanted).map_err(SinceError::Git)?;
-        Ok(Staged { index: self, beginnings })
-    }
-
-    fn beginnings(&self, length: u64, is_wanted: impl Fn(&Path) -> bool) -> Result<BTreeMap<PathBuf, Vec<u8>>, String> {
         let wanted = self.files.iter().filter(|(place, _)| is_wanted(place));
         let objects: Vec<(&Path, &str)> = wanted.map(|(place, object)| (place.as_path(), object.as_str())).collect();
         let mut beginnings = BTreeMap::new();
         let add = |index: usize, bytes: Option<Vec<u8>>| {
             drop(beginnings.insert(objects[index].0.to_path_buf(), bytes.unwrap_or_default()));
         };
-        self.repository.read_each(&objects, |_| Some(length), add)?;
-        Ok(beginnings)
+        self.repository.read_each(&objects, |_| Some(length), add).map_err(SinceError::Git)?;
+        Ok(Staged { index: self, beginnings })
     }
 
     /// A file that the check depends on, by its absolute path without links.
@@ -206,10 +204,26 @@ impl Index {
         Ok(Setting::Staged(text))
     }
 
-    /// An ignore file: at most one byte more than is followed.
-    pub fn ignore_file(&self, place: &Path) -> Setting {
-        let known = self.ignore_files.get(place).map(|bytes| Setting::Staged(bytes.clone()));
-        known.unwrap_or_else(|| self.without_text(place))
+    /// The texts of a file with a conflict: those that both sides have, and the one that they come from.
+    ///
+    /// # Errors
+    /// Git cannot read them: the reason.
+    pub fn sides(&self, place: &Path) -> Result<Vec<Vec<u8>>, String> {
+        let sides = self.unmerged.get(place).map_or(&[][..], Vec::as_slice);
+        let objects: Vec<(&Path, &str)> = sides.iter().map(|object| (place, object.as_str())).collect();
+        let mut texts = Vec::new();
+        self.repository.read_each(&objects, Some, |_, text| texts.extend(text))?;
+        Ok(texts)
+    }
+
+    /// An ignore file: its first bytes, at most `length` of them. It is read each time, and nothing is kept.
+    ///
+    /// # Errors
+    /// Git cannot read it: the reason.
+    pub fn ignore_file(&self, place: &Path, length: u64) -> Result<Setting, String> {
+        let Some(object) = self.files.get(place) else { return Ok(self.without_text(place)) };
+        let mut objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Setting::Staged(objects.beginning(object, length)?))
     }
 
     /// A file that is no regular one in the index.
@@ -218,18 +232,26 @@ impl Index {
             || place.ancestors().any(|folder| self.submodules.contains(folder));
         match () {
             () if is_outside => Setting::AsItIs,
-            () if self.unmerged.contains(place) => Setting::Unmerged,
+            () if self.unmerged.contains_key(place) => Setting::Unmerged,
             () if !fs::metadata(place).is_ok_and(|found| found.is_file()) => Setting::Missing,
-            () if self.repository.ignores(place) => Setting::AsItIs,
+            () if self.ignores(place) => Setting::AsItIs,
             () => Setting::NotStaged,
         }
     }
 
-    /// Whether a file is in the index, has a conflict, or is one that the index does not have to have: outside of the repository, or in a
-    /// submodule.
+    /// Whether git ignores a file of the working tree that is not in the index.
+    ///
+    /// Cost: at the first call, git reads the folders of the working tree that it does not ignore.
+    fn ignores(&self, place: &Path) -> bool {
+        let ignored = self.ignored.get_or_init(|| self.repository.ignored().into_iter().collect());
+        place.ancestors().any(|path| ignored.contains(path))
+    }
+
+    /// Whether a file is in the index, has a conflict, or is one of the working tree that the index does not have to have: one that git
+    /// ignores, or that is outside of the repository or in a submodule.
     pub fn exists(&self, place: &Path) -> bool {
         self.files.contains_key(place)
-            || self.unmerged.contains(place)
+            || self.unmerged.contains_key(place)
             || matches!(self.without_text(place), Setting::AsItIs) && fs::symlink_metadata(place).is_ok()
     }
 }

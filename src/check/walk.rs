@@ -97,22 +97,27 @@ impl Walk {
 pub(super) struct Inside<'a> {
     walk: Walk,
     root: &'a Path,
+    /// The root as it is named in messages.
+    given: &'a Path,
     index: Option<&'a Index>,
-    /// How many of the folders are above the root.
-    above: usize,
+    /// How many of the folders are above the root. Their ignore files are read for the first path.
+    above: Option<usize>,
     /// The folders of the last path, each with whether it is left out.
     last: Vec<(PathBuf, bool)>,
     folders: Vec<Folder>,
+    /// Ignore files that are not followed, each with the reason: of folders that the working tree does not have, so no walk names them.
+    notices: Vec<String>,
 }
 
 impl<'a> Inside<'a> {
     /// The root is absolute and without links. With the index of git, ignore files are those in it.
-    pub fn new(walk: Walk, root: &'a Path, index: Option<&'a Index>) -> Self {
-        let mut folders = Vec::new();
-        if walk.ignore_files {
-            above(root).into_iter().for_each(|above| Folder::push(&mut folders, above, above, index, &mut |_| {}));
-        }
-        Inside { walk, root, index, above: folders.len(), last: Vec::new(), folders }
+    pub fn new(walk: Walk, root: &'a Path, given: &'a Path, index: Option<&'a Index>) -> Self {
+        Inside { walk, root, given, index, above: None, last: Vec::new(), folders: Vec::new(), notices: Vec::new() }
+    }
+
+    /// The ignore files that are not followed, each with the reason, of folders that the working tree does not have.
+    pub fn into_notices(self) -> Vec<String> {
+        self.notices
     }
 
     /// Whether the walk would leave out this file, which is in the root or the root itself. Files in order cost least: ignore files are read
@@ -121,19 +126,43 @@ impl<'a> Inside<'a> {
         let Some(folder) = place.parent().filter(|_| place != self.root) else { return false };
         let same = self.last.iter().take_while(|(last, _)| folder.starts_with(last)).count();
         self.last.truncate(same);
-        self.folders.truncate(self.above + same);
+        let above = self.above();
+        self.folders.truncate(above + same);
         let mut inside: Vec<&Path> = folder.ancestors().take_while(|folder| folder.starts_with(self.root)).collect();
         inside.reverse();
         for folder in inside.into_iter().skip(same) {
             let is_left_out = self.last.last().is_some_and(|(_, is_left_out)| *is_left_out)
                 || folder != self.root && self.walk.leaves_out(&self.folders, folder, true);
             if self.walk.ignore_files {
-                Folder::push(&mut self.folders, folder, folder, self.index, &mut |_| {});
+                let notices = &mut self.notices;
+                let mut each = |found| notices.extend(notice(found).filter(|_| !is_left_out && !folder.is_dir()));
+                let given = folder.strip_prefix(self.root).map_or_else(|_| folder.into(), |path| self.given.join(path));
+                Folder::push(&mut self.folders, folder, &given, self.index, &mut each);
             }
             self.last.push((folder.to_path_buf(), is_left_out));
         }
         self.last.last().is_some_and(|(_, is_left_out)| *is_left_out)
             || self.walk.leaves_out(&self.folders, place, false)
+    }
+
+    /// The number of folders above the root, which are read at the first call.
+    fn above(&mut self) -> usize {
+        if let Some(above) = self.above {
+            return above;
+        }
+        if self.walk.ignore_files {
+            let (root, folders, notices) = (self.root, &mut self.folders, &mut self.notices);
+            let mut each = |found| notices.extend(notice(found).filter(|_| !root.is_dir()));
+            above(root).into_iter().for_each(|above| Folder::push(folders, above, above, self.index, &mut each));
+        }
+        *self.above.insert(self.folders.len())
+    }
+}
+
+fn notice(found: Found) -> Option<String> {
+    match found {
+        Found::Notice(notice) => Some(notice),
+        _ => None,
     }
 }
 
@@ -198,7 +227,10 @@ fn decision(folders: &[Folder], place: &Path, is_folder: bool) -> Match<()> {
 /// The reason why the file is not followed, as text to append to its name.
 fn patterns(folder: &Path, file: &Path, index: Option<&Index>, room: &mut u64) -> Result<Gitignore, String> {
     let as_it_is = || bytes(file, *room + 1).map_err(|error| format!(": cannot read: {error}"));
-    let bytes = match index.map(|index| index.ignore_file(&resolved(file))) {
+    // By its absolute path, because the working tree may not have the folder.
+    let place = || resolved(&folder.join(file.file_name().unwrap_or_default()));
+    let setting = index.map(|index| index.ignore_file(&place(), *room + 1)).transpose();
+    let bytes = match setting.map_err(|why| format!(": {why}"))? {
         None | Some(Setting::AsItIs) => as_it_is()?.unwrap_or_default(),
         Some(Setting::Staged(bytes)) => bytes,
         Some(Setting::Missing) => Vec::new(),
@@ -350,7 +382,7 @@ mod tests {
         let base = fs::canonicalize(folder.path()).unwrap();
         let root = base.join("docs");
         let left = |walk: Walk| {
-            let mut inside = Inside::new(walk, &root, None);
+            let mut inside = Inside::new(walk, &root, &root, None);
             let paths = ["a.md", "a.tmp.md", "keep.tmp.md", "old/b.md", "old/c/keep.tmp.md", "x/.h/a.md", "x/y/a.md"];
             paths.into_iter().filter(|path| !inside.leaves_out(&root.join(path))).collect::<Vec<_>>()
         };
@@ -474,7 +506,7 @@ mod tests {
             prop_assert_eq!(&walked(folder.path(), "", Walk::default()).0, &expected);
             // The same without a walk.
             let base = fs::canonicalize(folder.path()).unwrap();
-            let mut inside = Inside::new(Walk::default(), &base, None);
+            let mut inside = Inside::new(Walk::default(), &base, &base, None);
             let is_left = |name: &&String| !inside.leaves_out(&base.join(name.as_str()));
             prop_assert_eq!(all_names.iter().filter(is_left).cloned().collect::<BTreeSet<_>>(), expected);
         }

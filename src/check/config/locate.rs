@@ -40,12 +40,12 @@ fn of_folder(folder: &Path, read: Read) -> Result<Option<(PathBuf, Vec<u8>)>, Er
     if let Some(bytes) = read(&own)? {
         return Ok(Some((own, bytes)));
     }
-    let bytes = read(&python).ok().flatten().filter(|bytes| has_ours(bytes));
+    let bytes = read(&python)?.filter(|bytes| has_ours(bytes));
     Ok(bytes.map(|bytes| (python, bytes)))
 }
 
 /// Whether the file of a Python project has a table `[tool.dedup]`. A file that is not TOML counts if it seems to have one.
-fn has_ours(bytes: &[u8]) -> bool {
+pub fn has_ours(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     match DeTable::parse(text) {
         Ok(table) => {
