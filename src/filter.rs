@@ -35,7 +35,7 @@ pub struct Counts {
     pub documents: u64,
     /// Documents that passed for the first time, including those without features.
     pub fresh: u64,
-    /// Documents that passed again: with the same id and tokens as before, or without an id after an interruption. Only with an index in a file.
+    /// Documents that came again: with the same id and tokens as before, or after an interruption by their tokens alone. Only with an index in a file.
     pub known: u64,
     /// Near-duplicates.
     pub duplicates: u64,
@@ -55,7 +55,7 @@ pub struct Counts {
     pub passed: u64,
     /// Bytes read, decompressed.
     pub bytes: u64,
-    /// Documents without an id among the known ones: they passed again after an interruption, by their tokens. See [`Decision::Unconfirmed`].
+    /// Those among the known ones that passed again because an interrupted run may not have written them. See [`Decision::Unconfirmed`].
     pub unconfirmed: u64,
 }
 
@@ -143,8 +143,8 @@ pub trait Sink {
     /// An error ends the stream.
     fn release(&mut self, counts: &Counts, index: &Index) -> Result<(), Error>;
 
-    /// The stream has ended, and the index will take it that all records without ids have arrived: what left for a file should be on the disk
-    /// now. This is called if there were some, unless the index is left to the operating system as well ([`Sync::Off`](crate::index::Sync::Off)).
+    /// The stream has ended, and the index will take it that all records have arrived: what left for a file should be on the disk
+    /// now. This is called if there were documents, unless the index is left to the operating system as well ([`Sync::Off`](crate::index::Sync::Off)).
     ///
     /// # Errors
     /// The stream counts as interrupted.
@@ -247,6 +247,7 @@ pub struct Filter<'a> {
     observer: &'a dyn Observer,
     unnamed: Option<&'a Unnamed>,
     replaces: bool,
+    drops_known: bool,
 }
 
 /// Whether a document at a place has no id of its own, but only this: then what stands before its number in the index.
@@ -261,7 +262,7 @@ impl fmt::Debug for Filter<'_> {
 impl<'a> Filter<'a> {
     /// A filter by this index and the defaults: all cores, and a no-op observer.
     pub fn new(index: &'a mut Index) -> Self {
-        Filter { index, threads: 0, stop: None, observer: &(), unnamed: None, replaces: false }
+        Filter { index, threads: 0, stop: None, observer: &(), unnamed: None, replaces: false, drops_known: false }
     }
 
     /// Makes signatures on this many threads; 0 means one per core. One more thread decides.
@@ -291,6 +292,12 @@ impl<'a> Filter<'a> {
         Filter { replaces, ..self }
     }
 
+    /// Whether the sink of a [stream](Self::run) drops documents that are [known](Decision::Known). Those that an interrupted run may not have
+    /// written are then [unconfirmed](Decision::Unconfirmed) instead, once, so that none is lost.
+    pub fn drop_known(self, drops_known: bool) -> Self {
+        Filter { drops_known, ..self }
+    }
+
     /// Filters a stream. Ends at the end of the input, at the first error, or when it is [stopped](Self::stop). Documents
     /// that passed are then in the index, and their records have left.
     ///
@@ -299,7 +306,8 @@ impl<'a> Filter<'a> {
     /// # Errors
     /// The input ends prematurely, the index cannot be written or is full, or the sink returns an error.
     pub fn run<R: io::Read + Send + 'static>(self, input: Live<R>, sink: &mut dyn Sink) -> Result<Counts, Error> {
-        let Filter { index, threads, stop, observer, replaces, .. } = self;
+        let Filter { index, threads, stop, observer, replaces, drops_known, .. } = self;
+        index.begin_stream(drops_known);
         let numbers_of = replaces.then(|| input.name().to_string());
         let mut parts = signed(input, index, workers(threads)).map_err(Error::no_threads)?;
         let (counts, since) = (Counts::default(), Instant::now());

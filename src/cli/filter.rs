@@ -163,7 +163,7 @@ fn filter_input(
     warnings.iter().for_each(|warning| terminal.warning(warning));
     let (mut index, torn) = open_index(request, &terminal)?;
     warnings.extend(torn);
-    if request.drops_known && index.was_interrupted() {
+    if request.drops_known && index.noted_nothing() {
         terminal.warning(DROPS_UNWRITTEN);
         warnings.push(DROPS_UNWRITTEN.into());
     }
@@ -176,7 +176,7 @@ fn filter_input(
     let mut sink = Output::new(request, files, before, &terminal, &monitor);
     let live = Live::new(io::stdin(), "-", &request.source);
     let filter = Filter::new(&mut index).threads(request.threads).stop(stop.begin()).observer(&terminal);
-    let filter = filter.replace(request.replaces);
+    let filter = filter.replace(request.replaces).drop_known(request.drops_known);
     let result = thread::scope(|scope| {
         let (monitor, terminal) = (&monitor, &terminal);
         thread::Builder::new()
@@ -219,8 +219,8 @@ fn is_of_writing(error: &Error) -> bool {
 }
 
 /// The warning where documents that an interrupted run remembered and did not write would be dropped.
-const DROPS_UNWRITTEN: &str = "the last run did not close the index: it may have remembered documents with ids that it did not write, and --drop-known drops \
-     them; feed its last documents again without --drop-known first";
+const DROPS_UNWRITTEN: &str = "the last run did not close the index, and did not note which documents it wrote: --drop-known drops those with ids that it remembered \
+     and did not write; feed its last documents again without --drop-known first";
 
 /// What the warning of records without ids says after a run of an earlier version.
 const NOTHING_NOTED: &str = "the last run did not close the index, and did not note which records without ids it wrote: what it remembered and did not \
@@ -296,8 +296,8 @@ fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Inde
     if counts.unconfirmed > 0 {
         let them = if counts.unconfirmed == 1 { "it" } else { "them" };
         terminal.line(&format!(
-            "passed again: {} without an id, because the last run was interrupted and may not have written {them}",
-            counted(counts.unconfirmed, "record")
+            "passed again: {}, because an interrupted run may not have written {them}",
+            counted(counts.unconfirmed, "document")
         ));
     }
     if counts.featureless > 0 {

@@ -74,7 +74,7 @@ pub(super) struct Manifest {
     pub notes: Option<Notes>,
     /// What the last run forgot that noted it before this place.
     pub forgetting: Forgetting,
-    /// What the log says before this place of the documents without ids.
+    /// What the log says before this place of what has left.
     pub left: Left,
     /// Documents that these limits forget may be missing.
     pub limits: Limits,

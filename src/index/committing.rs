@@ -4,8 +4,8 @@ use super::tables::Tables;
 use super::{Index, Mode, Sync, repeat};
 use crate::error::Error;
 impl Index {
-    /// Writes the documents that passed to the log. Afterwards their records may leave, and those without an id are taken to have left when
-    /// the next document is decided on.
+    /// Writes the documents that passed to the log. Afterwards their records may leave, and are taken to have left when the next
+    /// document is decided on.
     ///
     /// # Errors
     /// The log cannot be written.

@@ -1,32 +1,43 @@
-//! Confirming what a run remembered without ids: see unconfirmed.rs.
+//! Confirming what a run remembered: see unconfirmed.rs.
 
 use super::signature::Signed;
 use super::unconfirmed::{Left, is_unnamed};
-use super::{Index, Mode, Sync};
+use super::{Decision, Index, Mode, Sync};
 use crate::error::Error;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
 impl Index {
-    /// Whether a run that remembered documents without ids was interrupted, and noted which of them have left: one with the tokens of another passes
-    /// again, once ([`Decision::Unconfirmed`](super::Decision::Unconfirmed)). Otherwise it is a duplicate.
+    /// Whether a run that remembered documents was interrupted, and noted which of them have left: one of the others passes again if it is
+    /// fed again, once ([`Decision::Unconfirmed`]).
     pub fn has_unconfirmed(&self) -> bool {
         !self.unconfirmed.is_empty()
     }
 
-    /// Whether the last run was interrupted after it remembered a document without an id, and did not note which of them have left, as
-    /// earlier versions do: what it did not write is dropped when it is fed again.
+    /// From now on, documents are those of a stream: each leaves by itself after it was remembered, whether it has an id or not; those that
+    /// are [known](Decision::Known) perhaps do not.
+    pub(crate) fn begin_stream(&mut self, drops_known: bool) {
+        (self.is_of_stream, self.drops_known) = (true, drops_known);
+    }
+
+    /// Whether the last run was interrupted and did not note which documents have left, as earlier versions do, and the Python package. Where
+    /// known documents are dropped, so is what it remembered and did not write.
+    pub fn noted_nothing(&self) -> bool {
+        self.was_interrupted && !matches!(self.log.left, Left::Before(_))
+    }
+
+    /// As [`noted_nothing`](Self::noted_nothing), if the last document has no id: what of those was not written is dropped when it is fed again.
     ///
     /// # Errors
     /// The last document cannot be read.
     pub fn drops_unwritten(&mut self) -> Result<bool, Error> {
         match self.tables.places.last() {
-            Some(&last) if self.was_interrupted && !self.has_unconfirmed() => Ok(is_unnamed(&self.log.read(last)?.id)),
+            Some(&last) if self.noted_nothing() => Ok(is_unnamed(&self.log.read(last)?.id)),
             _ => Ok(false),
         }
     }
 
-    /// After a run that failed: what it remembered without an id may not have left, and passes again.
+    /// After a run that failed: what it remembered may not have left, and passes again.
     pub(crate) fn doubt(&mut self) {
         if let Left::Before(left) = self.log.left {
             (self.unconfirmed, self.passed_again) = (left..self.log.len().max(left), BTreeSet::new());
@@ -38,6 +49,37 @@ impl Index {
     pub(super) fn is_followed_by_output(&self) -> bool {
         // What is kept aside is added as a whole.
         self.mode == Mode::Filter && self.log.is_stored() && self.log.aside_from().is_none()
+    }
+
+    /// Whether it is noted that a document has left.
+    pub(super) fn leaves_by_itself(&self, is_unnamed: bool) -> bool {
+        (is_unnamed || self.is_of_stream) && self.is_followed_by_output()
+    }
+
+    /// Whether an unconfirmed document with an id is not simply known.
+    fn confirms_known(&self) -> bool {
+        self.drops_known && self.leaves_by_itself(false)
+    }
+
+    /// Whether the document at a place is unconfirmed, known ones are dropped, and it comes for the first time since. It then has come.
+    pub(super) fn comes_again(&mut self, place: u64) -> bool {
+        self.confirms_known() && self.unconfirmed.contains(&place) && self.passed_again.insert(place)
+    }
+
+    /// The decision on a document that passed before an interruption, and is fed again.
+    pub(super) fn passed_before(&mut self, id: &str, signature: Signed<'_>) -> Result<Decision, Error> {
+        if is_unnamed(id) {
+            // A copy of it does not pass.
+            self.confirms(id, signature)?;
+            return Ok(Decision::Unconfirmed);
+        }
+        let known = self.search().known(id, signature, false)?;
+        // By now it may be forgotten. A duplicate is better than a loss.
+        let is_unconfirmed = match known {
+            Some(place) => self.comes_again(place),
+            None => self.confirms_known(),
+        };
+        Ok(if is_unconfirmed { Decision::Unconfirmed } else { Decision::Known })
     }
 
     /// Whether a document has no id and is an unconfirmed one that comes for the first time since.
@@ -55,7 +97,7 @@ impl Index {
         Ok(found?.is_some())
     }
 
-    /// Notes up to where documents without ids have left, if it is time.
+    /// Notes up to where documents have left, if it is time.
     pub(super) fn note_left(&mut self) {
         let left = match self.log.left {
             Left::Before(_) => self.leaving.next(Instant::now),
@@ -71,12 +113,12 @@ impl Index {
 
     /// Whether the end of this run will confirm documents, if it ends by itself, and what it writes is to be on the disk.
     pub(crate) fn will_confirm(&self) -> bool {
-        self.has_unnamed && matches!(self.log.left, Left::Before(_)) && self.sync != Sync::Off
+        self.has_leaving && matches!(self.log.left, Left::Before(_)) && self.sync != Sync::Off
     }
 
-    /// A run has ended by itself: if it had documents without ids, all have left.
+    /// A run has ended by itself: if it had documents, all have left.
     pub(super) fn confirm_all(&mut self) {
-        if self.has_unnamed && matches!(self.log.left, Left::Before(_)) {
+        if self.has_leaving && matches!(self.log.left, Left::Before(_)) {
             self.log.note_left(Left::All);
             (self.unconfirmed, self.passed_again) = (0..0, BTreeSet::new());
         }

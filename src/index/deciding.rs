@@ -135,7 +135,7 @@ impl Index {
         mut replaced: Option<&mut bool>,
     ) -> Result<Decision, Error> {
         let is_unnamed = matches!(name, Name::Id(id) if is_unnamed(id));
-        self.has_unnamed |= is_unnamed && self.is_followed_by_output();
+        self.has_leaving |= self.leaves_by_itself(is_unnamed);
         self.is_repeated = false;
         if let Some(past) = past
             && let Some(decision) = self.repeated(past, name, signature)?
@@ -202,6 +202,7 @@ impl Index {
             return Ok(Some(Decision::Unconfirmed));
         }
         let Some(place) = self.search().known(id, signature, only_adds)? else { return Ok(None) };
+        let is_unconfirmed = self.comes_again(place);
         if let Some(replaced) = replaced {
             self.forget_others(id, Some(place), replaced)?;
         }
@@ -217,7 +218,7 @@ impl Index {
             }
         }
         self.note(name, signature, None);
-        Ok(Some(Decision::Known))
+        Ok(Some(if is_unconfirmed { Decision::Unconfirmed } else { Decision::Known }))
     }
 
     /// The most similar documents, at a time in seconds. Nothing is remembered. In an index that was not opened for
@@ -278,7 +279,9 @@ impl Index {
         self.entering().make_room(signature.tags.len())?;
         self.begin_notes();
         let id = self.id_of(name)?;
-        if self.is_followed_by_output() && !signature.featureless && is_unnamed(&id) {
+        let is_unnamed = is_unnamed(&id);
+        // One without an id and without features always passes.
+        if self.leaves_by_itself(is_unnamed) && !(is_unnamed && signature.featureless) {
             self.note_left();
         }
         let document = Document { id: &id, signed: signature, time: now, is_added: self.mode == Mode::Add };

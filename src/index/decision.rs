@@ -13,8 +13,9 @@ pub enum Decision {
     /// It passed before, with this id and these tokens, and passes again. Only with an index in a file, whose input is
     /// fed again after a crash.
     Known,
-    /// It has no id, and the tokens of a document without an id that an interrupted run decided on. That run may not have written it, so it
-    /// passes, this once: either it was remembered then, or it was dropped for one that is forgotten by now. Only with an index in a file.
+    /// An interrupted run decided on it and may not have written it, so it passes, this once. A document without an id is recognised by its
+    /// tokens: either it was remembered then, or it was dropped for one that is forgotten by now. One with an id would be [known](Self::Known),
+    /// and is unconfirmed only where [these are dropped](crate::filter::Filter::drop_known). Only with an index in a file.
     Unconfirmed,
     /// It is remembered as a new one, and none of the documents that it was compared with is similar enough; but it shares a
     /// key with more others than are compared ([`Limits::candidates`](super::Limits::candidates)): only the latest were. It may be a near-duplicate.

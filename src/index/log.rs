@@ -77,7 +77,7 @@ pub(super) struct Log {
     digest: u64,
     /// What the last run forgot that noted it.
     pub forgetting: Forgetting,
-    /// What it says of the documents without ids.
+    /// What it says of the documents that have left.
     pub left: Left,
     /// How records are read again.
     reads: Reads,
@@ -425,7 +425,7 @@ impl Log {
         self.forgetting = forgetting;
     }
 
-    /// Adds which documents without ids have left.
+    /// Adds which documents have left.
     pub fn note_left(&mut self, left: Left) {
         if let Some(word) = left.word() {
             self.mark(word);

@@ -35,8 +35,8 @@ pub struct Summary {
     pub featureless: u64,
     /// Documents that were removed but still take space in the file.
     pub removed: u64,
-    /// Of the documents in it, those without an id that an interrupted run may not have written: one with the tokens of such a document passes
-    /// again, once. See [`Index::has_unconfirmed`](super::Index::has_unconfirmed).
+    /// Of the documents in it, those that an interrupted run may not have written: such a document passes again, once, whether it has an id or
+    /// not. See [`Index::has_unconfirmed`](super::Index::has_unconfirmed).
     pub unconfirmed: u64,
     /// When the first and the last document passed, in seconds since 1970; removed ones count.
     pub times: Option<(u64, u64)>,
@@ -79,7 +79,7 @@ pub struct StoredDocuments {
     reading: Reading,
     /// The places of removed documents.
     gone: BTreeSet<u64>,
-    /// What is known of the documents without ids.
+    /// What is known of what has left.
     left: Left,
     /// What was read so far; at the end, of the whole index.
     summary: Summary,
@@ -156,7 +156,7 @@ impl StoredDocuments {
             }
             summary.documents += 1;
             let may_not_have_left = matches!(self.left, Left::Before(left) if left <= place);
-            let is_sought = !is_added && kind != Kind::Featureless && is_unnamed(&id);
+            let is_sought = !is_added && (kind != Kind::Featureless || !is_unnamed(&id));
             summary.unconfirmed += u64::from(may_not_have_left && is_sought);
             let form = if kind == Kind::Features { FingerprintForm::StoredElements } else { summary.header.form() };
             return Ok(Some(StoredDocument { id, time, words, form }));
@@ -249,7 +249,7 @@ struct Survey {
     tail: Tail,
     /// What the last run forgot.
     forgetting: Forgetting,
-    /// What is known of the documents without ids.
+    /// What is known of what has left.
     left: Left,
 }
 
@@ -419,7 +419,7 @@ pub struct Compacted {
 /// on the disk. It keeps the owner, mode and access control list, and a symbolic link continues to point to it.
 ///
 /// The last decisions of an interrupted run can be repeated from the new file: it keeps their notes, and outdated
-/// documents that others were dropped for. What it remembered without ids and perhaps did not write stays unconfirmed.
+/// documents that others were dropped for. What it remembered and perhaps did not write stays unconfirmed.
 ///
 /// # Errors
 /// The file cannot be read, is not an index, is damaged, has another writer, or has another hard link; a file beside it
@@ -482,7 +482,7 @@ struct Rewriting {
     gone: BTreeSet<u64>,
     /// The last decisions of an interrupted run.
     tail: Tail,
-    /// What is known of the documents without ids, until it was noted.
+    /// What is known of what has left, until it was noted.
     left: Left,
     /// Documents that passed before this time are outdated, and so are this many of the next ones.
     before: u64,

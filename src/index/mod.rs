@@ -30,8 +30,8 @@
 //! A document can take the place of an earlier one with its id ([`Index::replace`]): the table of ids then has each document by its id
 //! alone too, and a checkpoint says so.
 //!
-//! Documents that come without an id are remembered under numbers (unnamed.rs). Of those of a stream that was interrupted, the last ones pass
-//! again if they are fed again (unconfirmed.rs, confirm.rs). What a call of Python remembers, it
+//! Documents that come without an id are remembered under numbers (unnamed.rs). Of a stream that was interrupted, the last
+//! documents pass again if they are fed again (unconfirmed.rs, confirm.rs). What a call of Python remembers, it
 //! remembers as a whole or not at all (transaction.rs).
 //!
 //! A run notes in the log what it forgets (forgetting.rs). If it forgets anything, it also logs its decisions, so that it
@@ -171,11 +171,14 @@ pub struct Index {
     staged: Option<u32>,
     /// In that case, the places of those documents from before that came again. Otherwise, of unconfirmed ones.
     passed_again: BTreeSet<u64>,
-    /// The places of the documents without ids that are unconfirmed.
+    /// The places of the documents that are unconfirmed.
     unconfirmed: Range<u64>,
     /// Up to where those of this run have left, and whether it has decided on any.
     leaving: Leaving,
-    has_unnamed: bool,
+    has_leaving: bool,
+    /// Whether documents are those of a stream: each leaves by itself. And whether those that are known do not.
+    is_of_stream: bool,
+    drops_known: bool,
     /// Whether the log has the decision on a document already that is decided on again.
     is_repeated: bool,
     /// The number of the next document without an id; `None` until there was one.

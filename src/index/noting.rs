@@ -1,7 +1,6 @@
 //! The decisions that a run notes in the log, and those that are repeated after an interruption: see repeat.rs.
 
 use super::repeat::{self, Past, Recent};
-use super::unconfirmed::is_unnamed;
 use super::unnamed::Name;
 use super::{Decision, Index, Mode, Signed, search};
 use crate::error::Error;
@@ -67,12 +66,8 @@ impl Index {
     ) -> Result<Option<Decision>, Error> {
         let Some(place) = past.original else {
             return match name {
-                Name::Id(id) if is_unnamed(id) => {
-                    // A copy of it does not pass.
-                    self.confirms(id, signature)?;
-                    Ok(Some(Decision::Unconfirmed))
-                }
-                _ => Ok(Some(Decision::Known)),
+                Name::Id(id) => self.passed_before(id, signature).map(Some),
+                Name::Number(_) => Ok(Some(Decision::Known)),
             };
         };
         let original = self.log.read(place)?;

@@ -25,7 +25,7 @@ pub(super) struct Beside {
     pub removed: Vec<u32>,
     /// What the last run before its place forgot.
     pub forgetting: Forgetting,
-    /// What the log says before its place of the documents without ids.
+    /// What the log says before its place of what has left.
     pub left: Left,
 }
 

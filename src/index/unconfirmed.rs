@@ -1,20 +1,21 @@
-//! Documents without an id that an interrupted run remembered and perhaps did not write.
+//! Documents that an interrupted run remembered and perhaps did not write.
 //!
 //! The input of a run that was interrupted is fed again from the line after the last one that arrived. A document with an id is then known by
-//! that. One without is identified by its line, which has another number now: its tokens would make it a duplicate of itself. So those that
-//! may not have arrived are *unconfirmed*: a record without an id that has the tokens of one passes again, once.
+//! that, and passes again. It does not where known documents are dropped. One without an id is identified by its line, which has another number
+//! now: its tokens would make it a duplicate of itself. So those that may not have arrived are *unconfirmed*: one with an id passes again, once, also
+//! where known ones are dropped; and so does a record without an id that has the tokens of one without.
 //!
-//! A run that remembers documents without ids notes in the log up to where everything has left. Before the first of them it notes that place, later
+//! A stream notes in the log up to where everything has left. Before the first document that it remembers it notes that place, later
 //! one that everything before has left [for a while](HOLD) and that [some documents](LATEST) follow, and at its end, if it ends by itself,
-//! that all have left. So what is unconfirmed are the documents after the place of the last note. They stay so until a run with documents without
-//! ids ends by itself, or notes a place of its own: by then it has passed so many new ones for so long that what was fed again
-//! precedes them.
+//! that all have left. So what is unconfirmed are the documents after the place of the last note. They stay so until a run with documents
+//! ends by itself, or notes a place of its own: by then it has passed so many new ones for so long that what was fed again
+//! precedes them. What only maintains an index confirms nothing.
 //!
 //! That a document has left is known when the next one is decided on after a [commit](super::Index::commit). A note is part of the write of the next
 //! document, and costs no write of its own. A pipe may hold what left, and so may a reader, and a file may be in memory only: therefore the wait.
 //!
-//! Such documents are in the table of ids by their tokens alone, so no table has more because of them. In memory is the place, and the places of those
-//! that passed again.
+//! Those without ids are in the table of ids by their tokens alone, so no table has more because of them. In memory is the place, and the places of
+//! those that passed again.
 //!
 //! A note is a word in a frame of its own, like those of forgetting.rs: a program that does not know it ignores it. What such a program adds
 //! is unconfirmed if it follows the documents of an interrupted run.
@@ -28,7 +29,7 @@ use std::time::{Duration, Instant};
 /// unless it is set otherwise.
 pub(super) const HOLD: Duration = Duration::from_secs(60);
 
-/// The least number of documents without ids that are unconfirmed.
+/// The least number of documents that are unconfirmed.
 pub(super) const LATEST: u64 = 1 << 12;
 
 /// The highest four bits of a word: what it is. The others are the place, or ones.
@@ -51,7 +52,7 @@ pub(super) fn identity(id: &str) -> &str {
     if is_unnamed(id) { UNNAMED } else { id }
 }
 
-/// What the log says of the documents without ids that it has.
+/// What the log says of the documents that it has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Left {
     /// Nothing: there were none, or an earlier version wrote it.
@@ -112,7 +113,7 @@ pub(super) struct Leaving {
     /// See [`HOLD`] and [`LATEST`]; tests lower them.
     pub hold: Duration,
     pub latest: u64,
-    /// The number of documents without ids that were remembered.
+    /// The number of documents that were remembered.
     count: u64,
     /// The place of the log up to which documents may leave once a commit ends, and how many there were.
     begun: Option<(u64, u64)>,

@@ -146,9 +146,18 @@ struct Arrived {
     more: usize,
 }
 
-/// Feeds records without ids through runs that are killed, each from the record after the last one that arrived. With `loses`, what
+/// What is run between a killed run and the next one: with its options, or with its algorithm.
+const BETWEEN: &[&str] = &[
+    "",
+    "dedup index compact -q seen.idx",
+    "dedup index add -q seen.idx METHOD < /dev/null",
+    "dedup filter -q --index seen.idx OPTIONS < /dev/null",
+    "dedup index remove -q seen.idx nobody; true",
+];
+
+/// Feeds records through runs that are killed, each from the record after the last one that arrived. With `loses`, what
 /// arrived last is lost too, as with a reader that is killed.
-fn kill_unnamed(
+fn kill_and_feed_again(
     shell: &Shell,
     flags: &str,
     records: &[(String, String)],
@@ -197,6 +206,11 @@ fn kill_unnamed(
         }
         next = arrived.last().map_or(0, |last| last + 1);
         killed += 1;
+        if shell.folder().join("seen.idx").exists() {
+            let method = if flags.contains("simhash") { "--algo simhash" } else { "" };
+            let between = BETWEEN[random.below(BETWEEN.len())].replace("METHOD", method).replace("OPTIONS", flags);
+            shell.sh(&between).done();
+        }
     }
     let there: BTreeSet<usize> = arrived.iter().copied().collect();
     let lost: Vec<usize> = expected.iter().copied().filter(|number| !there.contains(number)).collect();
@@ -239,7 +253,34 @@ fn no_record_without_an_id_is_lost() {
     let (shell, records) = (Shell::new(), unnamed(&lines(600)));
     for (seed, flags) in (0..).zip(UNNAMED) {
         for loses in [false, true] {
-            kill_unnamed(&shell, flags, &records, 6, loses, seed);
+            kill_and_feed_again(&shell, flags, &records, 6, loses, seed);
+        }
+    }
+}
+
+/// Records with ids, of which half are like one of those before them.
+fn named(lines: &[String]) -> Vec<(String, String)> {
+    let text = |line: &str| line.split_once("\"text\":\"").unwrap().1.to_string();
+    lines.iter().map(|line| (line.trim_end().to_string(), text(line))).collect()
+}
+
+/// What records with ids are remembered by, where those that are known are dropped.
+const NAMED: &[&str] = &[
+    "--drop-known",
+    "--drop-known --sync off",
+    "--drop-known --memory 16M",
+    "--drop-known --algo simhash",
+    "--drop-known --window 40",
+    "--drop-known --expire 1h",
+    "--drop-known --replace",
+];
+
+#[test]
+fn no_record_with_an_id_is_lost_where_known_ones_are_dropped() {
+    let (shell, records) = (Shell::new(), named(&lines(600)));
+    for (seed, flags) in (0..).zip(NAMED) {
+        for loses in [false, true] {
+            kill_and_feed_again(&shell, flags, &records, 6, loses, seed);
         }
     }
 }
@@ -297,7 +338,7 @@ fn many_kills_lose_no_record_without_an_id() {
     let (shell, records) = (Shell::new(), unnamed(&lines(12_000)));
     for (seed, flags) in (100..).zip(UNNAMED) {
         for loses in [false, true] {
-            let Arrived { kills, lines, more } = kill_unnamed(&shell, flags, &records, 20, loses, seed);
+            let Arrived { kills, lines, more } = kill_and_feed_again(&shell, flags, &records, 20, loses, seed);
             eprintln!("{flags}, readers killed too: {loses}: {kills} kills, {lines} lines: none lost, {more} more");
         }
     }

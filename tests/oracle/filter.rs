@@ -296,8 +296,11 @@ fn open_with(path: &Path, plan: &Plan, options: &IndexOptions) -> Result<(Index,
 /// A frame that marks everything before it as written to the disk.
 const MARK: u64 = 17;
 
-/// An index of a few documents in a file, one run each, and the end of each record. A mark precedes the first record
-/// and follows each.
+/// A frame that notes up to where documents have left.
+const NOTE: u64 = 25;
+
+/// An index of a few documents in a file, one run each, and the end of each record. A mark follows the header. In each run a note precedes the
+/// record; a note and a mark follow it.
 fn small(folder: &Path, plan: &Plan) -> (Vec<u8>, Vec<u64>) {
     let path = folder.join("small");
     let mut lengths = Vec::new();
@@ -307,7 +310,7 @@ fn small(folder: &Path, plan: &Plan) -> (Vec<u8>, Vec<u64>) {
             "{{\"id\":\"d{number}\",\"text\":\"some words of document number {number} and of no other {number}\"}}\n"
         );
         assert_eq!(run(Cursor::new(text), &mut index, 1)[0].1, Decision::Fresh);
-        lengths.push(index.bytes_stored() - MARK);
+        lengths.push(index.bytes_stored() - MARK - NOTE);
     }
     (fs::read(path).unwrap(), lengths)
 }
@@ -319,9 +322,10 @@ fn a_file_that_was_cut_anywhere_opens_with_what_is_whole() {
         let folder = tempfile::tempdir().unwrap();
         let (bytes, lengths) = small(folder.path(), &plan);
         let header = first_end(&bytes);
-        let mut ends = lengths.clone();
-        ends.extend(lengths.iter().map(|end| end + MARK));
-        ends.push(header + MARK);
+        let mut ends = vec![header + MARK, header + MARK + NOTE];
+        for end in &lengths {
+            ends.extend([0, NOTE, NOTE + MARK, 2 * NOTE + MARK].map(|frames| end + frames));
+        }
         let path = folder.path().join("cut");
         for length in 0..=bytes.len() {
             fs::write(&path, &bytes[..length]).unwrap();
@@ -346,7 +350,8 @@ fn first_end(bytes: &[u8]) -> u64 {
 fn a_changed_byte_is_found() {
     let plan = plan(&factory("minhash", &[("shingle", "3")]));
     let folder = tempfile::tempdir().unwrap();
-    let (bytes, lengths) = small(folder.path(), &plan);
+    let (bytes, _) = small(folder.path(), &plan);
+    let last = bytes.len() as u64 - MARK;
     let path = folder.path().join("changed");
     for at in 0..bytes.len() {
         let mut changed = bytes.clone();
@@ -357,10 +362,10 @@ fn a_changed_byte_is_found() {
                 assert!(error.to_string().contains("changed: "), "{error}");
                 assert!(fs::read(&path).unwrap() == changed, "a damaged file is left alone");
             }
-            // A damaged mark after the last record looks like an interrupted write, which is reported.
+            // A damaged mark at the end looks like an interrupted write, which is reported.
             Ok((index, repair)) => {
-                assert_eq!((index.len(), repair.map(|repair| repair.at)), (6, Some(lengths[5])), "{at}");
-                assert!(at as u64 >= lengths[5]);
+                assert_eq!((index.len(), repair.map(|repair| repair.at)), (6, Some(last)), "{at}");
+                assert!(at as u64 >= last);
             }
         }
     }

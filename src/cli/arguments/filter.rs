@@ -125,7 +125,8 @@ pub fn command() -> Command {
                 .help("Drop documents that are already known with the same id and tokens")
                 .long_help(
                     "Drop documents that are already known with the same id and tokens, such as pages that are crawled \
-                     again. Without it they are passed again, so that input that a crash may have lost can be fed again.",
+                     again. Without it they are passed again, so that input that a crash may have lost can be fed again. With it, only \
+                     those are passed again that an interrupted run may not have written.",
                 ),
         )
         .arg(

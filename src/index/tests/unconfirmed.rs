@@ -1,4 +1,5 @@
-//! Documents without ids, in runs that are killed. The oracle is what was sent: each text arrives, because the first document with it passes.
+//! Documents without ids, and with ids where known ones are dropped, in runs that are killed. The oracle is what was sent: each text arrives,
+//! because the first document with it passes.
 
 use super::checkpoints::{minhash, open, options};
 use super::*;
@@ -43,9 +44,10 @@ fn unconfirmed(index: &Index) -> usize {
 }
 
 /// Sends documents, of which about every sixth has the text of an earlier one, through runs that are killed. What was sent and did not arrive is sent
-/// again: in order, or in any order and among a few new ones. Returns the number of documents that arrived beyond one of each text.
-fn send(folder: &Path, seed: u64, is_jumbled: bool, limits: Limits) -> usize {
-    let (plan, path, mut random) = (minhash(), folder.join(format!("{seed}-{is_jumbled}")), Random(seed));
+/// again: in order, or in any order and among a few new ones. Documents have no ids, or they have and known ones are dropped. Returns the number of
+/// those that were unconfirmed and passed again.
+fn send(folder: &Path, seed: u64, is_jumbled: bool, has_ids: bool, limits: Limits) -> usize {
+    let (plan, path, mut random) = (minhash(), folder.join(format!("{seed}-{is_jumbled}-{has_ids}")), Random(seed));
     let mut texts: Vec<usize> = Vec::new();
     for number in 0..400 {
         texts.push(if number > 0 && random.below(6) == 0 { texts[random.below(number)] } else { number });
@@ -54,6 +56,9 @@ fn send(folder: &Path, seed: u64, is_jumbled: bool, limits: Limits) -> usize {
     let (mut passed_again, mut may_pass_again) = (0, 0);
     loop {
         let mut index = begin(&path, &plan, limits);
+        if has_ids {
+            index.begin_stream(true);
+        }
         may_pass_again += unconfirmed(&index);
         if is_jumbled {
             for number in (1..lost.len()).rev() {
@@ -72,9 +77,13 @@ fn send(folder: &Path, seed: u64, is_jumbled: bool, limits: Limits) -> usize {
             (next, new) = if number == next { (next + 1, new + 1) } else { (next, new) };
             let text = text(texts[number]);
             let text = if random.below(2) == 0 { text.to_uppercase() } else { text };
-            let decision = decide_next(&mut index, &mut line, &text);
+            let decision = match has_ids {
+                true => decide(&mut index, &format!("d{number}"), &text),
+                false => decide_next(&mut index, &mut line, &text),
+            };
+            line += usize::from(has_ids);
             passed_again += usize::from(decision == Decision::Unconfirmed);
-            held.push((number, decision.passes()));
+            held.push((number, decision.passes() && !(has_ids && decision == Decision::Known)));
             if random.below(5) == 0 {
                 index.commit().unwrap();
                 recent.extend(held.drain(..));
@@ -113,21 +122,28 @@ fn send(folder: &Path, seed: u64, is_jumbled: bool, limits: Limits) -> usize {
     let there: BTreeSet<usize> = arrived.iter().map(|&number| texts[number]).collect();
     let all: BTreeSet<usize> = texts.iter().copied().collect();
     let missing: Vec<_> = all.difference(&there).collect();
-    assert!(missing.is_empty(), "seed {seed}, {is_jumbled}, {limits:?}: {missing:?} are lost");
+    assert!(missing.is_empty(), "seed {seed}, {is_jumbled}, {has_ids}, {limits:?}: {missing:?} are lost");
     assert!(passed_again <= may_pass_again, "{passed_again} of {may_pass_again}");
     // All is confirmed.
     let mut index = begin(&path, &plan, limits);
     assert!(!index.has_unconfirmed() && !index.was_interrupted());
     let last = text(*texts.last().unwrap());
-    assert!(limits.expire.is_some() || !decide_next(&mut index, &mut 9_000, &last).passes());
-    arrived.len() - all.len()
+    let decision = match has_ids {
+        true => decide(&mut index, &format!("d{}", texts.len() - 1), &last),
+        false => decide_next(&mut index, &mut 9_000, &last),
+    };
+    assert!(limits.expire.is_some() || !decision.passes() || has_ids && decision == Decision::Known, "{decision:?}");
+    assert!(!has_ids || arrived.len() == all.len(), "with ids, nothing that arrived comes again");
+    passed_again
 }
 
 #[test]
 fn nothing_is_lost_however_often_it_is_killed_and_sent_again() {
     let folder = tempfile::tempdir().unwrap();
-    let more: usize = (0..24).map(|seed| send(folder.path(), seed, seed % 2 == 1, Limits::default())).sum();
-    assert!(more > 0, "no reader had what was sent again");
+    for has_ids in [false, true] {
+        let again = |seed| send(folder.path(), seed, seed % 2 == 1, has_ids, Limits::default());
+        assert!((0..24).map(again).sum::<usize>() > 0, "nothing passed again");
+    }
 }
 
 /// In a window, whether a copy passes depends on when it comes.
@@ -135,7 +151,9 @@ fn nothing_is_lost_however_often_it_is_killed_and_sent_again() {
 fn nothing_is_lost_where_documents_expire() {
     let folder = tempfile::tempdir().unwrap();
     let expire = Limits { expire: Some(1 << 30), ..Limits::default() };
-    (100..108).for_each(|seed| _ = send(folder.path(), seed, false, expire));
+    for has_ids in [false, true] {
+        (100..108).for_each(|seed| _ = send(folder.path(), seed, false, has_ids, expire));
+    }
 }
 
 /// Remembers documents of these numbers in a run that is killed.
@@ -251,4 +269,52 @@ fn a_whole_stream_that_is_fed_again_from_its_beginning_passes() {
         assert!(matches!(decision, Decision::Known | Decision::Unconfirmed), "{number}: {decision:?}");
     }
     assert_eq!(fs::metadata(&path).unwrap().len(), index.bytes_stored(), "nothing is remembered twice");
+}
+
+/// Documents with ids are known without that, as long as known ones pass.
+#[test]
+fn one_with_an_id_is_unconfirmed_where_known_ones_are_dropped() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    let stream = |drops_known| {
+        let mut index = begin(&path, &plan, Limits::default());
+        index.begin_stream(drops_known);
+        index
+    };
+    let mut index = stream(false);
+    for number in 0..100 {
+        assert_eq!(decide(&mut index, &format!("d{number}"), &text(number)), Decision::Fresh);
+        index.commit().unwrap();
+    }
+    // Too few features to be compared, with an id.
+    assert_eq!(decide(&mut index, "short", ""), Decision::Featureless);
+    index.commit().unwrap();
+    drop(index);
+    let index = stream(false);
+    let most = LAST as usize + LAST as usize / 8 + 1;
+    assert!((LAST as usize..=most).contains(&unconfirmed(&index)), "{}", unconfirmed(&index));
+    drop(index);
+    assert_eq!(decide(&mut stream(false), "d99", &text(99)), Decision::Known);
+    // Nothing that leaves the index as it is confirms them.
+    compact(&path, Outdated::default()).unwrap();
+    stream(true).seal().unwrap();
+    let mut index = stream(true);
+    for (id, number, expected) in [
+        ("d0", 0, Decision::Known),
+        ("d99", 99, Decision::Unconfirmed),
+        ("d99", 99, Decision::Known),
+        ("d95", 95, Decision::Unconfirmed),
+    ] {
+        assert_eq!(decide(&mut index, id, &text(number)), expected, "{id}");
+    }
+    assert!(!decide(&mut index, "other", &text(98)).passes());
+    assert_eq!(decide(&mut index, "short", ""), Decision::Unconfirmed);
+    assert_eq!(decide(&mut index, "short", ""), Decision::Known);
+    drop(index);
+    // Killed as well: nothing was confirmed. A run that ends by itself confirms everything.
+    let mut index = stream(true);
+    assert_eq!(decide(&mut index, "d99", &text(99)), Decision::Unconfirmed);
+    index.seal().unwrap();
+    drop(index);
+    assert_eq!(decide(&mut stream(true), "d98", &text(98)), Decision::Known);
 }
