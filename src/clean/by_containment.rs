@@ -4,7 +4,6 @@ use super::decider::{Decider, Decisions, Sides};
 use super::decisions::{self, Files, Found, Partner, Removed, Watch};
 use super::folder::{Folder, Request};
 use super::inputs::Inputs;
-use super::removed_list::RemovedList;
 use super::request::CleanOptions;
 use super::scan::{read_of, search, with_options};
 use super::verdicts::{self, Decided};
@@ -69,14 +68,8 @@ impl Decider for ByContainment<'_> {
         let each = |files: &mut Files<'_>, out: &mut dyn Write| {
             found.verdicts().try_for_each(|verdict| self.take(&verdict, files, out))
         };
-        let Decided { files, removed_bytes, refused } = verdicts::decide(
-            &conditions,
-            inputs,
-            self.options,
-            RemovedList::of(folder, self.options),
-            observer,
-            &each,
-        )?;
+        let Decided { files, removed_bytes, refused } =
+            verdicts::decide(&conditions, (inputs, folder), self.options, observer, &each)?;
         let seconds = started.elapsed().as_secs_f64();
         let record = ContainmentRecord { algo: "containment", counts: found.counts(), warnings, seconds };
         let scan = to_raw_value(&record).expect("strings and numbers make JSON");

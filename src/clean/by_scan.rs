@@ -4,7 +4,6 @@ use super::decider::{Decider, Decisions, Sides};
 use super::decisions::{self, Files};
 use super::folder::{Folder, Request};
 use super::inputs::Inputs;
-use super::removed_list::RemovedList;
 use super::request::CleanOptions;
 use super::scan::{request, scan, scan_record};
 use super::verdicts::{self, Decided};
@@ -41,9 +40,8 @@ impl Decider for Scanning<'_> {
             let worded = self.options.worded_problem;
             decisions::take_all(files, &kept, |_, verdict, at| decisions::list(verdict, at, worded, &mut out))
         };
-        let list = RemovedList::of(folder, self.options);
         let Decided { files, removed_bytes, refused } =
-            verdicts::decide(&conditions, inputs, self.options, list, observer, &each)?;
+            verdicts::decide(&conditions, (inputs, folder), self.options, observer, &each)?;
         let report = outcome.report().clone();
         let failed = report.counts.failed + refused;
         let scan = scan_record(&report, started.elapsed().as_secs_f64(), self.options.worded);

@@ -1,7 +1,7 @@
 //! Verdicts on whole records: which are left out of each file, and their lines in `removed.jsonl`.
 
 use super::decisions::{self, Conditions, Files, OfFile};
-use super::folder::cannot_write;
+use super::folder::{Folder, cannot_write};
 use super::inputs::Inputs;
 use super::removed_list::RemovedList;
 use super::request::{CleanOptions, OnError};
@@ -25,9 +25,8 @@ pub(super) struct Decided {
 /// The list cannot be written, or a file failed, and that is not allowed.
 pub(super) fn decide(
     conditions: &Conditions,
-    inputs: &Inputs,
+    (inputs, folder): (&Inputs, Option<&Folder>),
     options: &CleanOptions,
-    list: RemovedList<'_>,
     observer: &dyn Observer,
     each: &dyn Fn(&mut Files<'_>, &mut dyn Write) -> io::Result<()>,
 ) -> Result<Decided, Error> {
@@ -45,7 +44,7 @@ pub(super) fn decide(
         refused.iter().for_each(|problem| observer.problem(problem));
         decisions::check_failed(on_error, refused.len() as u64)?;
     }
-    let (Files { files, refused, .. }, removed_bytes) = list.write(|file| match file {
+    let (Files { files, refused, .. }, removed_bytes) = RemovedList::of(folder, options).write(|file| match file {
         None => Ok((decide(&mut io::sink()).map_err(nothing)?, 0)),
         Some((file, path)) => {
             let decided = decide(&mut BufWriter::with_capacity(1 << 16, &mut *file));
