@@ -230,7 +230,7 @@ fn options_of_the_texts_are_those_of_the_program() {
     let shell = Shell::new();
     let commands =
         ["scan", "clean", "filter", "check", "passages", "contain", "compare", "eval", "plan", "lexicon build"];
-    let of_index = ["stats", "verify", "snapshot", "export", "query", "add", "remove", "compact"]
+    let of_index = ["stats", "verify", "snapshot", "export", "get", "query", "add", "remove", "compact"]
         .map(|name| format!("index {name}"));
     let commands = commands.map(String::from).into_iter().chain(of_index);
     let help: String = commands.map(|command| shell.dedup(&format!("{command} --help-all")).done()).collect();

@@ -1,7 +1,7 @@
 //! `dedup index`: inspects and maintains an index.
 
 use super::arguments::Signing;
-use super::arguments::index::{Action, Arguments};
+use super::arguments::index::{Action, Arguments, Ids};
 use super::json::json;
 use super::outputs::Outputs;
 use super::spelling::{self, spelled};
@@ -61,7 +61,7 @@ struct OfForgetting {
     oldest: Option<u64>,
 }
 
-/// A line of `dedup index export`.
+/// A line of `dedup index export` and `get`.
 #[derive(Serialize)]
 struct Document<'a> {
     r#type: &'static str,
@@ -96,7 +96,11 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
             ));
             Ok(Status::Done)
         }
-        Action::Export { fingerprints } => export(path, *fingerprints, &terminal),
+        Action::Export { fingerprints } => {
+            export(path, *fingerprints, |_| true, &terminal)?;
+            Ok(Status::Done)
+        }
+        Action::Get { ids, fingerprints } => get(path, ids, *fingerprints, &terminal),
         Action::Query(signing, limits, top) => {
             let mode = top.map_or(Mode::Query, Mode::Nearest);
             let options = index::IndexOptions { mode, ..index::IndexOptions::within(*limits) };
@@ -108,7 +112,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
             Ok(status)
         }
         Action::Add(signing, limits, creates) => add(path, signing, (*limits, *creates), &terminal),
-        Action::Remove { ids, ids_from } => forget(path, ids, ids_from.as_deref(), &terminal),
+        Action::Remove(ids) => forget(path, ids, &terminal),
         Action::Compact { limits, salvage } => {
             // A document of exactly this age is forgotten, as in a stream.
             let before = limits.expire.map_or(0, |expire| now().saturating_sub(expire) + 1);
@@ -177,15 +181,24 @@ fn verify(path: &Path, terminal: &Terminal) -> Result<Status, Error> {
     }
 }
 
-fn export(path: &Path, has_fingerprints: bool, terminal: &Terminal) -> Result<Status, Error> {
+/// Prints the documents whose id is wanted.
+fn export(
+    path: &Path,
+    has_fingerprints: bool,
+    mut is_wanted: impl FnMut(&str) -> bool,
+    terminal: &Terminal,
+) -> Result<(), Error> {
     refuse_closed_output()?;
     let mut out = BufWriter::new(io::stdout().lock());
     let documents = index::documents(path)?;
     let mut documents = if has_fingerprints { documents.with_fingerprints() } else { documents };
     for document in &mut documents {
         let document = document?;
-        let fingerprint = has_fingerprints.then(|| document.hex());
         let StoredDocument { id, time, .. } = &document;
+        if !is_wanted(id) {
+            continue;
+        }
+        let fingerprint = has_fingerprints.then(|| document.hex());
         writeln!(out, "{}", json(&Document { r#type: "document", id, time: *time, fingerprint }))
             .map_err(cannot_write)?;
     }
@@ -194,7 +207,19 @@ fn export(path: &Path, has_fingerprints: bool, terminal: &Terminal) -> Result<St
     if let Some(torn) = summary.torn {
         terminal.warning(&stream::of_torn(path, torn));
     }
-    Ok(Status::Done)
+    Ok(())
+}
+
+fn get(path: &Path, ids: &Ids, has_fingerprints: bool, terminal: &Terminal) -> Result<Status, Error> {
+    let wanted = read(ids)?;
+    let mut unknown = wanted.clone();
+    let is_wanted = |id: &str| {
+        unknown.remove(id);
+        wanted.contains(id)
+    };
+    export(path, has_fingerprints, is_wanted, terminal)?;
+    report_unknown(ids, &unknown, terminal);
+    Ok(if unknown.is_empty() { Status::Done } else { Status::Found })
 }
 
 fn add(
@@ -368,28 +393,40 @@ impl Sink for Nothing {
     }
 }
 
-fn forget(path: &Path, ids: &[String], ids_from: Option<&Path>, terminal: &Terminal) -> Result<Status, Error> {
-    let mut ids: BTreeSet<String> = ids.iter().cloned().collect();
-    if let Some(list) = ids_from {
+/// The ids that were typed, and those in the file.
+fn read(ids: &Ids) -> Result<BTreeSet<String>, Error> {
+    let mut all: BTreeSet<String> = ids.typed.iter().cloned().collect();
+    if let Some(list) = &ids.from {
         let mut text = String::new();
         let read = match list.as_os_str() == "-" {
             true => io::stdin().read_to_string(&mut text).map(drop),
             false => fs::read_to_string(list).map(|read| text = read),
         };
         read.map_err(|error| Error::input(format!("cannot read {}", list.display()), error))?;
-        ids.extend(text.lines().map(String::from));
+        all.extend(text.lines().map(String::from));
     }
-    let asked = ids.len() as u64;
-    let Removed { documents, unknown, torn } = remove(path, ids)?;
+    Ok(all)
+}
+
+/// Reports ids that no document has, if there are any.
+fn report_unknown(ids: &Ids, unknown: &BTreeSet<String>, terminal: &Terminal) {
+    if unknown.is_empty() {
+        return;
+    }
+    terminal.failed(&unknown_ids(unknown));
+    if ids.from.is_some() && unknown.iter().any(|id| id.starts_with("{\"")) {
+        terminal.line("--ids-from reads an id from each line, not a record: jq -r .id makes ids of JSON lines");
+    }
+}
+
+fn forget(path: &Path, ids: &Ids, terminal: &Terminal) -> Result<Status, Error> {
+    let wanted = read(ids)?;
+    let asked = wanted.len() as u64;
+    let Removed { documents, unknown, torn } = remove(path, wanted)?;
     if let Some(torn) = torn {
         terminal.warning(&stream::of_cut(path, torn));
     }
-    if !unknown.is_empty() {
-        terminal.failed(&unknown_ids(&unknown));
-        if ids_from.is_some() && unknown.iter().any(|id| id.starts_with("{\"")) {
-            terminal.line("--ids-from reads an id from each line, not a record: jq -r .id makes ids of JSON lines");
-        }
-    }
+    report_unknown(ids, &unknown, terminal);
     terminal.line(&format!("{} removed, of {}", counted(documents, "document"), counted(asked, "id")));
     Ok(Status::of_input(unknown.len() as u64))
 }

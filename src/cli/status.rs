@@ -7,7 +7,7 @@ use neardups::Error;
 pub enum Status {
     /// It succeeded.
     Done,
-    /// `check` found copies.
+    /// `check` found copies, or `index get` no document with one of the ids.
     Found,
     /// It succeeded, but some input failed and was reported.
     SomeFailed,

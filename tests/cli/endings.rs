@@ -35,6 +35,7 @@ fn closed_standard_streams() {
         "contain in.jsonl --emit kept",
         "index stats seen.idx",
         "index export seen.idx",
+        "index get seen.idx a",
         "check .",
         "check . --print-config",
         "lexicon build in.jsonl",

@@ -149,7 +149,7 @@ fn no_output_of_a_scan_is_an_input() {
     refused(&shell, "dedup lexicon build new.jsonl >> new.jsonl");
     refused(&shell, "dedup eval --truth old.jsonl new.jsonl >> old.jsonl");
     shell.sh("dedup filter -q --index a.idx < new.jsonl > fresh.jsonl; ln -s a.idx link.idx").done();
-    for command in ["stats", "export", "query", "verify"] {
+    for command in ["stats", "export", "get --ids-from new.jsonl", "query", "verify"] {
         refused(&shell, &format!("dedup index {command} a.idx >> link.idx < new.jsonl"));
     }
     refused(&shell, "dedup index add a.idx < a.idx");

@@ -177,7 +177,7 @@ static ANSWERS: &[Answer] = &[
     },
     Answer {
         typed: OUTPUT,
-        commands: &["compare", "eval", "plan", "lexicon build", "index stats", "index export", "index query"],
+        commands: &["compare", "eval", "plan", "lexicon build", "index stats", "index export", "index get", "index query"],
         options: &[],
         text: "the result goes to standard output: redirect it",
         example: "> FILE",
@@ -233,7 +233,7 @@ static ANSWERS: &[Answer] = &[
     },
     Answer {
         typed: &["--json", "--jsonl"],
-        commands: &["scan", "filter", "eval", "index stats", "index export", "index query"],
+        commands: &["scan", "filter", "eval", "index stats", "index export", "index get", "index query"],
         options: &[],
         text: "the output is JSON already: leave it out",
         example: "",
@@ -554,7 +554,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    const COMMANDS: [&str; 18] = [
+    const COMMANDS: [&str; 19] = [
         "scan",
         "clean",
         "filter",
@@ -568,6 +568,7 @@ mod tests {
         "index stats",
         "index verify",
         "index export",
+        "index get",
         "index query",
         "index add",
         "index remove",

@@ -28,21 +28,36 @@ pub enum Action {
         /// `--fingerprints`.
         fingerprints: bool,
     },
+    Get {
+        ids: Ids,
+        /// `--fingerprints`.
+        fingerprints: bool,
+    },
     /// With `--window`, `--expire`, `--memory` and `--max-candidates`, and what `--top` asks for.
     Query(Box<Signing>, Limits, Option<Wanted>),
     /// With `--memory`, and whether the index may be created: without `--require-index`.
     Add(Box<Signing>, Limits, bool),
-    Remove {
-        ids: Vec<String>,
-        /// `--ids-from`.
-        ids_from: Option<PathBuf>,
-    },
+    Remove(Ids),
     Compact {
         /// `--window` and `--expire`.
         limits: Limits,
         /// `--salvage`.
         salvage: bool,
     },
+}
+
+/// The ids of documents.
+pub struct Ids {
+    /// Those that were typed.
+    pub typed: Vec<String>,
+    /// `--ids-from`.
+    pub from: Option<PathBuf>,
+}
+
+impl Ids {
+    fn new(given: &ArgMatches) -> Self {
+        Ids { typed: values(given, "ids"), from: path(given, "ids-from") }
+    }
 }
 
 impl Arguments {
@@ -54,6 +69,7 @@ impl Arguments {
             "verify" => Action::Verify,
             "snapshot" => Action::Snapshot { copy: path(given, "copy").expect("required") },
             "export" => Action::Export { fingerprints: switch(given, "fingerprints") },
+            "get" => Action::Get { ids: Ids::new(given), fingerprints: switch(given, "fingerprints") },
             "query" => {
                 let top = value(given, "top").map(|&most: &u64| Wanted {
                     most: usize::try_from(most).unwrap_or(usize::MAX),
@@ -65,7 +81,7 @@ impl Arguments {
                 let limits = Limits { memory: signing::memory(given), ..Limits::default() };
                 Action::Add(Signing::new(given).into(), limits, !switch(given, "require-index"))
             }
-            "remove" => Action::Remove { ids: values(given, "ids"), ids_from: path(given, "ids-from") },
+            "remove" => Action::Remove(Ids::new(given)),
             "compact" => Action::Compact { limits: signing::forgetting(given), salvage: switch(given, "salvage") },
             _ => unreachable!("clap knows the names"),
         };
@@ -117,12 +133,20 @@ pub fn command() -> Command {
             Command::new("export")
                 .about("Prints the id of each document and the time when it was passed, as JSON lines")
                 .arg(file())
-                .arg(
-                    Arg::new("fingerprints")
-                        .long("fingerprints")
-                        .action(ArgAction::SetTrue)
-                        .help("Print what is compared too: fingerprints, or 44 bits of each feature, in hexadecimal"),
-                ),
+                .arg(fingerprints()),
+        )
+        .subcommand(
+            Command::new("get")
+                .about("Prints the documents with these ids, as export does: status 1 if an id is unknown")
+                .long_about(
+                    "Prints the documents with these ids, as JSON lines like those of export, in the order in which they were passed. \
+                     Several documents can have one id. Status 1 if the index has no document with one of the ids; those with the others \
+                     are printed. The whole index is read, and every checksum is checked. It may be in use meanwhile.",
+                )
+                .arg(file())
+                .args(ids())
+                .arg(fingerprints())
+                .args(quiet()),
         )
         .subcommand(
             Command::new("query")
@@ -184,14 +208,7 @@ pub fn command() -> Command {
                      with one of the ids; the documents of the others are removed.",
                 )
                 .arg(file())
-                .arg(Arg::new("ids").value_name("ID").num_args(0..).required_unless_present("ids-from").help("Ids"))
-                .arg(
-                    Arg::new("ids-from")
-                        .long("ids-from")
-                        .value_name("FILE")
-                        .value_parser(value_parser!(PathBuf))
-                        .help("Read ids from a file, one per line; '-' is standard input"),
-                )
+                .args(ids())
                 .args(quiet()),
         )
         .subcommand(
@@ -214,6 +231,24 @@ pub fn command() -> Command {
                 )
                 .args(quiet()),
         )
+}
+
+fn fingerprints() -> Arg {
+    Arg::new("fingerprints")
+        .long("fingerprints")
+        .action(ArgAction::SetTrue)
+        .help("Print what is compared too: fingerprints, or 44 bits of each feature, in hexadecimal")
+}
+
+fn ids() -> [Arg; 2] {
+    [
+        Arg::new("ids").value_name("ID").num_args(0..).required_unless_present("ids-from").help("Ids"),
+        Arg::new("ids-from")
+            .long("ids-from")
+            .value_name("FILE")
+            .value_parser(value_parser!(PathBuf))
+            .help("Read ids from a file, one per line; '-' is standard input"),
+    ]
 }
 
 fn quiet() -> impl Iterator<Item = Arg> {
