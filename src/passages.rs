@@ -32,6 +32,7 @@ mod later;
 pub(crate) mod lcs;
 mod locate;
 mod longer;
+mod marks;
 mod matched;
 mod minima;
 mod modular;

@@ -10,6 +10,7 @@
 use super::cutting::PassageOptions;
 use super::later::{Later, Which, later};
 use super::locate::{Again, AgainDocument, Documents, Made};
+use super::marks::{Before, end_with_marks};
 use super::pieces::{Pieces, cover, holding};
 use super::reading::{PassageCounts, Search, check_stopped};
 use super::text::BYTES_BESIDE;
@@ -153,7 +154,7 @@ fn is_empty([start, end]: [u32; 2]) -> bool {
     start >= end
 }
 
-/// A range of a text that is cut.
+/// A range of a text that is cut: words, and the marks after them that would begin a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cut<'a> {
@@ -229,8 +230,8 @@ impl CutCounts {
 ///
 /// Of each passage, every place but the first one is cut, and where a text repeats itself so that the first place and others
 /// overlap, what is not in the first one. So no run of [`min_words`](PassageOptions::min_words) words without a cut in it is left that
-/// occurs earlier, and each word that is cut has the same word at a place that is not cut: [`Cut::first`]. With
-/// [`CutUnit::Paragraph`] or [`CutUnit::Line`], only paragraphs or lines are cut of which all words are in one place of one passage.
+/// occurs earlier, and each word that is cut has the same word at a place that is not cut: [`Cut::first`]. With its
+/// last word go the marks after it, such as a full stop, that would begin a sentence. With [`CutUnit::Paragraph`] or [`CutUnit::Line`], only paragraphs or lines are cut of which all words are in one place of one passage.
 /// With [`min_documents`](PassageOptions::min_documents), only passages in so many documents are cut: runs of words that stand in fewer can be
 /// left at several places.
 ///
@@ -490,7 +491,8 @@ impl Cuts {
     }
 
     /// The bytes of the pieces of a document that begins with this token, and the words of each. Pieces that touch have what is between
-    /// them. A character that stands for several tokens, such as ½, stays if one of them does: a piece may have no bytes then.
+    /// them; others have the marks after them that would begin a sentence. A character that stands for several tokens, such as ½, stays if one
+    /// of them does: a piece may have no bytes then.
     fn bytes_of(&self, start: u64, pieces: &[Later], again: &AgainDocument<'_>) -> Vec<Measured> {
         let units = units(&again.document.text, again.tokens, self.unit);
         let unit = |token: usize| {
@@ -505,7 +507,10 @@ impl Cuts {
             Some(unit) if unit.tokens.end == token => unit.bytes.end,
             _ => again.tokens.span(token - 1).end,
         };
+        let text = &again.document.text;
         let (mut cuts, mut before) = (Vec::with_capacity(pieces.len()), None);
+        // Up to where the text is cut, and what is left of it before.
+        let (mut cut_to, mut left) = (0, Before::nothing());
         for (at, piece) in pieces.iter().enumerate() {
             let (mut first, mut last) = ((piece.start - start) as usize, (piece.end() - start) as usize);
             let touches_next = pieces.get(at + 1).is_some_and(|next| next.start == piece.end());
@@ -522,7 +527,13 @@ impl Cuts {
                 cuts.push(([0; 2], 0));
                 continue;
             }
-            let bytes = [begin(first), if touches_next { begin(last) } else { end(last) }];
+            let mut bytes = [begin(first), if touches_next { begin(last) } else { end(last) }];
+            left.add(text.get(cut_to..bytes[0]).unwrap_or_default());
+            if self.unit == CutUnit::Words && !touches_next {
+                let limit = if last < again.tokens.len() { again.tokens.span(last).start } else { text.len() };
+                bytes[1] = end_with_marks(text, bytes[0]..bytes[1], left, limit);
+            }
+            cut_to = bytes[1];
             cuts.push((bytes.map(|byte| byte as u32), in_words(&again.words[first..last]) as u32));
         }
         cuts

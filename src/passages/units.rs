@@ -7,7 +7,7 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CutUnit {
-    /// Words, from the start of the first one to the end of the last one.
+    /// Words, from the start of the first one to the end of the last one, and the marks after it that would begin a sentence.
     #[default]
     Words,
     /// Paragraphs: lines up to a line without anything but white space, with such lines after them.
