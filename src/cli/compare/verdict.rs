@@ -57,7 +57,10 @@ pub fn sentence(entry: &Entry, comparison: &Comparison) -> String {
     match &comparison.verdict {
         Verdict::Reported { copies: true } => "reported: exact copies, all tokens are equal".into(),
         Verdict::Reported { copies: false } => format!("reported: {similar}{limit}"),
-        Verdict::BelowThreshold => format!("not reported: {similar}{limit}"),
+        Verdict::BelowThreshold => {
+            let reached = similarity.and_then(|similarity| reached(comparison, similarity));
+            format!("not reported: {similar}{limit}{}", reached.unwrap_or_default())
+        }
         Verdict::NoKeyInCommon => format!("missed: {similar}{limit}, but no key in common"),
         Verdict::TooFewFeatures(which) => format!(
             "not compared: {} too few features",
@@ -91,6 +94,22 @@ fn decisive(comparison: &Comparison) -> String {
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
+/// The option with the value that the pair reaches, where that is the least similarity; `None` if no value is low enough.
+fn reached(comparison: &Comparison, similarity: Similarity) -> Option<String> {
+    let limit = comparison.parameters.iter().find(|row| ["threshold", "cosine"].contains(&row.name))?;
+    Some(format!(", reaches --{} {}", limit.name, rounded_down(similarity.value())?))
+}
+
+/// A share in decimals, rounded down: at least four decimals, and more if these are all 0; `None` if it is less than can be typed.
+fn rounded_down(share: f64) -> Option<String> {
+    // 0.29 is a little less as a number of the machine.
+    let digits = |decimals: usize| (decimals, (share * 10f64.powi(decimals as i32) + 1e-11) as u64);
+    let (decimals, digits) = (4..=12).map(digits).find(|&(_, digits)| digits > 0)?;
+    let scale = 10u64.pow(decimals as u32);
+    let text = format!("{}.{:0decimals$}", digits / scale, digits % scale);
+    Some(text.trim_end_matches('0').trim_end_matches('.').into())
+}
+
 /// How many bits agree where `agree` is the limit, and otherwise how many differ.
 fn bits(comparison: &Comparison, evidence: &Evidence) -> Option<String> {
     let distance = evidence.distance?;
@@ -110,4 +129,39 @@ pub fn reported_by_exact(entry: &Entry, comparison: &Comparison) -> Option<bool>
 
 pub fn decimal(similarity: Similarity) -> String {
     format!("{:.4}", similarity.value())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use neardups::similarity::Threshold;
+
+    #[test]
+    fn thresholds_are_rounded_down() {
+        for (share, expected) in [
+            (2.0 / 3.0, Some("0.6666")),
+            (0.2, Some("0.2")),
+            (11.0 / 14.0, Some("0.7857")),
+            (0.29, Some("0.29")),
+            (18.0 / 25.0, Some("0.72")),
+            (1.0 / 30_000.0, Some("0.00003")),
+            (1.0, Some("1")),
+            (0.0, None),
+            (1e-13, None),
+        ] {
+            assert_eq!(rounded_down(share).as_deref(), expected);
+        }
+    }
+
+    /// A share is what it is rounded to, or less: never more.
+    #[test]
+    fn rounded_thresholds_are_reached() {
+        for whole in 1..400u64 {
+            for part in 1..=whole {
+                let text = rounded_down(part as f64 / whole as f64).unwrap();
+                let threshold: Threshold = text.parse().unwrap();
+                assert!(threshold.reached_by(part, whole), "{part}/{whole}: {text}");
+            }
+        }
+    }
 }
