@@ -90,7 +90,11 @@ pub fn command() -> Command {
             file("index")
                 .help("Remember passed documents in this file, which is created if it does not exist"),
         )
-        .arg(signing::require_index_arg())
+        .arg(
+            signing::require_index_arg()
+                .help("End with an error if the index does not exist")
+                .long_help("End with an error if the file of --index does not exist, instead of creating it."),
+        )
         .arg(
             Arg::new("mark")
                 .long("mark")
@@ -122,7 +126,7 @@ pub fn command() -> Command {
         )
         .arg(
             signing::drop_known_arg()
-                .help("Drop documents that are already known with the same id and tokens")
+                .help("Drop documents known with the same id and tokens")
                 .long_help(
                     "Drop documents that are already known with the same id and tokens, such as pages that are crawled \
                      again. Without it they are passed again, so that input that a crash may have lost can be fed again. With it, only \
@@ -155,7 +159,12 @@ pub fn command() -> Command {
         .args(signing::args())
         .args([
             input::on_error_arg("drop"),
-            input::rejects_arg().help("Append each rejected record to a file, as JSON lines: its position in this run, the reason and, if available, the record"),
+            input::rejects_arg()
+                .help("Append each rejected record to a file, as JSON lines, with the reason")
+                .long_help(
+                    "Append each rejected record to a file, as JSON lines: its position in this run, the reason and, if available, \
+                     the record.",
+                ),
         ])
         .arg(
             file("metrics")

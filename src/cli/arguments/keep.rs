@@ -106,8 +106,9 @@ pub fn args(help: &'static str) -> [Arg; 3] {
         ("max:FIELD", "the one with the largest number, or the latest time, in this field of JSON, CSV or Parquet"),
         ("min:FIELD", "the one with the smallest number, or the earliest time, in it"),
     ]);
+    let names = rows.clone().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
     let rows: String = rows.map(|(name, what)| format!("\n- {name}: {what}")).collect();
-    let keep = Arg::new("keep").long("keep").value_name("WHICH").value_parser(parse).help(format!("{help} [default: first]")).long_help(format!(
+    let keep = Arg::new("keep").long("keep").value_name("WHICH").value_parser(parse).help(format!("{help}: {names} [default: first]")).long_help(format!(
         "{help}; by default the first:{rows}\n\nAmong equal ones the earliest is kept. Times are dates such as 2024-05-01, or with a time of day as in RFC 3339. A field has either numbers or times. Records without one come last, and so does standard input for newest and oldest."
     ));
     let prefer = Arg::new("prefer")

@@ -134,6 +134,9 @@ const ADVANCED: &[&str] = &[
 /// Those of streams, which `clean` has for `--index` alone: only its `--help-all` shows them.
 const ADVANCED_IN_CLEAN: &[&str] = &["require-index", "window", "expire", "max-docs", "drop-known"];
 
+/// Those that `--help` of `filter` shows too: a stream cannot be read again for what was rejected.
+const USUAL_IN_FILTER: &[&str] = &["on-error", "rejects"];
+
 /// The options that show the help, for the program and each of its commands.
 pub const HELP: [&str; 2] = ["help", "help-all"];
 
@@ -168,6 +171,7 @@ impl Level {
     fn shows(self, command: &str, option: &str) -> bool {
         match self {
             Level::Brief | Level::Usual if command == "clean" && ADVANCED_IN_CLEAN.contains(&option) => false,
+            Level::Usual if command == "filter" && USUAL_IN_FILTER.contains(&option) => true,
             Level::Brief => BRIEF.contains(&option),
             Level::Usual => !ADVANCED.contains(&option),
             Level::All => true,
@@ -324,8 +328,10 @@ mod tests {
                 let is_in = |help: &str| help.split([' ', ',', '\n']).any(|word| word.strip_prefix("--") == Some(long));
                 let entry = |help: &str| help.lines().any(|line| line.trim_start().starts_with('-') && is_in(line));
                 assert!(entry(&all), "{path:?}: --{long}");
-                let is_clean = path.last().is_some_and(|command| *command == "clean");
-                let is_advanced = ADVANCED.contains(&long) || is_clean && ADVANCED_IN_CLEAN.contains(&long);
+                let is = |name: &str| path.last().is_some_and(|command| *command == name);
+                let is_usual = is("filter") && USUAL_IN_FILTER.contains(&long);
+                let is_advanced =
+                    ADVANCED.contains(&long) && !is_usual || is("clean") && ADVANCED_IN_CLEAN.contains(&long);
                 assert_eq!(entry(&usual), !is_advanced, "{path:?}: --{long}");
                 assert_eq!(entry(&brief), BRIEF.contains(&long) && !is_advanced, "{path:?}: --{long}");
             }
