@@ -367,13 +367,25 @@ struct Watch {
     field: String,
     /// The number of records without it; `None` once one had it, or a warning was given.
     without: Option<u64>,
+    /// What happens to records without it, for the warning.
+    happens: Option<&'static str>,
+    /// The fields that the first record without it has.
+    here: Option<String>,
     /// The warning that was given.
     warning: Option<String>,
 }
 
 impl Watch {
-    fn new(field: String) -> Self {
-        Watch { field, without: Some(0), warning: None }
+    fn new(field: String, happens: Option<&'static str>) -> Self {
+        Watch { field, without: Some(0), happens, here: None, warning: None }
+    }
+
+    /// Notes the fields that a record has instead, as its problem lists them.
+    fn note(&mut self, problem: &Problem) {
+        if self.without == Some(0) {
+            let here = problem.message.split_once("(fields here: ").and_then(|(_, here)| here.rsplit_once("; "));
+            self.here = here.map(|(names, _)| names.to_string());
+        }
     }
 
     /// Counts a record.
@@ -393,9 +405,22 @@ impl Watch {
 
     fn warn(&mut self, none: &str, terminal: &Terminal) {
         self.without = None;
-        let warning = format!("{none} {}: is it mistyped?", self.field);
+        let here = self.here.as_ref().map(|here| format!("the first one has the fields {here}"));
+        let more: Vec<String> = here.into_iter().chain(self.happens.map(String::from)).collect();
+        let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join("; ")) };
+        let warning = format!("{none} {}: is it mistyped?{more}", self.field);
         terminal.warning(&warning);
         self.warning = Some(warning);
+    }
+}
+
+/// What happens to records without a text, for a warning.
+fn happens(request: &Request) -> Option<&'static str> {
+    match (request.on_error, request.source.keep_rejected) {
+        (OnError::Drop, true) => Some("such records are dropped, and listed by --rejects"),
+        (OnError::Drop, false) => Some("such records are dropped: --rejects FILE keeps them, --on-error keep passes them"),
+        (OnError::Keep, _) => Some("such records are passed"),
+        (OnError::Fail, _) => None,
     }
 }
 
@@ -526,8 +551,10 @@ impl<'a> Output<'a> {
             remembers: request.index.is_some(),
             without_id: None,
             noted_nothing,
-            texts: Watch::new(format!("a text in --text-field {}", request.source.text_fields)),
-            ids: request.names_ids.then(|| Watch::new(format!("an id in --id-field '{}'", request.source.id_field))),
+            texts: Watch::new(format!("a text in --text-field {}", request.source.text_fields), happens(request)),
+            ids: request
+                .names_ids
+                .then(|| Watch::new(format!("an id in --id-field '{}'", request.source.id_field), None)),
             is_warc: request.source.format == Format::Warc,
             files,
             may_repeat,
@@ -663,6 +690,7 @@ impl Sink for Output<'_> {
     fn rejected(&mut self, record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {
         // A field that has another value is not mistyped.
         if problem.kind == ProblemKind::Text {
+            self.texts.note(problem);
             self.texts.see(!problem.lacks_field, self.terminal);
         }
         if let Some(ids) = self.ids.as_mut().filter(|_| problem.id.is_some() || problem.kind == ProblemKind::Id) {
