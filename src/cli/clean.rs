@@ -465,7 +465,7 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
             Target::Output(_) => format!("{folder} is the whole output of this run already: nothing to do"),
             Target::Moved(_) => format!("nothing to do: {folder} has all files of this run already"),
         });
-        failed(request, cleaned).iter().for_each(|line| terminal.line(line));
+        failed(terminal, request, cleaned).iter().for_each(|line| terminal.line(line));
         return;
     }
     let not_kept = if matches!(request.target, Target::Output(_)) { "left out" } else { "not kept" };
@@ -502,7 +502,7 @@ fn report_decided(terminal: &Terminal, request: &Request, cleaned: &Cleaned) {
     if cleaned.report.is_some() {
         input::report_decisions(terminal, &request.options.engine);
     }
-    failed(request, cleaned).iter().for_each(|line| terminal.line(line));
+    failed(terminal, request, cleaned).iter().for_each(|line| terminal.line(line));
     left_out(terminal, &counts_of(cleaned), cleaned.read);
     input::warn_of_no_fields(terminal, &request.options.engine.required_fields, &cleaned.read);
     if let Some(report) = &cleaned.report {
@@ -524,15 +524,15 @@ fn counts_of(cleaned: &Cleaned) -> engine::Counts {
 }
 
 /// The line about failures, unless the last line is about them.
-fn failed(request: &Request, cleaned: &Cleaned) -> Option<String> {
+fn failed(terminal: &Terminal, request: &Request, cleaned: &Cleaned) -> Option<String> {
     let Cleaned { failed, to_retry, .. } = *cleaned;
     match &request.target {
         _ if to_retry > 0 => None,
         Target::Output(folder) => {
             let folder = folder.as_deref().filter(|_| !request.is_dry);
-            input::failed_in_copy(failed, request.options.on_error, folder)
+            input::failed_in_copy(terminal, failed, request.options.on_error, folder)
         }
-        Target::Moved(folder) => input::failed_to_move(failed, Some(&**folder).filter(|_| !request.is_dry)),
+        Target::Moved(folder) => input::failed_to_move(terminal, failed, Some(&**folder).filter(|_| !request.is_dry)),
     }
 }
 

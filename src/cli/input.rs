@@ -47,7 +47,6 @@ pub fn report_left_out(terminal: &Terminal, counts: [u64; 4], input: source::Cou
     let pages = if textless == 1 { "page without text not read" } else { "pages without text not read" };
     let files = if excluded == 1 { "file left out by globs" } else { "files left out by globs" };
     let left_out = [
-        (failed, "failed"),
         (skipped, "skipped"),
         (same, names),
         (hidden, entries),
@@ -57,29 +56,35 @@ pub fn report_left_out(terminal: &Terminal, counts: [u64; 4], input: source::Cou
         (fell_back, FELL_BACK),
     ];
     let left_out = left_out.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n)));
-    let left_out: Vec<_> = left_out.collect();
+    let failed = (failed > 0).then(|| terminal.failures(failed));
+    let left_out: Vec<_> = failed.into_iter().chain(left_out).collect();
     if !left_out.is_empty() {
         terminal.line(&left_out.join(", "));
     }
 }
 
 /// What happens to what failed in a run that writes a corpus, and where that is listed if it writes to a folder.
-pub fn failed_in_copy(failed: u64, on_error: OnError, folder: Option<&Path>) -> Option<String> {
+pub fn failed_in_copy(
+    terminal: &Terminal,
+    failed: u64,
+    on_error: OnError,
+    folder: Option<&Path>,
+) -> Option<String> {
     let what = match on_error {
         OnError::Drop => "records that could not be read are left out, damaged files stay whole",
         _ => "records that could not be read stay (--on-error drop leaves them out)",
     };
-    failed_with(failed, what, folder)
+    failed_with(terminal, failed, what, folder)
 }
 
 /// The same, in a run that moves files.
-pub fn failed_to_move(failed: u64, folder: Option<&Path>) -> Option<String> {
-    failed_with(failed, "files that could not be read, or have changed, stay", folder)
+pub fn failed_to_move(terminal: &Terminal, failed: u64, folder: Option<&Path>) -> Option<String> {
+    failed_with(terminal, failed, "files that could not be read, or have changed, stay", folder)
 }
 
-fn failed_with(failed: u64, what: &str, folder: Option<&Path>) -> Option<String> {
+fn failed_with(terminal: &Terminal, failed: u64, what: &str, folder: Option<&Path>) -> Option<String> {
     let list = |folder: &Path| format!("; {} lists what failed", folder.join("_dedup/failed.jsonl").display());
-    (failed > 0).then(|| format!("{} failed: {what}{}", count(failed), folder.map(list).unwrap_or_default()))
+    (failed > 0).then(|| format!("{}: {what}{}", terminal.failures(failed), folder.map(list).unwrap_or_default()))
 }
 
 /// Warns of globs that match no file.

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use tempfile::SpooledTempFile;
 
@@ -21,6 +22,8 @@ pub const MAX_PRINTED: usize = 10;
 #[derive(Default)]
 pub struct Problems {
     counted: Mutex<BTreeMap<(Severity, ProblemKind), Counted>>,
+    /// Files without a column of texts, of which nothing was read.
+    without_column: AtomicU64,
     rejects: Option<Rejects>,
 }
 
@@ -64,7 +67,7 @@ fn lacks_column(problem: &Problem) -> bool {
 impl Problems {
     /// Problems that are also written to a file.
     pub fn with_rejects(rejects: Option<Rejects>) -> Self {
-        Problems { counted: Mutex::default(), rejects }
+        Problems { rejects, ..Problems::default() }
     }
 
     /// Counts a problem. Returns whether it should be printed.
@@ -72,8 +75,24 @@ impl Problems {
         if let Some(rejects) = self.rejects.as_ref().filter(|_| problem.kind.is_rejection()) {
             rejects.add(problem);
         }
+        if problem.kind == ProblemKind::Header {
+            self.without_column.fetch_add(1, Ordering::Relaxed);
+        }
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         counted.entry((problem.severity, problem.kind)).or_default().add(problem)
+    }
+
+    /// A number of failures, in words that name those of whole files.
+    pub fn failed(&self, failed: u64) -> String {
+        let whole = self.without_column.load(Ordering::Relaxed).min(failed);
+        let files = match (whole, failed) {
+            (0, _) => String::new(),
+            (1, 1) => " (a whole file without a column of texts)".into(),
+            (1, _) => " (1 of them a whole file without a column of texts)".into(),
+            (whole, _) if whole == failed => " (whole files without a column of texts)".into(),
+            (whole, _) => format!(" ({} of them whole files without a column of texts)", count(whole)),
+        };
+        format!("{} failed{files}", count(failed))
     }
 
     /// The number of unprinted problems of each kind, a line each. Resets the counts.
@@ -354,6 +373,21 @@ mod tests {
         let mut rest = Vec::new();
         reader.read_to_end(&mut rest).unwrap();
         assert!(rest.is_empty(), "{} bytes follow", rest.len());
+    }
+
+    #[test]
+    fn whole_files_are_named_among_failures() {
+        let failed = |headers: u64, failed: u64| {
+            let all = Problems::default();
+            (0..headers).for_each(|_| _ = all.add(&problem(ProblemKind::Header, 1, "no text column 'a'")));
+            all.add(&problem(ProblemKind::Json, 2, "no object"));
+            all.failed(failed)
+        };
+        assert_eq!(failed(0, 1_000), "1,000 failed");
+        assert_eq!(failed(1, 1), "1 failed (a whole file without a column of texts)");
+        assert_eq!(failed(1, 2), "2 failed (1 of them a whole file without a column of texts)");
+        assert_eq!(failed(2, 2), "2 failed (whole files without a column of texts)");
+        assert_eq!(failed(2, 3), "3 failed (2 of them whole files without a column of texts)");
     }
 
     #[test]

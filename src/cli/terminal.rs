@@ -241,6 +241,11 @@ impl Terminal {
         self.bar.suspend(|| print_line(Styled::label(RED, "failed:").text(" ").text(message)));
     }
 
+    /// A number of failures, in words that name those of whole files.
+    pub fn failures(&self, failed: u64) -> String {
+        self.problems.failed(failed)
+    }
+
     /// Prints a warning, as it is.
     pub fn warning(&self, message: &str) {
         self.unless_quiet(Styled::label(YELLOW, "warning:").text(" ").text(message));
