@@ -102,7 +102,7 @@ fn refuse_mark(source: &source::ReadOptions) -> Result<(), Error> {
         _ => {}
     }
     let texts = source.text_fields.paths().map(|path| ("text-field", path));
-    let mut fields = texts.chain([("id-field", &source.id_field)]);
+    let mut fields = texts.chain(source.id_field.paths().map(|path| ("id-field", path)));
     match fields.find(|(_, path)| path.first() == mark::KEY) {
         Some((flag, _)) => Err(usage_error(format!("--mark writes the field '{}', and --{flag} reads it", mark::KEY))),
         None => Ok(()),
@@ -418,7 +418,9 @@ impl Watch {
 fn happens(request: &Request) -> Option<&'static str> {
     match (request.on_error, request.source.keep_rejected) {
         (OnError::Drop, true) => Some("such records are dropped, and listed by --rejects"),
-        (OnError::Drop, false) => Some("such records are dropped: --rejects FILE keeps them, --on-error keep passes them"),
+        (OnError::Drop, false) => {
+            Some("such records are dropped: --rejects FILE keeps them, --on-error keep passes them")
+        }
         (OnError::Keep, _) => Some("such records are passed"),
         (OnError::Fail, _) => None,
     }

@@ -10,7 +10,7 @@ use super::terminal::Terminal;
 use crate::readable::{count, counted};
 use neardups::clean::OnError;
 use neardups::engine::{Chosen, RequiredFields};
-use neardups::source::{FieldPath, Format, Globs, PageText, Program, RankBy, Ranking, ReferenceFields, TextFields};
+use neardups::source::{Format, Globs, IdFields, PageText, Program, RankBy, Ranking, ReferenceFields, TextFields};
 use neardups::{Error, engine, source};
 use std::fs::File;
 use std::io::{BufReader, IsTerminal, Read};
@@ -64,12 +64,7 @@ pub fn report_left_out(terminal: &Terminal, counts: [u64; 4], input: source::Cou
 }
 
 /// What happens to what failed in a run that writes a corpus, and where that is listed if it writes to a folder.
-pub fn failed_in_copy(
-    terminal: &Terminal,
-    failed: u64,
-    on_error: OnError,
-    folder: Option<&Path>,
-) -> Option<String> {
+pub fn failed_in_copy(terminal: &Terminal, failed: u64, on_error: OnError, folder: Option<&Path>) -> Option<String> {
     let what = match on_error {
         OnError::Drop => "records that could not be read are left out, damaged files stay whole",
         _ => "records that could not be read stay (--on-error drop leaves them out)",
@@ -172,13 +167,13 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
     let options = source::ReadOptions {
         format: Format::by_name(&typed.format)?,
         text_fields: TextFields::parse("text-field", &typed.text_fields.value)?,
-        id_field: FieldPath::parse("id-field", &typed.id_field.value)?,
+        id_field: IdFields::parse("id-field", &typed.id_field.value)?,
         reference: ReferenceFields {
             text: match &typed.reference_text_fields[..] {
                 [] => None,
                 fields => Some(TextFields::parse("against-text-field", fields)?),
             },
-            id: typed.reference_id_field.as_ref().map(|id| FieldPath::parse("against-id-field", id)).transpose()?,
+            id: typed.reference_id_field.as_ref().map(|id| IdFields::parse("against-id-field", id)).transpose()?,
         },
         page_text: if typed.content == Content::Main { PageText::Main } else { PageText::All },
         pages_in_fields: typed.content != Content::All,
@@ -354,7 +349,7 @@ pub fn warn_of_unnamed(
     unnamed: [u64; 2],
     documents: [u64; 2],
 ) {
-    let warn = |option: &str, field: &FieldPath, unnamed: u64, documents: u64| {
+    let warn = |option: &str, field: &IdFields, unnamed: u64, documents: u64| {
         if unnamed > 0 && field.name() != NO_FIELD {
             terminal.warning(&unnamed_records(option, field, unnamed, documents));
         }
@@ -374,7 +369,7 @@ pub fn warn_of_unnamed(
     }
 }
 
-fn unnamed_records(option: &str, field: &FieldPath, unnamed: u64, documents: u64) -> String {
+fn unnamed_records(option: &str, field: &IdFields, unnamed: u64, documents: u64) -> String {
     let (have, are) = if unnamed == 1 { ("has", "is") } else { ("have", "are") };
     let (unnamed, documents) = (count(unnamed), counted(documents, "document"));
     format!("{unnamed} of {documents} {have} no {option} '{field}', and {are} identified by position, FILE:RECORD")
@@ -480,8 +475,7 @@ mod tests {
             (1, 4, "1 of 4 documents has no --id-field 'url', and is identified"),
             (1200, 4000, "1,200 of 4,000 documents have no --id-field 'url', and are identified"),
         ] {
-            let found =
-                unnamed_records("--id-field", &FieldPath::parse("id-field", "url").unwrap(), unnamed, documents);
+            let found = unnamed_records("--id-field", &IdFields::parse("id-field", "url").unwrap(), unnamed, documents);
             assert_eq!(found, format!("{expected} by position, FILE:RECORD"));
         }
     }

@@ -15,7 +15,7 @@ mod values;
 
 pub use text::TextColumn;
 
-use super::fields::null_column;
+use super::fields::{joined_id, null_column};
 use super::{FieldPath, RankBy, ReadOptions};
 use crate::error::Error;
 use arrow_array::{ArrayRef, RecordBatch};
@@ -31,7 +31,8 @@ pub(super) const ROW: &str = "row";
 #[derive(Debug)]
 pub(super) struct Columns {
     texts: Vec<Texts>,
-    id: Option<Values>,
+    /// Those of the id; none unless all are there.
+    ids: Vec<Values>,
     rank: Option<Values>,
     rank_by: RankBy,
     /// The problem of rows without a text.
@@ -128,15 +129,20 @@ impl<'w> Wanted<'w> {
         };
         const IDS: &str = "strings or integers";
         let parameter = options.id_parameter();
-        let id = match values(parameter, &options.id_field, IDS)? {
-            Some((ids, array)) if !ids.are_ids() => {
-                return Err(other_type(parameter, &options.id_field, IDS, &array, here));
+        let mut ids = Some(Vec::new());
+        for path in options.id_field.in_columns(|name| batch.schema_ref().column_with_name(name).is_some()) {
+            match values(parameter, path, IDS)? {
+                Some((values, array)) if !values.are_ids() => {
+                    return Err(other_type(parameter, path, IDS, &array, here));
+                }
+                Some((values, _)) => ids.iter_mut().for_each(|ids| ids.push(values.clone())),
+                None => ids = None,
             }
-            id => id.map(|(ids, _)| ids),
-        };
+        }
+        let ids = ids.unwrap_or_default();
         let rank_by = options.ranking.by.clone();
         let rank = rank_by.field().map(|field| values("keep", field, "numbers or times")).transpose()?.flatten();
-        Ok(Columns { texts, id, rank: rank.map(|(values, _)| values), rank_by, null: self.null.clone() })
+        Ok(Columns { texts, ids, rank: rank.map(|(values, _)| values), rank_by, null: self.null.clone() })
     }
 }
 
@@ -150,22 +156,22 @@ fn other_type(parameter: &'static str, path: &FieldPath, expected: &str, array: 
 }
 
 impl Columns {
-    /// Whether there is a column of ids.
+    /// Whether there is a column of ids, or several that make one.
     pub fn has_ids(&self) -> bool {
-        self.id.is_some()
+        !self.ids.is_empty()
     }
 
     /// Whether the ids of all these rows are integers.
     pub fn has_integer_ids(&self, rows: usize) -> bool {
-        match &self.id {
-            Some(ids @ Values::Number(_)) => (0..rows).all(|row| ids.integer(row).is_some()),
+        match &self.ids[..] {
+            [ids @ Values::Number(_)] => (0..rows).all(|row| ids.integer(row).is_some()),
             _ => false,
         }
     }
 
     /// Whether ids are integers that may be greater than those with a sign.
     pub fn has_unsigned_ids(&self) -> bool {
-        matches!(&self.id, Some(Values::Number(array)) if *array.data_type() == DataType::UInt64)
+        matches!(&self.ids[..], [Values::Number(array)] if *array.data_type() == DataType::UInt64)
     }
 
     /// The bytes of the texts in a row.
@@ -180,17 +186,22 @@ impl Rows {
     /// Passes on the wanted rows, in their order. `next` is called once for each row, with its number in the table, and
     /// returns something for those that are wanted, which `each` receives.
     pub fn visit<W>(&self, next: &mut dyn FnMut(u64) -> Option<W>, each: &mut dyn FnMut(W, Row<'_>)) {
-        let Columns { texts: columns, id, rank, rank_by, null } = &*self.columns;
+        let Columns { texts: columns, ids, rank, rank_by, null } = &*self.columns;
         let mut texts = Vec::new();
         for at in 0..self.count {
             let (number, row) = (self.first + at as u64, self.start + at);
             let Some(wanted) = next(number) else { continue };
             texts.clear();
             columns.iter().for_each(|column| column.visit(row, &mut |text| texts.push(text)));
-            let id = match id {
-                None => Some(Id::Number(i128::from(self.first_id) + i128::from(number))),
-                Some(Values::Text(ids)) => ids.get(row).map(Id::Text),
-                Some(ids) => ids.integer(row).map(Id::Number),
+            let joined;
+            let id = match &ids[..] {
+                [] => Some(Id::Number(i128::from(self.first_id) + i128::from(number))),
+                [Values::Text(ids)] => ids.get(row).map(Id::Text),
+                [ids] => ids.integer(row).map(Id::Number),
+                several => {
+                    joined = joined_id(several.iter().map(|ids| ids.id(row)));
+                    joined.as_deref().map(Id::Text)
+                }
             };
             let value = rank.as_ref().map_or(Ok(None), |rank| rank.number(row));
             each(wanted, Row { number, id, value, rank_by, texts: &texts, null });

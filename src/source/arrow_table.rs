@@ -144,7 +144,7 @@ impl Source for ArrowTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::{FieldPath, RankBy, TextFields};
+    use crate::source::{FieldPath, IdFields, RankBy, TextFields};
     use arrow_array::types::Int32Type;
     use arrow_array::{ArrayRef, DictionaryArray, Int64Array, ListArray, StringArray, StringViewArray, StructArray};
     use arrow_schema::{DataType, Field};
@@ -206,6 +206,25 @@ mod tests {
             assert_eq!(shown(&mut table), [format!("row:0 {first}|a"), "row:1 row:1|b".into()]);
             assert!(table.has_ids() && !table.has_integer_ids());
         }
+    }
+
+    #[test]
+    fn several_columns_make_one_id() {
+        let batch = batch(vec![
+            ("text", strings(&[Some("a"), Some("b"), Some("c")])),
+            ("repo", strings(&[Some("r,s"), Some("r"), None])),
+            ("n", Arc::new(Int64Array::from(vec![Some(-7), None, Some(1)]))),
+        ]);
+        let with = |ids: &str| {
+            let options = ReadOptions { id_field: IdFields::new(ids).unwrap(), ..options(&["text"]) };
+            table(std::slice::from_ref(&batch), &options).unwrap()
+        };
+        let mut both = with("repo,n");
+        assert_eq!(shown(&mut both), ["row:0 r\\,s,-7|a", "row:1 row:1|b", "row:2 row:2|c"]);
+        assert!(both.has_ids() && !both.has_integer_ids() && !both.has_unsigned_ids());
+        // A table without one of the columns has no ids.
+        let mut one = with("repo,url");
+        assert_eq!((shown(&mut one)[0].as_str(), one.has_ids()), ("row:0 0|a", false));
     }
 
     #[test]

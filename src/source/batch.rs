@@ -15,10 +15,10 @@ use super::arrow;
 #[cfg(feature = "files")]
 use super::csv::{Columns, Fields, records};
 use super::decode::{self, Decoded};
-#[cfg(feature = "files")]
-use super::fields::Joined;
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 use super::fields::joined_length;
+#[cfg(feature = "files")]
+use super::fields::{Joined, joined_id};
 #[cfg(feature = "html")]
 use super::html;
 use super::lines::lines;
@@ -614,7 +614,9 @@ impl Records {
                 continue;
             }
             fields.split(row);
-            let id = columns.id.and_then(|id| fields.get(id)).filter(|id| !id.is_empty());
+            let value = |column: &usize| fields.get(*column).filter(|value| !value.is_empty());
+            let id =
+                joined_id(columns.ids.iter().map(|column| value(column).map(|value| decode::fragment(value).text)));
             let (mut joined, mut repair) = (Joined::new(columns.pages), None);
             for text in columns.texts.iter().filter_map(|&text| fields.get(text)) {
                 let decoded = decode::fragment(text);
@@ -625,7 +627,7 @@ impl Records {
                 let (found, wanted) = (fields.len(), columns.texts.iter().min().map_or(0, |first| first + 1));
                 let plural = if found == 1 { "" } else { "s" };
                 let message = format!("{found} field{plural}, and the text should be in field {wanted}");
-                let id = id.map(|id| decode::fragment(id).text.into_owned());
+                let id = id.map(Cow::into_owned);
                 each(number, Err(Problem { id, ..self.rejected(line, ProblemKind::Text, message, row) }));
                 continue;
             };
@@ -637,11 +639,11 @@ impl Records {
                     fields.len(),
                     columns.count
                 );
-                let id = id.map(|id| decode::fragment(id).text.into_owned());
+                let id = id.map(Cow::into_owned);
                 each(number, Err(Problem { id, ..self.rejected(line, ProblemKind::Text, message, row) }));
                 continue;
             }
-            let id = id.map_or_else(|| self.name(line, &mut name), |id| decode::fragment(id).text);
+            let id = id.unwrap_or_else(|| self.name(line, &mut name));
             let value = columns.rank.and_then(|rank| fields.get(rank));
             let value = value.map_or(Ok(None), |value| Number::of_field(&decode::fragment(value).text));
             let rank = columns.rank_by.rank_or_last(value, &mut |field, value| {

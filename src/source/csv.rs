@@ -174,7 +174,7 @@ pub(super) struct Fields {
 impl Fields {
     /// None yet, for records with these columns.
     pub fn new(columns: &Columns) -> Self {
-        let mut wanted: Vec<usize> = columns.texts.iter().copied().chain(columns.id).chain(columns.rank).collect();
+        let mut wanted: Vec<usize> = columns.texts.iter().chain(&columns.ids).copied().chain(columns.rank).collect();
         wanted.sort_unstable();
         wanted.dedup();
         let (splitter, header) = (Splitter::new(columns.delimiter), columns.count);
@@ -225,7 +225,8 @@ pub(super) struct Columns {
     pub missing: Vec<String>,
     /// What is read of the texts, if they are pages.
     pub pages: Option<PageText>,
-    pub id: Option<usize>,
+    /// Those of the id; none unless all are there.
+    pub ids: Vec<usize>,
     /// What ranks records, and the column of its field.
     pub rank_by: RankBy,
     pub rank: Option<usize>,
@@ -261,7 +262,9 @@ impl Columns {
     /// Finds the columns by the header row. The error lists the existing ones.
     pub fn find(delimiter: u8, header: &[u8], options: &ReadOptions) -> Result<Self, String> {
         let by_name = |name: &str| position(delimiter, header, name).1;
-        let (count, id) = position(delimiter, header, options.id_field.name());
+        let (count, _) = position(delimiter, header, options.id_field.name());
+        let ids = options.id_field.in_columns(|name| by_name(name).is_some()).iter();
+        let ids = ids.map(|field| by_name(field.name())).collect::<Option<_>>().unwrap_or_default();
         let position = |field: &FieldPath| by_name(field.name());
         let wanted: Vec<&FieldPath> = options.text_fields.in_columns(|name| by_name(name).is_some()).collect();
         let texts: Vec<usize> = wanted.iter().copied().filter_map(position).collect();
@@ -282,7 +285,7 @@ impl Columns {
             texts,
             missing,
             pages: options.field_pages(),
-            id,
+            ids,
             rank_by: options.ranking.by.clone(),
             rank: options.ranking.by.field().and_then(position),
             count,
@@ -292,7 +295,7 @@ impl Columns {
 
 #[cfg(test)]
 mod tests {
-    use super::super::TextFields;
+    use super::super::{IdFields, TextFields};
     use super::*;
     use proptest::prelude::*;
 
@@ -352,16 +355,21 @@ mod tests {
             texts: Vec::new(),
             missing: Vec::new(),
             pages: None,
-            id: None,
+            ids: Vec::new(),
             rank_by: RankBy::Nothing,
             rank: None,
             count: 0,
         };
         assert_eq!(
             Columns::find(b',', b"id,\"text\",x", &options),
-            Ok(Columns { texts: vec![1], id: Some(0), count: 3, ..none(b',') })
+            Ok(Columns { texts: vec![1], ids: vec![0], count: 3, ..none(b',') })
         );
         assert_eq!(Columns::find(b'\t', b"text\tx", &options), Ok(Columns { texts: vec![0], count: 2, ..none(b'\t') }));
+        let two = ReadOptions { id_field: IdFields::new("repo,path").unwrap(), ..ReadOptions::default() };
+        let ids = |header: &[u8]| Columns::find(b';', header, &two).unwrap().ids;
+        assert_eq!(ids(b"path;text;repo"), [2, 0]);
+        assert_eq!(ids(b"path;text;repo;repo,path"), [3]);
+        assert_eq!(ids(b"path;text"), [0; 0]);
         let error = Columns::find(b',', b"url,body", &options).unwrap_err();
         assert_eq!(error, "no text column 'text' (columns here: url, body; choose with `text-field`)");
     }
@@ -423,7 +431,7 @@ mod tests {
             prop_assume!(!cut.is_unclosed() && !row.is_empty());
             let all = &rows(&row)[0].1;
             let found = Columns::find(b',', b"text", &ReadOptions::default()).unwrap();
-            let columns = Columns { texts: vec![first, second], id: Some(id), count: header, ..found };
+            let columns = Columns { texts: vec![first, second], ids: vec![id], count: header, ..found };
             let mut fields = Fields::new(&columns);
             for _ in 0..2 {
                 fields.split(row.as_bytes());

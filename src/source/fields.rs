@@ -14,6 +14,9 @@ pub(super) const SEPARATOR: &str = "\n\n";
 /// What a path is, in errors.
 const NAMES: &str = "field names separated by single dots";
 
+/// What a list of paths is, in errors.
+const LISTED: &str = "field names separated by single commas, and steps by single dots";
+
 /// A field, by its path: `meta.title` is the field `title` of the object (in Parquet, of the struct) in the field `meta`.
 /// For CSV it is the name of a column, including any dots.
 ///
@@ -140,9 +143,7 @@ impl TextFields {
             let is_single = parts.len() == 1;
             let path = |part: &String| FieldPath::read(if is_single { part } else { part.trim() });
             let paths: Option<_> = parts.iter().map(path).collect();
-            let paths = paths.ok_or_else(|| {
-                Error::parameter(flag, list, "field names separated by single commas, and steps by single dots")
-            })?;
+            let paths = paths.ok_or_else(|| Error::parameter(flag, list, LISTED))?;
             Ok(List { column: FieldPath::single(list), paths })
         };
         let fields = TextFields { lists: lists.into_iter().map(list).collect::<Result<_, Error>>()? };
@@ -172,10 +173,18 @@ impl TextFields {
     /// The paths in a file with these columns.
     #[cfg_attr(not(feature = "files"), allow(dead_code, reason = "no other format has columns"))]
     pub(super) fn in_columns(&self, is_column: impl Fn(&str) -> bool) -> impl Iterator<Item = &FieldPath> {
-        self.lists.iter().flat_map(move |List { column, paths }| match is_column(column.name()) {
-            true => std::slice::from_ref(column),
-            false => paths,
-        })
+        self.lists.iter().flat_map(move |list| list.in_columns(&is_column))
+    }
+}
+
+impl List {
+    /// The paths in a file with these columns.
+    #[cfg_attr(not(feature = "files"), allow(dead_code, reason = "no other format has columns"))]
+    fn in_columns(&self, is_column: impl Fn(&str) -> bool) -> &[FieldPath] {
+        match is_column(self.column.name()) {
+            true => std::slice::from_ref(&self.column),
+            false => &self.paths,
+        }
     }
 }
 
@@ -189,6 +198,96 @@ impl fmt::Display for TextFields {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&quoted(self.paths()))
     }
+}
+
+/// The fields of an id: one, or several that make one id together.
+///
+/// The id is the value of the field. Of several, the values are joined in this order with commas between them; a comma or a
+/// backslash in a value has a backslash before it, so that records with other values have other ids. A record that lacks one
+/// of the values, or has null or, in CSV, nothing there, has no id.
+///
+/// ```
+/// use neardups::source::IdFields;
+/// let fields = IdFields::new("repo, meta.path")?;
+/// let names: Vec<&str> = fields.paths().map(|path| path.name()).collect();
+/// assert_eq!(names, ["repo", "meta.path"]);
+/// # Ok::<(), neardups::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdFields(List);
+
+impl IdFields {
+    /// Reads a list of paths, as of [`TextFields::parse`], each of one value; `flag` names the parameter in the error.
+    ///
+    /// # Errors
+    /// There is no path, an invalid path, one twice, or one that leads through the elements of an array.
+    pub fn parse(flag: &'static str, list: &str) -> Result<Self, Error> {
+        let parts = split(list);
+        let is_single = parts.len() == 1;
+        let path = |part: &String| match part.trim() {
+            "" if !is_single => Err(Error::parameter(flag, list, LISTED)),
+            trimmed => FieldPath::parse(flag, if is_single { part } else { trimmed }),
+        };
+        let paths: Vec<FieldPath> = parts.iter().map(path).collect::<Result<_, _>>()?;
+        match (1..paths.len()).find(|&at| paths[..at].contains(&paths[at])) {
+            Some(again) => Err(Error::parameter(flag, &paths[again], "each field once")),
+            None => Ok(IdFields(List { column: FieldPath::single(list), paths })),
+        }
+    }
+
+    /// As [`parse`](Self::parse), for programs: errors name the parameter `id_field`.
+    ///
+    /// # Errors
+    /// There is no path, an invalid path, one twice, or one that leads through the elements of an array.
+    pub fn new(list: &str) -> Result<Self, Error> {
+        Self::parse("id_field", list)
+    }
+
+    /// The list as it was written.
+    pub fn name(&self) -> &str {
+        self.0.column.name()
+    }
+
+    /// The paths, in their order.
+    pub fn paths(&self) -> impl Iterator<Item = &FieldPath> {
+        self.0.paths.iter()
+    }
+
+    /// The paths in a file with these columns.
+    #[cfg_attr(not(feature = "files"), allow(dead_code, reason = "no other format has columns"))]
+    pub(super) fn in_columns(&self, is_column: impl Fn(&str) -> bool) -> &[FieldPath] {
+        self.0.in_columns(is_column)
+    }
+
+    /// The steps to the field, if there is one.
+    pub(super) fn single_steps(&self) -> Option<&[Step]> {
+        if let [path] = &self.0.paths[..] { Some(path.steps()) } else { None }
+    }
+
+    /// One field, which needs no parsing.
+    pub(super) fn single(name: &str) -> Self {
+        let column = FieldPath::single(name);
+        IdFields(List { paths: vec![column.clone()], column })
+    }
+}
+
+impl fmt::Display for IdFields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The id of a record with these values in the fields of ids; `None` if there are no fields, or a value is missing.
+pub(super) fn joined_id<'a>(mut values: impl Iterator<Item = Option<Cow<'a, str>>>) -> Option<Cow<'a, str>> {
+    let first = values.next()??;
+    let Some(second) = values.next() else { return Some(first) };
+    let escaped = |value: &str| value.replace('\\', "\\\\").replace(',', "\\,");
+    let mut id = escaped(&first);
+    for value in std::iter::once(second).chain(values) {
+        id.push(',');
+        id.push_str(&escaped(&value?));
+    }
+    Some(id.into())
 }
 
 /// The place of the string at the end of one of the paths, among the texts of all of them. A path such as `content[].text`
@@ -353,6 +452,60 @@ mod tests {
         };
         assert_eq!(in_columns(&["a", "b", "c"]), ["a", "b", "c"]);
         assert_eq!(in_columns(&["a", "a,b"]), ["a,b", "c"]);
+    }
+
+    #[test]
+    fn fields_of_ids_are_split_at_commas() {
+        let names = |list: &str| {
+            let fields = IdFields::parse("id-field", list).unwrap();
+            fields.paths().map(|path| path.name().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(names("id"), ["id"]);
+        assert_eq!(names("repo, meta.path"), ["repo", "meta.path"]);
+        assert_eq!(names(r"a\,b,c"), ["a,b", "c"]);
+        assert_eq!(IdFields::parse("id-field", "a, b").unwrap().to_string(), "a, b");
+        for bad in ["", "a,", ",a", "a,,b", "a,b[]", "a,a"] {
+            let message = IdFields::parse("id-field", bad).unwrap_err().to_string();
+            assert!(message.contains("`id_field`"), "{message}");
+        }
+        let fields = IdFields::new("a,b").unwrap();
+        let of = |columns: &[&str]| fields.in_columns(|name| columns.contains(&name)).len();
+        assert_eq!([of(&["a", "b"]), of(&["a", "a,b"])], [2, 1]);
+    }
+
+    #[test]
+    fn values_of_ids_are_joined_by_commas() {
+        let joined =
+            |values: &[Option<&str>]| joined_id(values.iter().map(|value| value.map(Cow::from))).map(Cow::into_owned);
+        for (values, expected) in [
+            (&[][..], None),
+            (&[Some("a,b\\c")], Some("a,b\\c")),
+            (&[Some("r"), Some("p")], Some("r,p")),
+            (&[Some("a,b"), Some("c\\"), Some("")], Some("a\\,b,c\\\\,")),
+            (&[None, Some("p")], None),
+            (&[Some("r"), None], None),
+            (&[None], None),
+        ] {
+            assert_eq!(joined(values).as_deref(), expected, "{values:?}");
+        }
+    }
+
+    /// Other values have another id: every list of two and three short values of these characters.
+    #[test]
+    fn ids_of_other_values_differ() {
+        let values: Vec<String> = (0..3)
+            .flat_map(|length| {
+                (0..4usize.pow(length))
+                    .map(move |n| (0..length).map(|at| ['a', ',', '\\', '/'][n / 4usize.pow(at) % 4]).collect())
+            })
+            .collect();
+        for lists in [2, 3] {
+            let mut ids = std::collections::HashSet::new();
+            for number in 0..values.len().pow(lists) {
+                let list = (0..lists).map(|at| Some(Cow::from(&values[number / values.len().pow(at) % values.len()])));
+                assert!(ids.insert(joined_id(list).unwrap()), "{number}");
+            }
+        }
     }
 
     #[test]

@@ -13,8 +13,8 @@ use serde_json::value::RawValue;
 
 #[cfg(feature = "files")]
 use super::Number;
-use super::fields::{Joined, Step, quoted, takes_place};
-use super::{FieldPath, PageText, ProblemKind, TextFields};
+use super::fields::{Joined, Step, joined_id, quoted, takes_place};
+use super::{FieldPath, IdFields, PageText, ProblemKind, TextFields};
 
 mod flat;
 mod strings;
@@ -53,7 +53,7 @@ impl Rejected {
 #[derive(Clone, Debug)]
 pub(super) struct Fields {
     texts: Vec<FieldPath>,
-    id: FieldPath,
+    id: IdFields,
     wanted: Wanted,
     /// What is read of the texts, if they are pages.
     pages: Option<PageText>,
@@ -68,16 +68,16 @@ pub(super) struct Fields {
 
 impl Fields {
     /// The fields of the text and of the id, and that of a number, if there is one.
-    pub fn new(texts: &TextFields, id: &FieldPath, number: Option<&FieldPath>, pages: Option<PageText>) -> Self {
+    pub fn new(texts: &TextFields, id: &IdFields, number: Option<&FieldPath>, pages: Option<PageText>) -> Self {
         let texts: Vec<FieldPath> = texts.paths().cloned().collect();
         let mut wanted = Wanted::default();
         for (own, path) in texts.iter().enumerate() {
-            wanted.add(path.steps(), Some(TextSlots { own, strings: takes_place(&texts, own) }));
+            wanted.add(path.steps(), Goal::Text(TextSlots { own, strings: takes_place(&texts, own) }));
         }
-        wanted.add(id.steps(), None);
+        id.paths().enumerate().for_each(|(at, path)| wanted.add(path.steps(), Goal::Id(at)));
         let number = number.map(|path| {
             let mut wanted = Wanted::default();
-            wanted.add(path.steps(), None);
+            wanted.add(path.steps(), Goal::Id(0));
             wanted
         });
         let found = texts.iter().map(|_| AtomicBool::new(false)).collect();
@@ -120,7 +120,7 @@ impl Fields {
     /// Extracts text and id from a line, or says why it cannot. Text with escapes may be decoded into `buffer`.
     pub fn parse<'a>(&self, line: &'a str, buffer: &'a mut String) -> Result<Record<'a>, Rejected> {
         if let [text] = &self.texts[..]
-            && let ([Step::Field(text)], [Step::Field(id)]) = (text.steps(), self.id.steps())
+            && let ([Step::Field(text)], Some([Step::Field(id)])) = (text.steps(), self.id.single_steps())
             && let Some(found) = flat::parse(line, text, id, buffer)
         {
             let (Text { text, lone }, id) = found.text_and_id(buffer);
@@ -133,22 +133,26 @@ impl Fields {
 
     /// [`parse`](Self::parse) for every line, without the fast path.
     fn parse_any<'a>(&self, line: &'a str) -> Result<Record<'a>, Rejected> {
-        let mut found = Found::new(self.texts.len(), false);
+        let mut found = Found::new(self.texts.len(), self.id.paths().count(), false);
         let mut json = serde_json::Deserializer::from_str(line);
         let parsed =
             Object { wanted: &self.wanted, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
         parsed.map_err(|error| Rejected::new(ProblemKind::Json, malformed(&error, line)))?;
-        let id = match found.id {
-            Slot::Missing | Slot::Kind("null") => None,
-            Slot::Text(id) => Some(id.text),
-            Slot::Number(id) => Some(Cow::Borrowed(id)),
-            // No path of an id leads through arrays.
-            Slot::Kind(kind) | Slot::Misled(kind, _) => {
-                let message = format!("id field '{}' is {kind}, not a string or a number", self.id);
-                return Err(Rejected::new(ProblemKind::Id, message));
-            }
-            Slot::Texts(_) => None,
-        };
+        let mut values = Vec::with_capacity(found.ids.len());
+        for (slot, path) in found.ids.into_iter().zip(self.id.paths()) {
+            values.push(match slot {
+                Slot::Missing | Slot::Kind("null") => None,
+                Slot::Text(id) => Some(id.text),
+                Slot::Number(id) => Some(Cow::Borrowed(id)),
+                // No path of an id leads through arrays.
+                Slot::Kind(kind) | Slot::Misled(kind, _) => {
+                    let message = format!("id field '{path}' is {kind}, not a string or a number");
+                    return Err(Rejected::new(ProblemKind::Id, message));
+                }
+                Slot::Texts(_) => None,
+            });
+        }
+        let id = joined_id(values.into_iter());
         let mut lacks_field = true;
         let mut is_null = true;
         for (slot, is_found) in found.texts.iter().zip(&*self.found) {
@@ -182,7 +186,7 @@ impl Fields {
     /// no text.
     #[cfg(feature = "clean")]
     pub fn literals<'a>(&self, line: &'a str) -> Option<Vec<&'a str>> {
-        let mut found = Found::new(self.texts.len(), true);
+        let mut found = Found::new(self.texts.len(), self.id.paths().count(), true);
         let mut json = serde_json::Deserializer::from_str(line);
         Object { wanted: &self.wanted, found: &mut found }.deserialize(&mut json).ok()?;
         let mut literals = Vec::new();
@@ -232,12 +236,12 @@ impl Fields {
     /// What the value is, for a message, if it is something else.
     #[cfg(feature = "files")]
     pub fn number(&self, line: &str) -> Result<Option<Number>, String> {
-        let mut found = Found::new(0, false);
+        let mut found = Found::new(0, 1, false);
         let Some(wanted) = self.number.as_ref() else { return Ok(None) };
         let mut json = serde_json::Deserializer::from_str(line);
         // The line was parsed before.
         let _parsed = Object { wanted, found: &mut found }.deserialize(&mut json);
-        match found.id {
+        match found.ids.swap_remove(0) {
             Slot::Number(number) => Number::of_field(number),
             Slot::Text(text) => Number::of_field(&text.text),
             Slot::Kind(kind) if kind != "null" => Err(kind.to_owned()),
@@ -383,14 +387,14 @@ impl<'de> Slot<'de> {
 
 struct Found<'de> {
     texts: Vec<Slot<'de>>,
-    id: Slot<'de>,
+    ids: Vec<Slot<'de>>,
     /// Whether strings stay as they are written, with quotation marks and escapes.
     as_written: bool,
 }
 
 impl Found<'_> {
-    fn new(texts: usize, as_written: bool) -> Self {
-        Found { texts: vec![Slot::Missing; texts], id: Slot::Missing, as_written }
+    fn new(texts: usize, ids: usize, as_written: bool) -> Self {
+        Found { texts: vec![Slot::Missing; texts], ids: vec![Slot::Missing; ids], as_written }
     }
 }
 
@@ -402,30 +406,39 @@ struct TextSlots {
     strings: usize,
 }
 
+/// What is at the end of a path.
+#[derive(Clone, Copy, Debug)]
+enum Goal {
+    Text(TextSlots),
+    /// The value of this field of the id.
+    Id(usize),
+}
+
 /// What is wanted of a value: the value itself, or fields within it.
 #[derive(Clone, Debug, Default)]
 struct Wanted {
     /// The slots of the text that the value is.
     text: Option<TextSlots>,
-    is_id: bool,
+    /// The field of the id that the value is.
+    id: Option<usize>,
     within: Vec<(String, Wanted)>,
     /// What is wanted of each element of an array.
     elements: Option<Box<Wanted>>,
 }
 
 impl Wanted {
-    /// Adds a path, of the text for these slots or else of the id. Each path of a text comes once.
-    fn add(&mut self, path: &[Step], slot: Option<TextSlots>) {
-        match (path.split_first(), slot) {
-            (None, Some(slots)) => self.text = Some(slots),
-            (None, None) => self.is_id = true,
-            (Some((Step::Elements, rest)), _) => self.elements.get_or_insert_default().add(rest, slot),
+    /// Adds a path. Each path of a text comes once, and so does each of the id.
+    fn add(&mut self, path: &[Step], goal: Goal) {
+        match (path.split_first(), goal) {
+            (None, Goal::Text(slots)) => self.text = Some(slots),
+            (None, Goal::Id(at)) => self.id = Some(at),
+            (Some((Step::Elements, rest)), _) => self.elements.get_or_insert_default().add(rest, goal),
             (Some((Step::Field(name), rest)), _) => {
                 let at = self.within.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
                     self.within.push((name.clone(), Wanted::default()));
                     self.within.len() - 1
                 });
-                self.within[at].1.add(rest, slot);
+                self.within[at].1.add(rest, goal);
             }
         }
     }
@@ -522,7 +535,7 @@ impl<'de> Visitor<'de> for Elements<'_, '_, 'de> {
         let mut slots = Vec::new();
         wanted.each_slot(&mut |slot| slots.push(slot));
         // What an element holds is found apart, so that a name that it repeats counts once.
-        let mut element = Found::new(found.texts.len(), found.as_written);
+        let mut element = Found::new(found.texts.len(), found.ids.len(), found.as_written);
         while let Some(value) = seq.next_element::<&RawValue>()? {
             let is_object_or_null = value.get().starts_with(['{', 'n']);
             if !is_object_or_null
@@ -563,8 +576,8 @@ fn look_into<'de>(value: &'de RawValue, wanted: &Wanted, found: &mut Found<'de>)
             kind => Slot::Kind(kind),
         })
     };
-    if wanted.is_id {
-        found.id = here(true)?;
+    if let Some(at) = wanted.id {
+        found.ids[at] = here(true)?;
     }
     if let Some(TextSlots { own, strings }) = wanted.text {
         // The last of equal names counts.
@@ -613,7 +626,7 @@ mod tests {
 
     fn with<'a>(line: &'a str, text: &str, id: &str) -> Result<Record<'a>, Rejected> {
         let texts = TextFields::parse("text-field", [text]).unwrap();
-        let fields = Fields::new(&texts, &FieldPath::parse("id-field", id).unwrap(), None, None);
+        let fields = Fields::new(&texts, &IdFields::parse("id-field", id).unwrap(), None, None);
         let expected = fields.parse_any(line);
         // Both paths have the same result.
         assert_eq!(fields.parse(line, &mut String::new()).ok(), expected.as_ref().ok().cloned(), "{line}");
@@ -631,6 +644,28 @@ mod tests {
 
     fn check_error(line: &str, message: &str) {
         assert_eq!(with(line, "text", "id").unwrap_err().message, message, "{line}");
+    }
+
+    #[test]
+    fn several_fields_make_one_id() {
+        let check = |line: &str, id: Option<&str>| check_with(line, "text", "repo, meta.path", "t", id);
+        check(r#"{"text":"t","meta":{"path":"p"},"repo":"r"}"#, Some("r,p"));
+        check(r#"{"text":"t","meta":{"path":7.0},"repo":"a,\\b"}"#, Some(r"a\,\\b,7.0"));
+        check(r#"{"text":"t","meta":{"path":""},"repo":""}"#, Some(","));
+        // The last of equal names counts.
+        check(r#"{"repo":"x","text":"t","meta":{"path":"p"},"repo":"r"}"#, Some("r,p"));
+        for line in [
+            r#"{"text":"t","repo":"r"}"#,
+            r#"{"text":"t","repo":"r","meta":{}}"#,
+            r#"{"text":"t","repo":"r","meta":{"path":null}}"#,
+            r#"{"text":"t","repo":null,"meta":{"path":"p"}}"#,
+        ] {
+            check(line, None);
+        }
+        let wrong = with(r#"{"text":"t","repo":"r","meta":{"path":[]}}"#, "text", "repo,meta.path").unwrap_err();
+        assert_eq!(wrong.message, "id field 'meta.path' is an array, not a string or a number");
+        // A field of a text can be a field of the id too.
+        check_with(r#"{"text":"t","n":1}"#, "text", "n,text", "t", Some("1,t"));
     }
 
     #[test]

@@ -99,7 +99,7 @@ pub(crate) use decompress::open;
 pub use document::{Document, Place};
 pub(crate) use document::{is_name_of, is_numbered};
 pub use documents::Documents;
-pub use fields::{FieldPath, TextFields};
+pub use fields::{FieldPath, IdFields, TextFields};
 #[cfg(feature = "files")]
 pub use globs::Globs;
 #[cfg(feature = "html")]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 #[cfg(feature = "files")]
 use std::sync::Arc;
 
-use super::fields::{FieldPath, TextFields};
+use super::fields::{FieldPath, IdFields, TextFields};
 #[cfg(feature = "files")]
 use super::globs::Globs;
 use super::page_text::PageText;
@@ -123,8 +123,8 @@ impl Format {
 pub struct ReferenceFields {
     /// The fields of the text; `None` is [`ReadOptions::text_fields`].
     pub text: Option<TextFields>,
-    /// The field of the id; `None` is [`ReadOptions::id_field`].
-    pub id: Option<FieldPath>,
+    /// The fields of the id; `None` is [`ReadOptions::id_field`].
+    pub id: Option<IdFields>,
 }
 
 /// Options of reading.
@@ -134,9 +134,9 @@ pub struct ReadOptions {
     pub format: Format,
     /// The fields of the text, in JSON lines, CSV and Parquet.
     pub text_fields: TextFields,
-    /// The field of the id, in JSON lines, CSV and Parquet. The id of a record without one is `path:LINE`, in Parquet
+    /// The field of the id, or several, in JSON lines, CSV and Parquet. The id of a record without one is `path:LINE`, in Parquet
     /// `path:ROW`.
-    pub id_field: FieldPath,
+    pub id_field: IdFields,
     /// The fields of a reference, where they differ from these.
     pub reference: ReferenceFields,
     /// Whether what is read is a reference, which only matters to messages: they name the parameters `against-text-field` and
@@ -188,7 +188,7 @@ impl Default for ReadOptions {
         ReadOptions {
             format: Format::Auto,
             text_fields: FieldPath::single("text").into(),
-            id_field: FieldPath::single("id"),
+            id_field: IdFields::single("id"),
             reference: ReferenceFields::default(),
             is_reference: false,
             page_text: PageText::All,

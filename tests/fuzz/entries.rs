@@ -9,7 +9,7 @@ use neardups::algorithm::{Entry, parameter::Settings};
 use neardups::check::{baseline, config};
 use neardups::index::{self, Index, Plan, Seed, Sync};
 use neardups::prose::{self, Language, Lines, Markup, Prose};
-use neardups::source::{FieldPath, Format, Input, Live, PageText, ReadOptions, Severity, Source, TextFields};
+use neardups::source::{Format, IdFields, Input, Live, PageText, ReadOptions, Severity, Source, TextFields};
 use neardups::tokenizer::Word;
 use std::io::{Cursor, Read};
 use std::ops::ControlFlow;
@@ -57,7 +57,7 @@ pub fn jsonl(bytes: &[u8]) {
     });
     let first = String::from_utf8_lossy(first);
     let (text, id) = first.split_once(' ').unwrap_or((&first, "id"));
-    let (Ok(text_fields), Ok(id_field)) = (TextFields::parse("text-field", [text]), FieldPath::parse("id-field", id))
+    let (Ok(text_fields), Ok(id_field)) = (TextFields::parse("text-field", [text]), IdFields::parse("id-field", id))
     else {
         return;
     };
@@ -80,7 +80,7 @@ pub fn csv(bytes: &[u8]) {
     });
     let first = String::from_utf8_lossy(first);
     let (text, id) = first.split_once(' ').unwrap_or((&first, "id"));
-    let (Ok(text_fields), Ok(id_field)) = (TextFields::parse("text-field", [text]), FieldPath::parse("id-field", id))
+    let (Ok(text_fields), Ok(id_field)) = (TextFields::parse("text-field", [text]), IdFields::parse("id-field", id))
     else {
         return;
     };

@@ -7,7 +7,7 @@ use ::parquet::data_type::{ByteArray, ByteArrayType};
 use ::parquet::file::properties::{WriterProperties, WriterVersion};
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::parser::parse_message_type;
-use neardups::source::{FieldPath, Format, Input, ProblemKind, ReadOptions, Severity, Source, TextFields};
+use neardups::source::{FieldPath, Format, IdFields, Input, ProblemKind, ReadOptions, Severity, Source, TextFields};
 use proptest::prelude::*;
 use std::fs;
 use std::io::Cursor;
@@ -107,10 +107,9 @@ fn expected(rows: &[Row]) -> Vec<String> {
 }
 
 fn with_fields(text: &str, id: &str) -> ReadOptions {
-    let path = |flag, path| FieldPath::parse(flag, path).unwrap();
     ReadOptions {
-        text_fields: path("text-field", text).into(),
-        id_field: path("id-field", id),
+        text_fields: FieldPath::parse("text-field", text).unwrap().into(),
+        id_field: IdFields::parse("id-field", id).unwrap(),
         ..ReadOptions::default()
     }
 }
@@ -439,6 +438,16 @@ fn types_of_another_implementation() {
         let row: usize = line.split('|').next().unwrap().parse().unwrap();
         assert!(ids[row - 1].as_ref().is_none_or(|id| line.contains(&format!("|{id}|"))), "{line}");
     }
+    // Two columns make one id where both have a value.
+    let (first, mut joined) = (rows(1, &|n| (4294967295 - n).to_string()), 0);
+    for line in read("view", "id,small").iter().filter(|line| line.contains('|')) {
+        let row: usize = line.split('|').next().unwrap().parse().unwrap();
+        let id = first[row - 1].as_ref().zip(ids[row - 1].as_ref()).map(|(a, b)| format!("{a},{b}"));
+        joined += usize::from(id.is_some());
+        let id = id.unwrap_or_else(|| format!("F:{row}"));
+        assert!(line.contains(&format!("|{id}|")), "{line}");
+    }
+    assert_eq!(joined, 4);
 }
 
 #[test]
@@ -475,6 +484,7 @@ fn columns_that_are_not_read() {
     for column in ["nothing", "text.inside"] {
         assert_eq!(read(&types, &with_fields(column, "id")).0, [format!("0!no text column '{column}' {here}")]);
     }
+    assert_eq!(read(&types, &with_fields("text", "id,nothing")).0[0], "1|F:1|text 0");
     // An id column that does not exist is like one without values.
     assert_eq!(read(&types, &with_fields("text", "nothing")).0[0], "1|F:1|text 0");
 }

@@ -128,9 +128,12 @@ pub fn reference_args() -> [Arg; 2] {
             ),
         Arg::new("against-id-field")
             .long("against-id-field")
-            .value_name("PATH")
+            .value_name("PATHS")
             .requires("against")
-            .help("Where the id of a record of --against is, if not in --id-field"),
+            .help("Where the id of a record of --against is, if not in --id-field")
+            .long_help(
+                "Where the id of a record of --against is, if not in --id-field. It is written like that option, and may name several fields.",
+            ),
     ]
     .map(|arg| arg.help_heading(INPUT_OPTIONS))
 }
@@ -217,7 +220,14 @@ pub fn args() -> Vec<Arg> {
                  fields, separated by commas or given by repeating the option, are joined in this order with a blank line between \
                  them; a record needs only one of them. messages[].content leads through the elements of an array of JSON. A comma in a name is written as \\, (see 'dedup help formats').",
             ),
-        field("id-field", "id", "Where the id of a record is; a record without one is identified as FILE:LINE"),
+        field("id-field", "id", "Where the id of a record is; a record without one is identified as FILE:LINE")
+            .value_name("PATHS")
+            .long_help(
+                "Where the id of a record is: a field as in --text-field, with a string or a number. Several fields, separated by commas, \
+                 make one id, where one of them is not unique: --id-field repo,path makes ids such as 'linux,kernel/fork.c'. A comma or a \
+                 backslash in a value is written with a backslash before it, so that other values make another id. A record that lacks one \
+                 of the fields has no id, and is identified as FILE:LINE.",
+            ),
         choice("content", "WHAT", CONTENTS.iter().map(|&(name, _, help)| (name, help)), "Which text of a page of HTML is read, and whether fields of records are pages")
             .default_value("all"),
         Arg::new("delimiter")

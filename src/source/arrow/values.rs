@@ -10,6 +10,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
+use std::borrow::Cow;
 
 /// A column of strings or numbers.
 #[derive(Clone, Debug)]
@@ -44,6 +45,14 @@ impl Values {
                 .is_valid(row)
                 .then(|| number(array, row))
                 .filter(|number| !matches!(number, Number::Float(float) if float.is_nan()))),
+        }
+    }
+
+    /// The value in a row as an id.
+    pub fn id(&self, row: usize) -> Option<Cow<'_, str>> {
+        match self {
+            Values::Text(texts) => texts.get(row).map(Cow::Borrowed),
+            ids => ids.integer(row).map(|id| Cow::Owned(id.to_string())),
         }
     }
 

@@ -68,7 +68,8 @@ pub(super) struct Columns {
     pub texts: Vec<Column>,
     /// The columns of texts that do not exist.
     pub missing: Vec<String>,
-    pub id: Option<(Column, IdKind)>,
+    /// Those of the id; none unless all are there.
+    pub ids: Vec<(Column, IdKind)>,
     /// The numbers that rank rows, and how.
     pub rank: Option<(Column, NumberKind)>,
     pub rank_by: RankBy,
@@ -81,8 +82,8 @@ pub(super) struct Columns {
 impl Columns {
     /// The numbers of the columns that are read: of texts, of the id, of what ranks rows. A column may be read as several.
     pub fn ordinals(&self) -> impl Iterator<Item = u64> {
-        let (id, rank) = (self.id.as_ref().map(|(id, _)| id), self.rank.as_ref().map(|(rank, _)| rank));
-        self.texts.iter().chain(id).chain(rank).map(|column| column.ordinal)
+        let (ids, rank) = (self.ids.iter().map(|(id, _)| id), self.rank.as_ref().map(|(rank, _)| rank));
+        self.texts.iter().chain(ids).chain(rank).map(|column| column.ordinal)
     }
 }
 
@@ -99,14 +100,14 @@ pub(super) struct Footer {
 pub(super) struct Group {
     pub rows: u64,
     pub texts: Vec<Chunk>,
-    pub id: Option<Chunk>,
+    pub ids: Vec<Chunk>,
     pub rank: Option<Chunk>,
 }
 
 impl Group {
     /// The parts of the file where its columns are, each once.
     pub fn chunks(&self) -> Vec<Chunk> {
-        let mut chunks: Vec<Chunk> = self.texts.iter().copied().chain(self.id).chain(self.rank).collect();
+        let mut chunks: Vec<Chunk> = self.texts.iter().chain(&self.ids).copied().chain(self.rank).collect();
         chunks.sort_unstable_by_key(|chunk| chunk.start);
         chunks.dedup_by_key(|chunk| chunk.start);
         chunks
@@ -182,8 +183,8 @@ fn structures(thrift: &mut Thrift) -> Result<u64, Damage> {
 }
 
 fn group(thrift: &mut Thrift, columns: &Columns) -> Result<Group, Damage> {
-    let (mut rows, mut id, mut rank) = (None, None, None);
-    let mut texts = vec![None; columns.texts.len()];
+    let (mut rows, mut rank) = (None, None);
+    let (mut texts, mut ids) = (vec![None; columns.texts.len()], vec![None; columns.ids.len()]);
     thrift.fields(&mut |thrift, number, kind| {
         match (number, kind) {
             (1, Kind::List) => {
@@ -192,8 +193,8 @@ fn group(thrift: &mut Thrift, columns: &Columns) -> Result<Group, Damage> {
                     for (text, _) in texts.iter_mut().zip(&columns.texts).filter(|(_, text)| text.ordinal == ordinal) {
                         *text = chunk;
                     }
-                    if columns.id.is_some_and(|(id, _)| id.ordinal == ordinal) {
-                        id = chunk;
+                    for (id, _) in ids.iter_mut().zip(&columns.ids).filter(|(_, (id, _))| id.ordinal == ordinal) {
+                        *id = chunk;
                     }
                     if columns.rank.is_some_and(|(rank, _)| rank.ordinal == ordinal) {
                         rank = chunk;
@@ -206,8 +207,8 @@ fn group(thrift: &mut Thrift, columns: &Columns) -> Result<Group, Damage> {
         Ok(true)
     })?;
     let Some(rows) = rows else { return Err("a row group has no number of rows".into()) };
-    let has_all = id.is_some() == columns.id.is_some() && rank.is_some() == columns.rank.is_some();
-    let (Some(texts), true) = (texts.into_iter().collect::<Option<Vec<Chunk>>>(), has_all) else {
+    let all = |chunks: Vec<Option<Chunk>>| chunks.into_iter().collect::<Option<Vec<Chunk>>>();
+    let (Some(texts), Some(ids), true) = (all(texts), all(ids), rank.is_some() == columns.rank.is_some()) else {
         return Err("a column of a row group is missing, in another file, or encrypted".into());
     };
     // A list has any number of values, and at least one, null or not, in each row.
@@ -215,10 +216,10 @@ fn group(thrift: &mut Thrift, columns: &Columns) -> Result<Group, Damage> {
         0 => chunk.values != rows,
         _ => chunk.values < rows,
     };
-    if texts.iter().zip(&columns.texts).any(is_wrong) || id.iter().chain(&rank).any(|chunk| chunk.values != rows) {
+    if texts.iter().zip(&columns.texts).any(is_wrong) || ids.iter().chain(&rank).any(|chunk| chunk.values != rows) {
         return Err("a column has more or fewer values than its row group has rows".into());
     }
-    Ok(Group { rows, texts, id, rank })
+    Ok(Group { rows, texts, ids, rank })
 }
 
 /// A column of a row group; `None` if it cannot be read from this file.
@@ -415,7 +416,7 @@ impl<'a> Schema<'a> {
         Some(Column { ordinal: element.ordinal?, physical, max_level, max_repetition })
     }
 
-    /// The text column and the id column. An id column need not exist.
+    /// The columns of the text and of the id. Columns of the id need not exist.
     fn columns(&self, options: &ReadOptions) -> Result<Columns, Fault> {
         let here = self.names(|_| true);
         let refused = |kind, message: String| Fault { kind, message };
@@ -431,17 +432,20 @@ impl<'a> Schema<'a> {
             let names = quoted(wanted.into_iter());
             return Err(refused(ProblemKind::Header, format!("no text column {names} {advice}")));
         }
-        let path = &options.id_field;
-        let id = match self.find(path).map(|node| (node, node.kind(), self.column(node.element))) {
-            None => None,
-            Some((_, Ok(kind), Some(column))) => Some((column, kind)),
-            Some((node, ..)) => {
-                let kind = node.kind().map_or_else(|kind| kind, |_| "of another type");
-                let advice = choose_column(&here, &format!("choose with `{}`", options.id_parameter()));
-                let message = format!("id column '{path}' is {kind}, not a string or an integer {advice}");
-                return Err(refused(ProblemKind::Id, message));
+        let mut ids = Some(Vec::new());
+        for path in options.id_field.in_columns(is_column) {
+            match self.find(path).map(|node| (node, node.kind(), self.column(node.element))) {
+                None => ids = None,
+                Some((_, Ok(kind), Some(column))) => ids.iter_mut().for_each(|ids| ids.push((column, kind))),
+                Some((node, ..)) => {
+                    let kind = node.kind().map_or_else(|kind| kind, |_| "of another type");
+                    let advice = choose_column(&here, &format!("choose with `{}`", options.id_parameter()));
+                    let message = format!("id column '{path}' is {kind}, not a string or an integer {advice}");
+                    return Err(refused(ProblemKind::Id, message));
+                }
             }
-        };
+        }
+        let ids = ids.unwrap_or_default();
         let rank_by = options.ranking.by.clone();
         let ranking = rank_by.field().and_then(|path| self.find(path).map(|found| (path, found)));
         let rank = ranking.and_then(|(_, node)| Some((self.column(node.element)?, node.number_kind()?)));
@@ -451,7 +455,7 @@ impl<'a> Schema<'a> {
         });
         let present = wanted.into_iter().filter(|path| !missing.iter().any(|missing| missing == path.name()));
         let null = null_column(present);
-        Ok(Columns { texts, missing, id, rank, rank_by, unranked, null })
+        Ok(Columns { texts, missing, ids, rank, rank_by, unranked, null })
     }
 
     /// The columns of these paths, in the order in which their texts are joined, and the paths of those that do not exist;

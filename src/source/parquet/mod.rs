@@ -152,11 +152,11 @@ impl<'f> File<'f> {
             };
             let first = group.first + group.done;
             match group.next(&mut self.expansion, self.options) {
-                Ok(Some((count, texts, id, rank))) => {
+                Ok(Some((count, texts, ids, rank))) => {
                     let (columns, limits) = (Arc::clone(&self.columns), Limits::new(self.options));
                     let checks = self.unread.as_ref().map(Unread::columns);
                     let is_credible = group.is_credible();
-                    let rows = Rows { first, count, texts, id, rank, columns, limits, is_credible, checks };
+                    let rows = Rows { first, count, texts, ids, rank, columns, limits, is_credible, checks };
                     return Some(Piece::Rows(Box::new(rows)));
                 }
                 Ok(None) => self.finish_group(),
@@ -280,14 +280,14 @@ struct Open<'f> {
     texts: Vec<Cursor<'f>>,
     /// The longest column of texts, which decides how many rows are about as many as in a batch.
     longest: usize,
-    id: Option<Cursor<'f>>,
+    ids: Vec<Cursor<'f>>,
     rank: Option<Cursor<'f>>,
     /// Why the rest cannot be read.
     fault: Option<Fault>,
 }
 
 /// A number of rows, their texts, their ids, and the numbers that rank them.
-type Range = (u64, Vec<Slice>, Option<Slice>, Option<Slice>);
+type Range = (u64, Vec<Slice>, Vec<Slice>, Option<Slice>);
 
 /// A column of a row group that is being read.
 struct Cursor<'f> {
@@ -311,11 +311,11 @@ impl<'f> Open<'f> {
         let texts = group.texts.iter().zip(&columns.texts);
         let texts =
             texts.map(|(&chunk, column)| cursor(chunk, column.max_repetition)).collect::<Result<_, Damage>>()?;
-        let flat = |chunk: Option<Chunk>| chunk.map(|chunk| cursor(chunk, 0)).transpose();
-        let (id, rank) = (flat(group.id)?, flat(group.rank)?);
+        let ids = group.ids.iter().map(|&chunk| cursor(chunk, 0)).collect::<Result<_, Damage>>()?;
+        let rank = group.rank.map(|chunk| cursor(chunk, 0)).transpose()?;
         let longest = (0..group.texts.len()).max_by_key(|&at| group.texts[at].length).unwrap_or(0);
         let length = group.chunks().iter().map(|chunk| chunk.length).sum();
-        Ok(Open { first, rows: group.rows, done: 0, length, texts, longest, id, rank, fault: None })
+        Ok(Open { first, rows: group.rows, done: 0, length, texts, longest, ids, rank, fault: None })
     }
 
     /// Whether it has at most one row for each byte of its columns, so that work and memory for each row that cannot be read are
@@ -326,7 +326,7 @@ impl<'f> Open<'f> {
 
     /// Its columns, in the order of [`Columns::ordinals`].
     fn cursors(&mut self) -> impl Iterator<Item = &mut Cursor<'f>> {
-        self.texts.iter_mut().chain(&mut self.id).chain(&mut self.rank)
+        self.texts.iter_mut().chain(&mut self.ids).chain(&mut self.rank)
     }
 
     /// The next rows, about as many as are in a batch.
@@ -354,12 +354,15 @@ impl<'f> Open<'f> {
         for (at, cursor) in self.texts.iter_mut().enumerate() {
             texts.push(if at == self.longest { std::mem::take(&mut longest) } else { follow(cursor, &mut self.fault) });
         }
-        let id = self.id.as_mut().map(|cursor| follow(cursor, &mut self.fault));
+        let mut ids = Vec::with_capacity(self.ids.len());
+        for cursor in &mut self.ids {
+            ids.push(follow(cursor, &mut self.fault));
+        }
         let rank = self.rank.as_mut().map(|cursor| follow(cursor, &mut self.fault));
         self.done += rows;
         match self.fault.take_if(|_| rows == 0) {
             Some(fault) => Err(fault),
-            None => Ok((rows > 0).then_some((rows, texts, id, rank))),
+            None => Ok((rows > 0).then_some((rows, texts, ids, rank))),
         }
     }
 }

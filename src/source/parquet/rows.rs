@@ -10,6 +10,7 @@ use super::fault::Fault;
 use super::footer::{Column, Columns, IdKind, NumberKind};
 use super::lists::ListCells;
 use super::unread::found;
+use crate::source::fields::joined_id;
 use crate::source::{Number, ProblemKind, RankBy};
 
 /// A range of rows of a file.
@@ -20,7 +21,8 @@ pub(in crate::source) struct Rows {
     pub(super) count: u64,
     /// A slice for each column of texts.
     pub(super) texts: Vec<Slice>,
-    pub(super) id: Option<Slice>,
+    /// A slice for each column of the id.
+    pub(super) ids: Vec<Slice>,
     pub(super) rank: Option<Slice>,
     pub(super) columns: Arc<Columns>,
     pub(super) limits: Limits,
@@ -56,12 +58,12 @@ type Read<'r> = Result<Record<'r>, Refused<'r>>;
 impl Rows {
     /// Their share of the pages that they are in, in bytes without compression.
     pub fn bytes_unpacked(&self) -> u64 {
-        self.texts.iter().chain(&self.id).chain(&self.rank).map(Slice::bytes).sum()
+        self.texts.iter().chain(&self.ids).chain(&self.rank).map(Slice::bytes).sum()
     }
 
     /// The memory, in bytes.
     pub fn bytes_held(&self) -> u64 {
-        self.texts.iter().chain(&self.id).chain(&self.rank).map(Slice::bytes_held).sum()
+        self.texts.iter().chain(&self.ids).chain(&self.rank).map(Slice::bytes_held).sum()
     }
 
     /// Decodes the wanted rows, in their order. `next` is called once for each row, with its number in the file, and
@@ -71,11 +73,12 @@ impl Rows {
     /// If pages are checked, and all rows are wanted and could be read, what a copy would lack is one more record that cannot be
     /// read, with the last of them.
     pub fn visit<W: Copy>(&self, next: &mut dyn FnMut(u64) -> Option<W>, each: &mut dyn FnMut(W, u64, Read<'_>)) {
-        let Columns { texts: columns, id: id_column, rank: rank_column, rank_by, .. } = &*self.columns;
+        let Columns { texts: columns, ids: id_columns, rank: rank_column, rank_by, .. } = &*self.columns;
         let columns = self.texts.iter().zip(columns);
         let mut columns: Vec<Texts> = columns.map(|(slice, column)| Texts::new(slice, column, self.limits)).collect();
-        let ids = self.id.as_ref().zip(id_column.as_ref());
-        let mut ids = ids.map(|(slice, (column, kind))| (Cells::new(slice, column, self.limits), *kind));
+        let ids = self.ids.iter().zip(id_columns);
+        let mut ids: Vec<(Cells, IdKind)> =
+            ids.map(|(slice, (column, kind))| (Cells::new(slice, column, self.limits), *kind)).collect();
         let ranks = self.rank.as_ref().zip(rank_column.as_ref());
         let mut ranks = ranks.map(|(slice, (column, kind))| (Cells::new(slice, column, self.limits), *kind));
         let (mut row, mut scratch) = (0, String::new());
@@ -89,13 +92,13 @@ impl Rows {
                 is_checked = false;
                 continue;
             };
-            let id = ids.as_mut().map(|(cells, kind)| Ok(cells.at(at)?.map(|value| shown(value, *kind, &mut scratch))));
+            let id = id_at(&mut ids, at, &mut scratch);
             let value = ranks.as_mut().map(|(cells, kind)| Ok(cells.at(at)?.map(|value| ranking(value, *kind))));
             let mut texts: Vec<&[u8]> = Vec::new();
             let read = columns.iter_mut().try_for_each(|column| column.read(at, &mut texts));
-            let broken = match (id.transpose(), value.transpose(), read) {
+            let broken = match (id, value.transpose(), read) {
                 (Ok(id), Ok(value), Ok(())) => {
-                    let (id, value) = (id.flatten(), value.flatten().unwrap_or(Ok(None)));
+                    let value = value.flatten().unwrap_or(Ok(None));
                     let record = match texts.is_empty() {
                         false => Ok(Record { id, value, rank_by, texts: &texts }),
                         true => Err(self.null(id)),
@@ -131,7 +134,7 @@ impl Rows {
     /// Checks the pages of which these are the last rows, and passes what is wrong with a column to a function.
     fn check(&self, each: &mut dyn FnMut(u64, String)) {
         let Some(all) = &self.checks else { return };
-        let slices = self.texts.iter().chain(&self.id).chain(&self.rank);
+        let slices = self.texts.iter().chain(&self.ids).chain(&self.rank);
         for (slice, ordinal) in slices.zip(self.columns.ordinals()) {
             let Some(column) = all.get(ordinal as usize) else { continue };
             let checked = slice.ended().try_for_each(|page| column.check(page, slice.dictionary()).map(drop));
@@ -173,6 +176,24 @@ fn ranking(value: &[u8], kind: NumberKind) -> Result<Option<Number>, String> {
         NumberKind::Float => Number::Float(f64::from_bits(word)),
     };
     Ok(Some(number).filter(|number| !matches!(number, Number::Float(float) if float.is_nan())))
+}
+
+/// The id in a row, from the values of these columns.
+fn id_at<'v>(
+    columns: &'v mut [(Cells<'_>, IdKind)],
+    row: u64,
+    scratch: &'v mut String,
+) -> Result<Option<Cow<'v, str>>, Broken> {
+    match columns {
+        [(cells, kind)] => Ok(cells.at(row)?.map(|value| shown(value, *kind, scratch))),
+        columns => {
+            let mut values = Vec::with_capacity(columns.len());
+            for (cells, kind) in columns {
+                values.push(cells.at(row)?.map(|value| Cow::Owned(shown(value, *kind, scratch).into_owned())));
+            }
+            Ok(joined_id(values.into_iter()))
+        }
+    }
 }
 
 /// A value as an id.
