@@ -15,7 +15,12 @@ enum Was {
     /// Nothing, or no regular file. Of a folder: all files in it are new.
     New,
     /// A file with this object, in the repository of this index.
-    File(usize, String),
+    File {
+        repository: usize,
+        object: String,
+        /// Whether it is no regular file any longer: it was removed, or is a link now.
+        is_gone: bool,
+    },
 }
 
 /// The changes in a repository and its submodules.
@@ -38,9 +43,14 @@ impl Changes {
     /// Git cannot be run, or there is no repository.
     pub fn staged() -> Result<Self, SinceError> {
         let index = Index::here().map_err(SinceError::Git)?;
-        let changed = index.changed().iter().map(|(place, old)| match old {
-            Some(object) => (place.clone(), Was::File(0, object.clone())),
-            None => (place.clone(), Was::New),
+        let was = |place: &Path, object: &String| Was::File {
+            repository: 0,
+            object: object.clone(),
+            is_gone: index.object(place).is_none(),
+        };
+        let changed = index.changed().iter().map(|(place, old)| {
+            let was = old.as_ref().map_or(Was::New, |object| was(place, object));
+            (place.clone(), was)
         });
         let (files, top) = (changed.collect(), index.repository().folder.clone());
         let (repositories, unknown) = (vec![index.repository().clone()], BTreeMap::new());
@@ -118,12 +128,10 @@ impl Changes {
         self.index.as_ref()
     }
 
-    /// Whether a file does not exist any longer. The path is absolute and without links.
+    /// Whether a file of the commit is none any longer, according to git: it was removed, or a link took its place or that of a
+    /// folder around it. The path is absolute and without links.
     pub fn is_gone(&self, place: &Path) -> bool {
-        match &self.index {
-            Some(index) => !index.has(place) && !index.is_unmerged(place),
-            None => fs::symlink_metadata(place).is_err(),
-        }
+        matches!(self.files.get(place), Some(Was::File { is_gone: true, .. }))
     }
 
     /// Whether a file changed. The path is absolute and without links.
@@ -141,7 +149,7 @@ impl Changes {
     pub fn old_files(&self, limit: u64, is_wanted: impl Fn(&Path) -> bool) -> Result<Vec<OldFile>, SinceError> {
         let mut objects: Vec<Vec<(&Path, &str)>> = vec![Vec::new(); self.repositories.len()];
         for (place, was) in self.files.iter().filter(|(place, _)| is_wanted(place)) {
-            if let Was::File(repository, object) = was {
+            if let Was::File { repository, object, .. } = was {
                 objects[*repository].push((place, object));
             }
         }
@@ -169,14 +177,19 @@ fn changed(
     let untracked = repository.git(["ls-files", "--others", "--exclude-standard", "-z"])?;
     let diff: Vec<Changed> = raw(&diff).collect();
     let same = same(repository, &diff)?;
-    for Changed { old, name, .. } in diff.iter().filter(|changed| !same.contains(changed.name)) {
-        let was = old.clone().map_or(Was::New, |object| Was::File(index, object));
-        files.insert(repository.folder.join(path_of(name)), was);
+    for Changed { old, new, name } in diff.iter().filter(|changed| !same.contains(changed.name)) {
+        let file = |object| Was::File { repository: index, object, is_gone: new.is_none() };
+        files.insert(repository.folder.join(path_of(name)), old.clone().map_or(Was::New, file));
     }
     for name in ended_by_zero(&untracked) {
         // A folder, such as an untracked repository, ends with a slash.
         let path = repository.folder.join(path_of(name.strip_suffix(b"/").unwrap_or(name)));
-        files.insert(path, Was::New);
+        let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+        match files.get_mut(&path) {
+            // Removed from the index only: the working tree is what is compared.
+            Some(Was::File { is_gone, .. }) => *is_gone = !is_file,
+            _ => drop(files.insert(path, Was::New)),
+        }
     }
     Ok(())
 }

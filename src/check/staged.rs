@@ -155,11 +155,6 @@ impl Index {
         self.files.contains_key(place) || place.ancestors().any(|folder| self.submodules.contains(folder))
     }
 
-    /// Whether a file has a conflict.
-    pub fn is_unmerged(&self, place: &Path) -> bool {
-        self.unmerged.contains_key(place)
-    }
-
     /// Whether the index or the last commit has a file at a path or below it.
     pub fn knows(&self, root: &Path) -> bool {
         let is_inside = |place: Option<&PathBuf>| place.is_some_and(|place| place.starts_with(root));
