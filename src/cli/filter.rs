@@ -22,7 +22,7 @@ use neardups::filter::{Counts, Filter, Sink};
 use neardups::hash;
 use neardups::index::{self, Decision, Index, Limits, Mode, Plan, Sync};
 use neardups::similarity::Similarity;
-use neardups::source::{self, Format, Live, Problem, ProblemKind};
+use neardups::source::{Format, Live, Problem, ProblemKind, ReadOptions};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::mem::take;
@@ -33,7 +33,7 @@ use std::time::Instant;
 
 /// The resolved request.
 struct Request {
-    source: source::ReadOptions,
+    source: ReadOptions,
     plan: Plan,
     index: Option<PathBuf>,
     requires_index: bool,
@@ -60,7 +60,7 @@ impl Request {
     /// They contradict each other.
     fn resolve(arguments: &Arguments) -> Result<Self, Error> {
         let signing = &arguments.signing;
-        let source = stream::source_options(signing)?;
+        let source = ReadOptions { decompresses: arguments.decompresses, ..stream::source_options(signing)? };
         if arguments.mark {
             refuse_mark(&source)?;
         }
@@ -93,7 +93,7 @@ impl Request {
 }
 
 /// Refuses `--mark` for records without fields, or if its field is also an input.
-fn refuse_mark(source: &source::ReadOptions) -> Result<(), Error> {
+fn refuse_mark(source: &ReadOptions) -> Result<(), Error> {
     match source.format {
         Format::Lines => return Err(usage_error("--mark adds a field, and lines of text have none")),
         Format::Warc => {
@@ -321,6 +321,9 @@ fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Inde
         };
         terminal.line(&format!("{} {happened}", counted(counts.failed, "unreadable record")));
     }
+    if sink.only_marked > 0 {
+        terminal.line(&format!("{} of them left without content, as a mark alone", count(sink.only_marked)));
+    }
     if sink.replaced_fields > 0 {
         terminal.line(&format!(
             "{} had a field '{}' of {} own, which was removed or replaced",
@@ -329,6 +332,12 @@ fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Inde
             if sink.replaced_fields == 1 { "its" } else { "their" }
         ));
     }
+}
+
+/// The mark of a record that could not be read.
+#[derive(Serialize)]
+struct Unread<'a> {
+    error: &'a str,
 }
 
 /// The files that verdicts are appended to.
@@ -436,6 +445,8 @@ struct Output<'a> {
     mark: bool,
     /// Number of records that already had the field of `--mark`.
     replaced_fields: u64,
+    /// Number of records that are not there, in whose place their mark was written.
+    only_marked: u64,
     drops_known: bool,
     replaces: bool,
     on_error: OnError,
@@ -547,6 +558,7 @@ impl<'a> Output<'a> {
             apart: None,
             mark: request.mark,
             replaced_fields: 0,
+            only_marked: 0,
             drops_known: request.drops_known,
             replaces: request.replaces,
             on_error: request.on_error,
@@ -592,6 +604,21 @@ impl<'a> Output<'a> {
     fn marked(&mut self, line: &[u8], field: Option<&str>) {
         self.replaced_fields += u64::from(mark::write_marked(line, field, &mut self.out));
         self.end_line();
+    }
+
+    /// Adds a record that could not be read, with a mark that says why. A line that is no object, even to a lenient reader, has no place for
+    /// it. If the record is not there, the mark is alone.
+    fn marked_unread(&mut self, record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {
+        let field = json(&Unread { error: &spelling::of_problem(problem) });
+        match record {
+            Some(record) if mark::is_bracketed(record) => self.marked(record, Some(&field)),
+            Some(record) => self.passed(record)?,
+            None => {
+                self.only_marked += 1;
+                self.marked(b"{}", Some(&field));
+            }
+        }
+        Ok(())
     }
 
     /// Writes the first bytes that wait.
@@ -698,8 +725,9 @@ impl Sink for Output<'_> {
         if let Some(ids) = self.ids.as_mut().filter(|_| problem.id.is_some() || problem.kind == ProblemKind::Id) {
             ids.see(true, self.terminal);
         }
-        // With `fail` there is no decision, nor about a record that cannot be passed.
-        if self.on_error == OnError::Drop || self.on_error == OnError::Keep && record.is_some() {
+        // With `fail` there is no decision, nor about a record that cannot be passed or marked.
+        let passes = self.on_error == OnError::Keep && (record.is_some() || self.mark);
+        if self.on_error == OnError::Drop || passes {
             let id = problem.id.clone().unwrap_or_else(|| problem.place.to_string());
             let (keep, error) = (self.on_error == OnError::Keep, spelling::of_problem(problem));
             self.files.push(&Verdict::unread(&id, keep, &error));
@@ -710,10 +738,7 @@ impl Sink for Output<'_> {
         };
         match (self.on_error, record) {
             (OnError::Drop, _) => Ok(()),
-            (OnError::Keep, Some(record)) if self.mark => {
-                self.marked(record, None);
-                Ok(())
-            }
+            (OnError::Keep, record) if self.mark => self.marked_unread(record, problem),
             (OnError::Keep, Some(record)) => self.passed(record),
             (OnError::Keep, None) => failed(", and it cannot be passed: records before it were passed"),
             (OnError::Fail, _) => failed(": records before it were passed"),

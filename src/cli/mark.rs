@@ -1,4 +1,5 @@
-//! The field that `--mark` adds to records of duplicates and removes from all others, so that readers can trust it.
+//! The field that `--mark` adds to records of duplicates and to those that could not be read, and removes from all others, so that
+//! readers can trust it.
 
 use memchr::memmem;
 use std::ops::Range;
@@ -37,6 +38,12 @@ pub fn write_marked(record: &[u8], value: Option<&str>, out: &mut Vec<u8>) -> bo
     }
     out.extend_from_slice(&record[end..]);
     had_field
+}
+
+/// Whether a record begins and ends as an object does, so that a field can be added. JSON may not read it.
+pub fn is_bracketed(record: &[u8]) -> bool {
+    let record = record.strip_prefix(b"\xef\xbb\xbf").unwrap_or(record).trim_ascii();
+    record.len() > 1 && record.starts_with(b"{") && record.ends_with(b"}")
 }
 
 /// A field of an object, from the start of its key to the end of its value.
@@ -158,6 +165,23 @@ mod tests {
         serde_json::from_slice::<Fields>(record)
             .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(record)))
             .0
+    }
+
+    #[test]
+    fn what_could_be_an_object_has_brackets() {
+        for (record, expected) in [
+            ("{}", true),
+            ("\u{feff} {\"a\":NaN}\r\n", true),
+            ("{\"a\":1} {\"b\":2}", true),
+            ("{", false),
+            ("}", false),
+            ("[{}]", false),
+            ("{\"a\":", false),
+            ("", false),
+            ("\u{feff}", false),
+        ] {
+            assert_eq!(is_bracketed(record.as_bytes()), expected, "{record:?}");
+        }
     }
 
     fn marked(record: &str, value: Option<&str>) -> (String, bool) {

@@ -21,7 +21,7 @@ use super::fields::joined_length;
 use super::fields::{Joined, joined_id};
 #[cfg(feature = "html")]
 use super::html;
-use super::lines::lines;
+use super::lines::{Blank, lines};
 #[cfg(feature = "parquet")]
 use super::parquet;
 #[cfg(feature = "files")]
@@ -139,6 +139,8 @@ pub(super) struct Records {
     pub max_record: usize,
     /// Whether problems carry the record.
     pub keep_rejected: bool,
+    /// Which lines are no records.
+    pub blank: Blank,
 }
 
 /// The wanted fields of JSON lines.
@@ -546,7 +548,7 @@ fn positional_id<'n>(path: &str, line: u64, buffer: &'n mut String) -> Cow<'n, s
 impl Records {
     fn each_line(&self, selection: &mut Selection, each: Each) {
         let mut id = String::new();
-        for (line, bytes) in lines(self.line, &self.bytes) {
+        for (line, bytes) in lines(self.line, &self.bytes, self.blank) {
             let Some(number) = selection.next(Some(line)) else { continue };
             let place = self.place(line);
             if bytes.len() > self.max_record {
@@ -560,7 +562,7 @@ impl Records {
     fn each_object(&self, fields: &JsonFields, selection: &mut Selection, each: Each) {
         let (mut name, mut buffer) = (String::new(), String::new());
         let mut may_be_text = fields.may_be_text;
-        for (line, bytes) in lines(self.line, &self.bytes) {
+        for (line, bytes) in lines(self.line, &self.bytes, self.blank) {
             may_be_text &= !matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['));
             let advises = std::mem::take(&mut may_be_text);
             let Some(number) = selection.next(Some(line)) else { continue };
@@ -818,7 +820,14 @@ mod tests {
     }
 
     fn part_of(bytes: &[u8], max_record: usize) -> Records {
-        Records { path: "f".into(), line: 7, bytes: bytes.to_vec(), max_record, keep_rejected: true }
+        Records {
+            path: "f".into(),
+            line: 7,
+            bytes: bytes.to_vec(),
+            max_record,
+            keep_rejected: true,
+            blank: Blank::OfFiles,
+        }
     }
 
     fn json_fields() -> Arc<JsonFields> {

@@ -18,6 +18,7 @@ use memchr::memchr_iter;
 use super::batch::{Assembler, JsonFields, Part, Records, header_delimiter, hidden_delimiter, too_long};
 use super::csv::{Columns, RecordCut, records};
 use super::cut::{Cut, Cutter, LineCut, Piece};
+use super::lines::Blank;
 use super::opaque::{is_document, opaque};
 use super::options::{PARQUET_MAGIC, WARC_MAGIC};
 #[cfg(feature = "parquet")]
@@ -375,7 +376,7 @@ impl<'a> Pass<'a> {
 
     fn records(&self, path: &str, line: u64, bytes: Vec<u8>) -> Records {
         let ReadOptions { max_record, keep_rejected, .. } = *self.options;
-        Records { path: path.into(), line, bytes, max_record, keep_rejected }
+        Records { path: path.into(), line, bytes, max_record, keep_rejected, blank: Blank::OfFiles }
     }
 
     /// A stream of records as UTF-8. Only UTF-16 is detected by a mark; other encodings are guessed from the start of

@@ -1,10 +1,11 @@
 //! A live stream: available input is passed on, without waiting for more.
 
 use super::batch::{JsonFields, Part, Records, too_long};
-use super::lines::raw_lines;
+use super::decode::without_utf8_mark;
+use super::lines::{Blank, raw_lines};
 use super::opaque::{may_become_opaque, opaque};
 use super::options::{PARQUET_MAGIC, WARC_MAGIC};
-use super::{Batch, Document, Format, Problem, Ranking, ReadOptions, decompress};
+use super::{Batch, Document, Format, Problem, ProblemKind, Ranking, ReadOptions, decompress};
 #[cfg(feature = "warc")]
 use super::{
     PageText,
@@ -42,14 +43,17 @@ impl<R: Read> Live<R> {
     ///
     /// # Errors
     /// The stream ends prematurely, is read as lines but starts like a PDF or another file without text, or is an archive
-    /// and the format was not given. The format does not consist of
+    /// or a Parquet file and the format was not given. The format does not consist of
     /// records at whose ends a stream can be cut: lines, JSON lines or, with the feature `warc`, archives.
     pub fn open<'r>(self) -> io::Result<Chunks<'r>>
     where
         R: 'r,
     {
         let Live { input, path, options } = self;
-        let input = decompress::decompressed(input, Default::default(), &options)?;
+        let input = match options.decompresses {
+            true => decompress::decompressed(input, Default::default(), &options)?,
+            false => Box::new(decompress::Counted { inner: input, consumed: Default::default() }),
+        };
         let max_record = options.max_record;
         let fields = JsonFields::new(&ReadOptions { ranking: Ranking::default(), ..options.clone() });
         let kind = match options.format {
@@ -65,7 +69,8 @@ impl<R: Read> Live<R> {
                 let first = Some(Arc::new(JsonFields { may_be_text: true, ..fields.clone() }));
                 Kind::Lines(Lines { first, ..Lines::new(no_archive(no_parquet(input)?)?, Some(Arc::new(fields))) })
             }
-            Format::Jsonl => Kind::Lines(Lines::new(no_parquet(input)?, Some(Arc::new(fields)))),
+            // With the format named, no line ends the stream, whatever it begins like.
+            Format::Jsonl => Kind::Lines(Lines::new(input, Some(Arc::new(fields)))),
             Format::Text | Format::Csv | Format::Tsv | Format::Html | Format::Parquet => {
                 let message =
                     format!("{} cannot be read as a stream: expected lines, jsonl or warc", options.format.name());
@@ -149,7 +154,8 @@ impl Chunks<'_> {
     pub fn next_chunk(&mut self) -> io::Result<Option<Result<Chunk, Problem>>> {
         let Chunks { kind, path, max_record, keep_rejected, .. } = self;
         let (max_record, keep_rejected) = (*max_record, *keep_rejected);
-        let records = |line, bytes| Records { path: path.clone(), line, bytes, max_record, keep_rejected };
+        let blank = Blank::OfStreams;
+        let records = |line, bytes| Records { path: path.clone(), line, bytes, max_record, keep_rejected, blank };
         let (part, places) = match kind {
             #[cfg(feature = "warc")]
             Kind::Archive(archive) => {
@@ -163,7 +169,7 @@ impl Chunks<'_> {
                 None => return Ok(None),
                 Some(Whole::TooLong(line)) => return Ok(Some(Err(too_long(path, line, max_record)))),
                 Some(Whole::Lines(line, bytes)) => {
-                    let first = lines.first.take_if(|_| !bytes.trim_ascii().is_empty());
+                    let first = lines.first.take_if(|_| !blank.is(&bytes));
                     let records = records(line, bytes);
                     let part = match first.as_ref().or(lines.fields.as_ref()) {
                         Some(fields) => Part::Jsonl(records, Arc::clone(fields)),
@@ -197,8 +203,8 @@ impl Chunk {
     }
 
     /// Parses its records, in their order. Each comes unchanged: a line with its end, a record of an archive without
-    /// the two empty lines after it. A document that was read with replacements comes after the problem that reports
-    /// this.
+    /// the two empty lines after it. A line that is too long is empty here. A document that was read with replacements
+    /// comes after the problem that reports this.
     pub fn documents(&self, each: EachRecord<'_>) {
         let bytes = self.batch.raw();
         self.places(&mut |place, result| each(&bytes[place], result));
@@ -218,7 +224,7 @@ impl Chunk {
         };
         let raw: Vec<Range<usize>> = match &self.places {
             Some(places) => places.clone(),
-            None => raw_lines(bytes).map(|(line, _)| place(line)).collect(),
+            None => raw_lines(bytes, Blank::OfStreams).map(|(line, _)| place(line)).collect(),
         };
         let mut next = 0;
         self.batch.selected(&mut |_| true, &mut |record, result| {
@@ -226,7 +232,10 @@ impl Chunk {
             // The records in between were not parsed: they hold no document.
             (next..record).for_each(|other| each(raw[other].clone(), Ok(None)));
             next = record + 1;
-            each(raw[record].clone(), result.map(Some));
+            // Of most lines that are too long there is nothing, because they are not held. So it is of all.
+            let is_too_long = result.as_ref().is_err_and(|problem| problem.kind == ProblemKind::TooLong);
+            let place = if is_too_long && self.places.is_none() { 0..0 } else { raw[record].clone() };
+            each(place, result.map(Some));
         });
         raw[next..].iter().for_each(|other| each(other.clone(), Ok(None)));
     }
@@ -240,12 +249,14 @@ struct Lines<'r> {
     first: Option<Arc<JsonFields>>,
     /// The block that input is read into. Line ends are searched only here.
     block: Box<[u8]>,
+    /// The part of the block that was not looked at yet.
+    new: Range<usize>,
     /// Input that was read but not passed on: the start of a line.
     rest: Vec<u8>,
     /// The number of that line.
     line: u64,
-    /// Whether the rest of a line that is too long is being skipped.
-    passing: bool,
+    /// Whether a line that is too long is being skipped, and whether all of it is blank so far.
+    passing: Option<bool>,
     ended: bool,
     /// The number of bytes that were searched for the end of a line.
     #[cfg(test)]
@@ -265,9 +276,10 @@ impl<'r> Lines<'r> {
             fields,
             first: None,
             block: vec![0; BLOCK].into(),
+            new: 0..0,
             rest: Vec::new(),
             line: 1,
-            passing: false,
+            passing: None,
             ended: false,
             #[cfg(test)]
             searched: 0,
@@ -277,20 +289,47 @@ impl<'r> Lines<'r> {
     fn next(&mut self, max_record: usize) -> io::Result<Option<Whole>> {
         loop {
             if self.rest.len() > max_record {
-                self.passing = true;
+                self.passing = Some(Blank::OfStreams.is(&self.rest));
                 self.rest.clear();
-                return Ok(Some(Whole::TooLong(self.line)));
             }
-            if self.ended {
+            if self.new.is_empty() && !self.ended {
+                self.new = 0..self.read()?;
+                self.ended = self.new.is_empty();
+            }
+            if let Some(is_blank) = self.passing {
+                if let Some(line) = self.passed(is_blank) {
+                    return Ok(Some(Whole::TooLong(line)));
+                }
+            } else if self.ended && self.new.is_empty() {
                 let bytes = std::mem::take(&mut self.rest);
-                return Ok((!bytes.is_empty()).then(|| self.whole(bytes)));
-            }
-            let read = self.read()?;
-            self.ended = read == 0;
-            if let Some(bytes) = self.ended_lines(read) {
+                // A byte order mark alone is an empty input.
+                let is_empty = if self.line == 1 { without_utf8_mark(&bytes).is_empty() } else { bytes.is_empty() };
+                return Ok((!is_empty).then(|| self.whole(bytes)));
+            } else if let Some(bytes) = self.ended_lines() {
                 return Ok(Some(self.whole(bytes)));
             }
         }
+    }
+
+    /// Passes over more of a line that is too long. Returns its number at its end, unless it is blank.
+    fn passed(&mut self, was_blank: bool) -> Option<u64> {
+        let new = &self.block[self.new.clone()];
+        let end = memchr(b'\n', new);
+        let length = end.map_or(new.len(), |end| end + 1);
+        let is_blank = was_blank && Blank::OfStreams.is(&new[..length]);
+        #[cfg(test)]
+        {
+            self.searched += length;
+        }
+        self.new.start += length;
+        if end.is_none() && !self.ended {
+            self.passing = Some(is_blank);
+            return None;
+        }
+        self.passing = None;
+        let line = self.line;
+        self.line += u64::from(end.is_some());
+        (!is_blank).then_some(line)
     }
 
     /// Reads available input into the block.
@@ -304,16 +343,11 @@ impl<'r> Lines<'r> {
     }
 
     /// The pending start and the new input, up to the last line end; the bytes after it become the pending start.
-    fn ended_lines(&mut self, read: usize) -> Option<Vec<u8>> {
-        let mut new = &self.block[..read];
+    fn ended_lines(&mut self) -> Option<Vec<u8>> {
+        let new = &self.block[std::mem::take(&mut self.new)];
         #[cfg(test)]
         {
-            self.searched += read;
-        }
-        if self.passing {
-            new = &new[memchr(b'\n', new)? + 1..];
-            self.line += 1;
-            self.passing = false;
+            self.searched += new.len();
         }
         let Some(end) = memrchr(b'\n', new) else {
             self.rest.extend_from_slice(new);
@@ -540,6 +574,49 @@ mod tests {
         let (raw, found) = all(Dripping(text.as_bytes(), 1 << 16), 1 << 20);
         assert_eq!(raw, b"one\ntwo\n");
         assert_eq!(found, ["-:1 one", "-:2: record longer than 1 MiB (allow more with `max-record`)", "-:3 two"]);
+    }
+
+    #[test]
+    fn of_a_line_that_is_too_long_nothing_comes_however_it_is_read() {
+        // Shorter than what is read at once, and longer. A blank line is none, however long it is.
+        let text =
+            format!("one\n{}\n{}x\n{}\r\n{}", "x".repeat(200), " ".repeat(500), " \t".repeat(500), "y".repeat(300));
+        let found = ["-:1 one"].into_iter().map(String::from).chain(
+            [2, 3, 5].map(|line| format!("-:{line}: record longer than 100 bytes (allow more with `max-record`)")),
+        );
+        let expected = (b"one\n".to_vec(), found.collect::<Vec<_>>());
+        for piece in [1, 7, 150, 1 << 20] {
+            assert_eq!(all(Dripping(text.as_bytes(), piece), 100), expected, "pieces of {piece}");
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_alone_is_an_empty_input() {
+        for (text, expected) in [("\u{feff}", &[][..]), ("\u{feff}\n", &["-:1 "]), ("a\n\u{feff}", &["-:1 a", "-:2 "])]
+        {
+            for piece in [1, 100] {
+                assert_eq!(all(Dripping(text.as_bytes(), piece), 100).1, expected, "{text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn json_lines_may_begin_like_anything_if_the_format_is_named() {
+        let line = "{\"text\":\"a\"}\n";
+        let starts: [&[u8]; 7] =
+            [b"WARC/1.0", b"PAR1", b"%PDF-1.7", b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh91AY&SY"];
+        for start in starts {
+            let input = [start, b"\n", line.as_bytes()].concat();
+            let options = ReadOptions { format: Format::Jsonl, decompresses: false, ..ReadOptions::default() };
+            let mut chunks = Live::new(&input[..], "-", &options).open().unwrap();
+            let mut found = Vec::new();
+            chunks.next_chunk().unwrap().unwrap().unwrap().documents(&mut |raw, result| {
+                found.push((raw.to_vec(), result.map(|document| document.unwrap().text.into_owned()).ok()));
+            });
+            let expected = [([start, b"\n"].concat(), None), (line.into(), Some("a".to_owned()))];
+            assert_eq!(found, expected, "{}", start.escape_ascii());
+            assert!(chunks.next_chunk().unwrap().is_none());
+        }
     }
 
     #[test]

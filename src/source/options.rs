@@ -160,6 +160,8 @@ pub struct ReadOptions {
     /// The maximum window of zstd and dictionary of xz, in bytes; see [`ReadOptions::MAX_WINDOW`]. Their decoders hold as much
     /// in memory. For zstd the largest power of two that is not larger.
     pub max_window: u64,
+    /// Whether a [`Live`](super::Live) stream that begins like compressed data is decompressed. Otherwise its bytes are read as they are.
+    pub decompresses: bool,
     /// Whether a [`Problem`](super::Problem) carries the rejected record.
     pub keep_rejected: bool,
     /// Whether files and folders whose name starts with a dot are read when found inside a folder.
@@ -197,6 +199,7 @@ impl Default for ReadOptions {
             max_record: 64 << 20,
             max_expansion: 1000,
             max_window: 128 << 20,
+            decompresses: true,
             keep_rejected: false,
             hidden: false,
             #[cfg(feature = "files")]

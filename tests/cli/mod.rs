@@ -19,6 +19,7 @@
 //! | `moved` | files that move are identical after `--undo`, also after kills and changes |
 //! | `review` | the page of `--report` shows what the records say, and nothing from documents controls it |
 //! | `crawl` | the scripts of `examples/crawl/` |
+//! | `server` | a stream with an answer for each line |
 //! | `compare` | positions of passages |
 //! | `contain` | documents in others: passages, changes, threads, memory |
 //! | `passages` | passages that repeat: places, threads, memory |
@@ -59,6 +60,7 @@ pub mod records;
 mod review;
 mod same_bytes;
 mod schema;
+mod server;
 pub mod shell;
 mod signals;
 mod stats;

@@ -32,6 +32,8 @@ pub struct Arguments {
     pub sync: Sync,
     /// How documents are read and signed.
     pub signing: Signing,
+    /// Whether the input is decompressed: `--compression`.
+    pub decompresses: bool,
     /// `--on-error`.
     pub on_error: OnError,
     /// `--stats`.
@@ -53,6 +55,7 @@ impl Arguments {
             limits: signing::limits(given),
             sync: chosen(given, "sync", SYNCS).expect("has a default"),
             signing: Signing::new(given),
+            decompresses: chosen(given, "compression", COMPRESSIONS).expect("has a default"),
             on_error: input::on_error(given).value,
             stats: path(given, "stats"),
         }
@@ -63,6 +66,11 @@ const SYNCS: &[(&str, Sync, &str)] = &[
     ("batch", Sync::Batch, "before documents are written, several at a time"),
     ("always", Sync::Always, "after each document"),
     ("off", Sync::Off, "by the operating system: safe from a crash of the program, not from a power failure"),
+];
+
+const COMPRESSIONS: &[(&str, bool, &str)] = &[
+    ("auto", true, "gzip, zstd, bzip2 or xz, if the first bytes are those of one"),
+    ("none", false, "nothing: the first line is a line, whatever it begins with"),
 ];
 
 /// `dedup filter`. Long because it is one list of arguments with their help.
@@ -101,7 +109,8 @@ pub fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Pass duplicates too, with a field 'dedup' that names the original")
                 .long_help(
-                    "Pass duplicates too, with a field 'dedup' that names the original. Of the written records, only duplicates have \
+                    "Pass duplicates too, with a field 'dedup' that names the original. With --on-error keep, the field of a record that \
+                     could not be read has the error. Of the written records, no others have \
                      such a field: in other records an existing field is removed and counted. Fields of that name inside \
                      other fields stay.",
                 )
@@ -158,6 +167,9 @@ pub fn command() -> Command {
         .arg(signing::expect_arg())
         .args(signing::args())
         .args([
+            choice("compression", "WHAT", COMPRESSIONS.iter().map(|&(name, _, help)| (name, help)), "What the input is compressed with")
+                .default_value("auto")
+                .help_heading(input::INPUT_OPTIONS),
             input::on_error_arg("drop"),
             input::rejects_arg()
                 .help("Append each rejected record to a file, as JSON lines, with the reason")

@@ -11,7 +11,7 @@ use neardups::source::{self, FORMATS};
 use std::path::PathBuf;
 
 /// The help heading of the flags of the input.
-const INPUT_OPTIONS: &str = "Input";
+pub const INPUT_OPTIONS: &str = "Input";
 
 /// How documents are read, as typed.
 pub struct Input {

@@ -107,6 +107,7 @@ const ADVANCED: &[&str] = &[
     "max-record",
     "max-expansion",
     "max-window",
+    "compression",
     "pre-glob",
     "pre-timeout",
     "allow-empty",
