@@ -301,7 +301,10 @@ fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Inde
         ));
     }
     if counts.featureless > 0 {
-        terminal.line(&format!("passed unchecked: {} with too few features", counted(counts.featureless, "document")));
+        let replaced =
+            if sink.replaces { ", which replaced nothing: earlier texts of their ids stay remembered" } else { "" };
+        let passed = counted(counts.featureless, "document");
+        terminal.line(&format!("passed unchecked: {passed} with too few features{replaced}"));
     }
     if let Some(line) = stream::crowded(index) {
         terminal.line(&line);
