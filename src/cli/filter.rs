@@ -27,7 +27,8 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::mem::take;
 use std::path::PathBuf;
-use std::sync::mpsc::{self, Receiver};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Instant;
 
@@ -135,8 +136,9 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         let stop = Stop::on_signals(stats.as_ref(), hangup_ends)?;
         let (sender, asked) = mpsc::channel();
         on_requests(hangup_ends, sender.clone());
+        let asks = sender.clone();
         refuse_closed_output()?;
-        let reports = Reports { metrics, asked, ending: Ending(sender), started: Instant::now() };
+        let reports = Reports { metrics, asked, asks, ending: Ending(sender), started: Instant::now() };
         filter_input(&Request::resolve(arguments)?, &stop, stats, reports)
     })
 }
@@ -146,6 +148,7 @@ struct Reports {
     metrics: Option<OutFile>,
     /// What signals ask for, until the other end is dropped.
     asked: Receiver<Ask>,
+    asks: Sender<Ask>,
     ending: Ending,
     started: Instant,
 }
@@ -170,11 +173,16 @@ fn filter_input(
     let open = |path: &Option<PathBuf>| path.as_deref().map(VerdictFile::open).transpose();
     let files = VerdictFiles { duplicates: open(&request.duplicates)?, all: open(&request.verdicts)? };
     let remembered = index.len();
-    let Reports { metrics, asked, ending, started } = reports;
-    let monitor = Monitor::new(metrics, &index, request.index.is_some(), started);
+    let Reports { metrics, asked, asks, ending, started } = reports;
+    let monitor = Arc::new(Monitor::new(metrics, &index, request.index.is_some(), started));
+    let of_signals = Arc::clone(&monitor);
+    let report = move || {
+        _ = asks.send(Ask::Stop);
+    };
+    stop.on_each(report, move || of_signals.end_at_once());
     let before = (index.was_interrupted(), index.drops_unwritten()?);
     let mut sink = Output::new(request, files, before, &terminal, &monitor);
-    let live = Live::new(io::stdin(), "-", &request.source);
+    let live = Live::new(monitor.watched(io::stdin()), "-", &request.source);
     let filter = Filter::new(&mut index).threads(request.threads).stop(stop.begin()).observer(&terminal);
     let filter = filter.replace(request.replaces).drop_known(request.drops_known);
     let result = thread::scope(|scope| {
@@ -191,7 +199,9 @@ fn filter_input(
     let counts = *result.as_ref().unwrap_or(&sink.counts);
     warnings.extend(sink.warnings());
     monitor.note(&counts, &index);
-    let reported = monitor.end();
+    let has_failed = result.as_ref().is_err_and(|error| !error.is_closed_pipe());
+    let status = if has_failed { Status::Failed } else { stream::status(&counts, stop) };
+    let reported = monitor.end(status.into());
     let result = result.and_then(|counts| reported.map(|()| counts));
     // A bound ends the run in order: what was decided before is written and remembered. Where something cannot be written, it matters what was.
     let has_some = |error: &Error| counts.documents > 0 && !error.is_closed_pipe() && is_of_writing(error);
@@ -770,11 +780,12 @@ impl Sink for Output<'_> {
 
     fn release(&mut self, counts: &Counts, index: &Index) -> Result<(), Error> {
         self.counts = *counts;
+        self.monitor.note(counts, index);
         let (bytes, documents) = self.apart.take().unwrap_or_else(|| (self.out.len(), take(&mut self.waiting)));
         let is_lost = documents > 0 && self.remembers;
         self.write(bytes).map_err(|error| if is_lost { with_advice(error) } else { error })?;
         self.left = counts.documents;
-        self.monitor.note(counts, index);
+        self.monitor.note_left(counts.documents);
         Ok(())
     }
 }

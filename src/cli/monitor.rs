@@ -9,9 +9,11 @@ use super::terminal::{Terminal, bytes, count, counted};
 use neardups::filter::Counts;
 use neardups::index::{Index, Pace, TableWork};
 use std::fmt::{Display, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 /// How often the file is written.
@@ -19,6 +21,15 @@ const WRITE_EVERY: Duration = Duration::from_secs(10);
 
 /// How often a line is printed, while documents come.
 const REPORT_EVERY: Duration = Duration::from_secs(30);
+
+/// After a signal, how long the stream may take to end without a line about it.
+const ENDS_WITHIN: Duration = Duration::from_secs(2);
+
+/// How long the file may take that is written before the process ends at once.
+const LAST_WRITE: Duration = Duration::from_secs(1);
+
+/// The exit status after a signal.
+const BY_SIGNAL: u8 = 130;
 
 /// The state of a stream.
 #[derive(Clone, Copy, Default)]
@@ -33,14 +44,20 @@ struct State {
     bytes_needed: u64,
     bytes_stored: u64,
     queued: usize,
-    /// When documents last left, in seconds since 1970.
-    released: Option<f64>,
-    has_ended: bool,
+    /// When documents were last decided on and remembered, in seconds since 1970; 0 before that.
+    decided_at: f64,
+    /// The same of when they left, and how many did.
+    left_at: f64,
+    left: u64,
+    /// The exit status, once the stream has ended.
+    status: Option<u8>,
 }
 
 /// The state of a stream, for the threads that note and report it.
 pub struct Monitor {
     state: Mutex<State>,
+    /// When input last came, in milliseconds since 1970; 0 before that.
+    read_at: Arc<AtomicU64>,
     reopens: AtomicBool,
     file: Option<OutFile>,
     /// Whether the index is in a file.
@@ -61,12 +78,13 @@ impl Monitor {
         let labels: Vec<String> = rows.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
         let monitor = Monitor {
             state: Mutex::default(),
+            read_at: Arc::default(),
             reopens: AtomicBool::new(false),
             file,
             is_stored,
             memory_limit: index.limits().memory,
             labels: labels.join(","),
-            began: seconds_now(),
+            began: seconds(now()),
             started,
         };
         monitor.note(&Counts::default(), index);
@@ -77,11 +95,15 @@ impl Monitor {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes the state after documents have left.
+    /// The input, of which it is noted when some of it comes.
+    pub fn watched<R: Read>(&self, input: R) -> Watched<R> {
+        Watched { input, read_at: Arc::clone(&self.read_at) }
+    }
+
+    /// Notes the state when documents are decided on and remembered.
     pub fn note(&self, counts: &Counts, index: &Index) {
         let mut state = self.state();
         let is_moving = counts.documents > state.counts.documents;
-        let (queued, released) = (state.queued, if is_moving { Some(seconds_now()) } else { state.released });
         *state = State {
             counts: *counts,
             pace: index.pace(),
@@ -91,10 +113,17 @@ impl Monitor {
             bytes_held: index.bytes_held(),
             bytes_needed: index.bytes_needed(),
             bytes_stored: index.bytes_stored(),
-            queued,
-            released,
-            has_ended: false,
+            decided_at: if is_moving { seconds(now()) } else { state.decided_at },
+            ..*state
         };
+    }
+
+    /// Notes that so many documents have left.
+    pub fn note_left(&self, documents: u64) {
+        let mut state = self.state();
+        if documents > state.left {
+            (state.left, state.left_at) = (documents, seconds(now()));
+        }
     }
 
     /// Notes how much input waits for decisions.
@@ -112,11 +141,18 @@ impl Monitor {
         let (mut reported_at, mut reported) = (Instant::now(), State::default());
         // The first time at once: a file of an earlier run does not stay.
         let (mut has_failed, mut next) = (false, Instant::now());
+        // When it should have ended.
+        let mut ending: Option<Instant> = None;
         loop {
-            let is_asked = match requests.recv_timeout(next.saturating_duration_since(Instant::now())) {
+            let due = ending.map_or(next, |ending| ending.min(next));
+            let is_asked = match requests.recv_timeout(due.saturating_duration_since(Instant::now())) {
                 Ok(Ask::End) | Err(RecvTimeoutError::Disconnected) => return,
                 Ok(Ask::Reopen) => {
                     self.reopens.store(true, Ordering::Relaxed);
+                    continue;
+                }
+                Ok(Ask::Stop) => {
+                    ending = Some(Instant::now() + ENDS_WITHIN);
                     continue;
                 }
                 Ok(Ask::Report) => true,
@@ -124,6 +160,14 @@ impl Monitor {
             };
             next = Instant::now() + WRITE_EVERY;
             let state = *self.state();
+            if ending.take_if(|ending| *ending <= Instant::now()).is_some() {
+                terminal.line(&format!(
+                    "stopped by a signal: ends when the {} of {} decided documents that did not leave are written; is their reader stuck? A \
+                     second signal ends the run at once",
+                    count(state.counts.documents.saturating_sub(state.left)),
+                    count(state.counts.documents)
+                ));
+            }
             let is_due = reported_at.elapsed() >= REPORT_EVERY && state.counts.documents > reported.counts.documents;
             if is_asked || is_due {
                 terminal.line(&self.line(&state, &reported));
@@ -138,13 +182,28 @@ impl Monitor {
         }
     }
 
-    /// Writes the file for the last time.
+    /// Writes the file for the last time, with this exit status.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn end(&self) -> Result<(), neardups::Error> {
-        let state = State { queued: 0, has_ended: true, ..*self.state() };
+    pub fn end(&self, status: u8) -> Result<(), neardups::Error> {
+        let state = State { queued: 0, status: Some(status), ..*self.state() };
         self.write(&state)
+    }
+
+    /// Writes the file before the process ends at once. It waits for the disk for a second.
+    pub fn end_at_once(self: Arc<Self>) {
+        // What is written beside this says the same.
+        self.state().status = Some(BY_SIGNAL);
+        let (sender, is_written) = mpsc::channel();
+        let write = move || {
+            let state = *self.state();
+            _ = self.write(&state);
+            _ = sender.send(());
+        };
+        if thread::Builder::new().spawn(write).is_ok() {
+            _ = is_written.recv_timeout(LAST_WRITE);
+        }
     }
 
     fn write(&self, state: &State) -> Result<(), neardups::Error> {
@@ -173,12 +232,25 @@ impl Monitor {
         let mut out = Metrics::default();
         out.family("info", "gauge", "How the stream runs.");
         out.value("info", &self.labels, 1);
-        out.gauge("running", "Whether the stream runs: 0 after its end.", u8::from(!state.has_ended));
+        out.gauge("running", "Whether the stream runs: 0 after its end.", u8::from(state.status.is_none()));
+        out.gauge(
+            "exit_status",
+            "How it ended: 0 well, 2 with an error, 3 with records that could not be read, 130 by a signal; -1 while it runs.",
+            state.status.map_or(-1, i16::from),
+        );
         out.gauge("start_time_seconds", "When it started, in seconds since 1970.", self.began);
-        if let Some(released) = state.released {
-            out.gauge("last_release_time_seconds", "When documents last left, in seconds since 1970.", released);
+        let read_at = seconds(self.read_at.load(Ordering::Relaxed));
+        let times =
+            [("read", "input last came", read_at), ("decision", "documents were last decided on", state.decided_at)];
+        for (name, what, at) in times.into_iter().chain([("release", "documents last left", state.left_at)]) {
+            out.gauge(
+                &format!("last_{name}_time_seconds"),
+                &format!("When {what}, in seconds since 1970; 0 before the first."),
+                at,
+            );
         }
         out.counter("documents", "Documents that were decided on.", counts.documents);
+        out.counter("released_documents", "Of these, how many have left, or were dropped.", state.left);
         let decisions = [("fresh", counts.fresh), ("known", counts.known), ("duplicate", counts.duplicates)];
         out.family(
             "decisions_total",
@@ -223,8 +295,29 @@ impl Drop for Ending {
     }
 }
 
-fn seconds_now() -> f64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |time| time.as_millis() as f64 / 1e3)
+/// An input, of which it is noted when some of it comes.
+pub struct Watched<R> {
+    input: R,
+    read_at: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        if read > 0 {
+            self.read_at.store(now(), Ordering::Relaxed);
+        }
+        Ok(read)
+    }
+}
+
+/// The time, in milliseconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
+}
+
+fn seconds(milliseconds: u64) -> f64 {
+    milliseconds as f64 / 1e3
 }
 
 /// Metrics as text; each has the prefix of the program.

@@ -19,6 +19,8 @@ pub enum Ask {
     Report,
     /// SIGHUP: to open the files again that it appends to.
     Reopen,
+    /// A signal that ends it: to say so if it takes time.
+    Stop,
     /// The stream has ended.
     End,
 }

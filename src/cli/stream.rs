@@ -17,8 +17,8 @@ use neardups::source::{self, Format, PageText};
 use neardups::{Error, IndexFault};
 use serde::Serialize;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// How the documents of a stream are read.
@@ -186,7 +186,12 @@ pub const STOPPED: &str = "stopped by a signal before the end of the input";
 pub struct Stop {
     stage: AtomicU8,
     is_stopped: AtomicBool,
+    /// What is done on the first signal to a stream, and on the second, before the process ends.
+    then: Mutex<[Option<Then>; 2]>,
 }
+
+/// What is done on a signal.
+type Then = Box<dyn FnOnce() + Send>;
 
 /// The stages of a run, in this order: what it needs is opened; the stream; a signal came.
 const OPENING: u8 = 0;
@@ -211,10 +216,32 @@ impl Stop {
                 let stats = stats.take();
                 thread::spawn(move || end_by_signal(stats.as_ref(), "stopped by a signal before the input was read"));
             }
-            STREAMING => on_signal.is_stopped.store(true, Ordering::Relaxed),
-            _ => std::process::exit(130),
+            STREAMING => {
+                on_signal.is_stopped.store(true, Ordering::Relaxed);
+                on_signal.act(0);
+            }
+            _ => {
+                on_signal.act(1);
+                std::process::exit(130);
+            }
         });
         Ok(stop)
+    }
+
+    /// Does something on the first signal to a stream, and something else on the second, before the process ends.
+    pub fn on_each(&self, first: impl FnOnce() + Send + 'static, second: impl FnOnce() + Send + 'static) {
+        *self.then() = [Some(Box::new(first)), Some(Box::new(second))];
+    }
+
+    fn then(&self) -> MutexGuard<'_, [Option<Then>; 2]> {
+        self.then.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn act(&self, signal: usize) {
+        let then = self.then()[signal].take();
+        if let Some(then) = then {
+            then();
+        }
     }
 
     /// The stream begins. The flag is set by a signal. If one came before, this does not return: the process is ending.
@@ -256,13 +283,18 @@ pub fn warn_at_end(index: &Index, terminal: &Terminal) -> Vec<String> {
     warnings
 }
 
-/// The status of a stream.
+/// The status of a stream, which is printed if a signal stopped it.
 pub fn ended(counts: &Counts, stop: &Stop, terminal: &Terminal) -> Status {
-    if stop.is_stopped() {
+    let status = status(counts, stop);
+    if status == Status::Stopped {
         terminal.line(STOPPED);
-        return Status::Stopped;
     }
-    Status::of_input(counts.failed)
+    status
+}
+
+/// The status of a stream that did not fail.
+pub fn status(counts: &Counts, stop: &Stop) -> Status {
+    if stop.is_stopped() { Status::Stopped } else { Status::of_input(counts.failed) }
 }
 
 /// The original of a duplicate.

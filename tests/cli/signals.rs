@@ -85,11 +85,77 @@ fn the_state_is_reported_on_request_and_at_the_end() {
     assert_eq!(status, Some(0), "{printed}");
     assert!(printed.contains("dedup: 2 documents (") && printed.contains("; a decision takes "), "{printed}");
     let found = fs::read_to_string(shell.folder().join("state.prom")).unwrap();
-    for expected in ["running 0", "documents_total 2", "decision_seconds_count 2", "index_documents 1"] {
+    let counts = ["documents_total 2", "released_documents_total 2", "decision_seconds_count 2", "index_documents 1"];
+    for expected in counts.into_iter().chain(["running 0", "exit_status 0"]) {
         assert!(found.contains(&format!("\ndedup_filter_{expected}\n")), "{expected} in {found}");
     }
     let bytes = fs::metadata(shell.folder().join("seen.idx")).unwrap().len();
     assert!(found.contains(&format!("\ndedup_filter_index_file_bytes {bytes}\n")), "{bytes} in {found}");
+}
+
+/// The value of a metric.
+fn metric(found: &str, name: &str) -> Option<f64> {
+    let line = found.lines().find_map(|line| line.strip_prefix(&format!("dedup_filter_{name} ")));
+    line.and_then(|value| value.parse().ok())
+}
+
+#[test]
+fn a_reader_that_is_stuck_is_seen_and_a_second_signal_ends_the_run() {
+    let shell = Shell::new();
+    let mut command = shell.command("filter --index seen.idx --metrics state.prom");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    let times = ["read", "decision", "release"].map(|name| format!("last_{name}_time_seconds"));
+    let waiting = wait_for(&shell, "state.prom", |found| metric(found, "documents_total").is_some());
+    for name in &times {
+        assert_eq!(metric(&waiting, name), Some(0.0), "{name} in {waiting}");
+    }
+    // Longer than what a pipe holds, and nobody reads.
+    let words: String = (0..20_000).map(|n| format!("word{n} ")).collect();
+    let mut input = child.stdin.take().unwrap();
+    writeln!(input, "{{\"id\":\"a\",\"text\":\"{words}\"}}").unwrap();
+    let id = child.id().to_string();
+    let kill = |name: &str| {
+        let status = Command::new("kill").args([&format!("-{name}"), &id]).status();
+        assert!(status.expect("kill starts").success());
+    };
+    let stuck = wait_for(&shell, "state.prom", |found| {
+        kill("USR1");
+        metric(found, "documents_total") == Some(1.0)
+    });
+    let values = ["released_documents_total", "running", "exit_status"].map(|name| metric(&stuck, name).unwrap());
+    assert_eq!(values, [0.0, 1.0, -1.0], "{stuck}");
+    let [start, read, decision, release] =
+        ["start_time_seconds", &times[0], &times[1], &times[2]].map(|name| metric(&stuck, name).unwrap());
+    assert!(0.0 < start && start <= read && read <= decision && release == 0.0, "{stuck}");
+    kill("TERM");
+    let mut printed = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let about = printed.find(|line| line.contains("stopped by a signal")).expect("it is printed");
+    assert!(
+        about.contains("the 1 of 1 decided documents that did not leave") && about.contains("A second signal"),
+        "{about}"
+    );
+    kill("TERM");
+    let (_, status) = (drop(printed), child.wait().unwrap());
+    assert_eq!(status.code(), Some(130));
+    let ended = fs::read_to_string(shell.folder().join("state.prom")).unwrap();
+    assert_eq!((metric(&ended, "running"), metric(&ended, "exit_status")), (Some(0.0), Some(130.0)), "{ended}");
+}
+
+#[test]
+fn the_metrics_tell_how_the_stream_ended() {
+    let shell = Shell::new();
+    shell.write("page", format!("{{\"id\":1,\"text\":\"{TEXT}\"}}\n"));
+    for (line, status) in [
+        ("dedup filter --metrics state.prom < page", 0),
+        ("echo [] | dedup filter --metrics state.prom", 3),
+        ("dedup filter --metrics state.prom < page > /dev/full", 2),
+    ] {
+        assert_eq!(shell.sh(line).status, status, "{line}");
+        let found = fs::read_to_string(shell.folder().join("state.prom")).unwrap();
+        let values = (metric(&found, "running"), metric(&found, "exit_status"));
+        assert_eq!(values, (Some(0.0), Some(f64::from(status))), "{line}");
+    }
 }
 
 #[test]
