@@ -181,7 +181,7 @@ fn filter_input(
     };
     stop.on_each(report, move || of_signals.end_at_once());
     let before = (index.was_interrupted(), index.drops_unwritten()?);
-    let mut sink = Output::new(request, files, before, &terminal, &monitor);
+    let mut sink = Output::new(request, files, remembered, before, &terminal, &monitor);
     let live = Live::new(monitor.watched(io::stdin()), "-", &request.source);
     let filter = Filter::new(&mut index).threads(request.threads).stop(stop.begin()).observer(&terminal);
     let filter = filter.replace(request.replaces).drop_known(request.drops_known);
@@ -206,13 +206,23 @@ fn filter_input(
     // A bound ends the run in order: what was decided before is written and remembered. Where something cannot be written, it matters what was.
     let has_some = |error: &Error| counts.documents > 0 && !error.is_closed_pipe() && is_of_writing(error);
     if result.as_ref().map_or_else(has_some, |_| true) {
-        summarise(&terminal, &counts, remembered, &index, &sink, started);
+        summarise(
+            &terminal,
+            &counts,
+            (remembered, &remembered_now(&index, &sink, result.as_ref().err())),
+            &index,
+            &sink,
+            started,
+        );
         warnings.extend(stream::warn_at_end(&index, &terminal));
     }
     let failure = match result {
         Ok(_) => None,
         // The reader closed the output early. No unwritten document is remembered, so this is not an error.
         Err(error) if error.is_closed_pipe() => None,
+        Err(Error::Io { what, error }) if request.index.is_some() => {
+            Some(Error::io(what, io::Error::other(format!("{error}; {FEED_AGAIN}"))))
+        }
         Err(error) => Some(error),
     };
     let mut of_run = Stats::new(&counts, &index, &sink, started, warnings, failure.as_ref());
@@ -221,6 +231,14 @@ fn filter_input(
     }
     write_stats(stats.take(), &of_run, failure.as_ref())?;
     failure.map_or_else(|| Ok(ended(&counts, stop, &terminal)), Err)
+}
+
+/// How many documents are remembered, as text. If the index could not be written, it may have more than those that are known to be in it.
+fn remembered_now(index: &Index, sink: &Output, failure: Option<&Error>) -> String {
+    match failure {
+        Some(Error::Io { .. }) => format!("at least {}", count(sink.remembered)),
+        _ => count(index.len()),
+    }
 }
 
 /// Whether an error is that no more can be remembered or written.
@@ -262,10 +280,17 @@ fn counted_of_limit(index: &Index) -> String {
 }
 
 /// Prints a summary.
-fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Index, sink: &Output, started: Instant) {
+fn summarise(
+    terminal: &Terminal,
+    counts: &Counts,
+    (before, now): (u64, &str),
+    index: &Index,
+    sink: &Output,
+    started: Instant,
+) {
     let (drops_known, seconds) = (sink.drops_known, started.elapsed().as_secs_f64());
     terminal.line(&format!(
-        "{}: {} passed{}, {}{}; {} remembered before, {} now",
+        "{}: {} passed{}, {}{}; {} remembered before, {now} now",
         counted(counts.documents, "document"),
         count(counts.fresh + if drops_known { counts.unconfirmed } else { counts.known }),
         match counts.known {
@@ -279,8 +304,7 @@ fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Inde
             }
             _ => String::new(),
         },
-        count(remembered),
-        count(index.len()),
+        count(before),
     ));
     terminal.line(&format!(
         "{} in {seconds:.2} s ({} documents/s); index: {} in memory{}, {} stored",
@@ -482,6 +506,9 @@ struct Output<'a> {
     /// Counts when documents were last to be written, and the number of documents whose results were.
     counts: Counts,
     left: u64,
+    /// Number of documents that passed for the first time, and of those that are remembered for sure.
+    fresh: u64,
+    remembered: u64,
     terminal: &'a Terminal,
     monitor: &'a Monitor,
 }
@@ -533,7 +560,10 @@ impl<'a> Stats<'a> {
             tokenizer: &spec.tokenizer,
             parameters: Ordered(spec.parameters.iter().map(|row| (row.name, &row.value)).collect()),
             counts: *counts,
-            remembered: index.len(),
+            remembered: match failure {
+                Some(Error::Io { .. }) => sink.remembered,
+                _ => index.len(),
+            },
             bytes_held: index.bytes_held(),
             bytes_stored: index.bytes_stored(),
             capped: index.capped(),
@@ -561,6 +591,7 @@ impl<'a> Output<'a> {
     fn new(
         request: &Request,
         files: VerdictFiles,
+        remembered: u64,
         (may_repeat, noted_nothing): (bool, bool),
         terminal: &'a Terminal,
         monitor: &'a Monitor,
@@ -589,6 +620,8 @@ impl<'a> Output<'a> {
             has_replaced: false,
             counts: Counts::default(),
             left: 0,
+            fresh: 0,
+            remembered,
             terminal,
             monitor,
         }
@@ -655,11 +688,16 @@ impl<'a> Output<'a> {
     }
 }
 
+/// What to do after a failure.
+const FEED_AGAIN: &str = "feed the input again from the line after the last one that arrived";
+
 /// The error of documents that are remembered and did not leave.
 fn with_advice(error: Error) -> Error {
-    let advice = "the index remembers documents that were not written: feed the input again from the line after the last one that arrived";
+    let remembers = "the index remembers documents that were not written";
     match error {
-        Error::Output { what, error } => Error::output(what, io::Error::other(format!("{error}; {advice}"))),
+        Error::Output { what, error } => {
+            Error::output(what, io::Error::other(format!("{error}; {remembers}: {FEED_AGAIN}")))
+        }
         error => error,
     }
 }
@@ -680,6 +718,7 @@ impl Sink for Output<'_> {
     }
 
     fn decided(&mut self, line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
+        self.fresh += u64::from(matches!(decision, Decision::Fresh | Decision::Crowded | Decision::Featureless));
         self.texts.see(true, self.terminal);
         if let Some(ids) = &mut self.ids {
             ids.see(!is_unnamed(id), self.terminal);
@@ -780,6 +819,8 @@ impl Sink for Output<'_> {
 
     fn release(&mut self, counts: &Counts, index: &Index) -> Result<(), Error> {
         self.counts = *counts;
+        // Of those that were decided on since, the disk may have none.
+        self.remembered = index.len().saturating_sub(self.fresh - counts.fresh);
         self.monitor.note(counts, index);
         let (bytes, documents) = self.apart.take().unwrap_or_else(|| (self.out.len(), take(&mut self.waiting)));
         let is_lost = documents > 0 && self.remembers;

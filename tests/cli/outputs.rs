@@ -510,6 +510,31 @@ fn the_error_of_a_full_disk_names_what_to_feed_again() {
     assert_eq!(shell.sh("dedup filter --index seen.idx -q < posts.jsonl").done().lines().count(), 2);
 }
 
+#[test]
+fn an_index_that_is_full_counts_what_it_has_and_names_what_to_feed_again() {
+    let shell = Shell::new();
+    shell.write("all.jsonl", pairs(0, 400));
+    // A limit on the size of files stands for a full disk, of 10 KB: the index would have 30.
+    // What comes first leaves.
+    let input = "(head -n 20 all.jsonl; until [ -s out ]; do sleep 0.01; done; tail -n +21 all.jsonl)";
+    let line = format!("trap '' XFSZ; ulimit -f 20; : > out; {input} | dedup filter --index seen.idx | cat > out");
+    let run = shell.sh(&line);
+    assert!(
+        run.stderr.contains("dedup: error: disk: ")
+            && run.stderr.contains("; feed the input again from the line after"),
+        "{}",
+        run.stderr
+    );
+    let (_, now) = run.stderr.split_once(" remembered before, at least ").expect("the summary has it");
+    let now: usize = now.split_once(" now\n").unwrap().0.parse().unwrap();
+    // It may have more, of which none left.
+    let found = shell.sh("dedup index export seen.idx 2> errors").stdout.lines().count();
+    let left = fs::read_to_string(shell.folder().join("out")).unwrap().lines().count();
+    assert!(left == now && now <= found && found < 200, "{left}, {now}, {found}");
+    shell.sh("dedup filter --index seen.idx -q < all.jsonl > again").done();
+    assert_eq!(fs::read_to_string(shell.folder().join("again")).unwrap().lines().count(), 200);
+}
+
 fn ids(shell: &Shell, name: &str) -> Vec<String> {
     let text = fs::read_to_string(shell.folder().join(name)).unwrap();
     assert!(text.is_empty() || text.ends_with('\n'));
