@@ -4,8 +4,10 @@
     serve.py SOCKET [OPTION…]
 
 Listens on a Unix socket. A crawler connects, writes JSON lines, and reads one line for each, in its order: the page as it was if it is new,
-or with a field `dedup` if it is a duplicate. A line that is no page with a text comes back as it was. The options are those of `dedup filter`,
-such as `--index seen.idx --id-field url`, but for `--duplicates`: `--verdicts` has those too.
+or with a field `dedup` if it is a duplicate, or no page with a text: then the field has the `error`. A line that is no object at all comes
+back as it was. Lines of nothing but spaces, tabs and carriage returns are passed over. The options are those of `dedup filter`, such as
+`--index seen.idx --id-field url`, but for `--duplicates`: `--verdicts` has those too. Warnings and the state every 30 seconds go to standard
+error, without `--quiet`.
 
 All pages pass through one process, so a page that two crawlers fetch at the same time is new for one of them. If a crawler, this program or
 the filter ends early, pages without an answer are to be sent again: with the same id and the same text, they pass again. With
@@ -17,7 +19,6 @@ Needs Python 3.9 or later and nothing else.
 
 import asyncio
 import contextlib
-import json
 import os
 import signal
 import socket
@@ -40,17 +41,10 @@ def free(path):
         os.unlink(path)
 
 
-def is_object(line):
-    """Whether the filter answers a line with one line. Others may look like compressed data, or like nothing at all."""
-    try:
-        return isinstance(json.loads(line.decode("utf-8")), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
 async def main(path, options):
     free(path)
-    command = ["dedup", "filter", "--format", "jsonl", "--mark", "--on-error", "keep", "--quiet", *options]
+    # With these options each line that is not blank has one answer, whatever is in it.
+    command = ["dedup", "filter", "--mark", "--on-error", "keep", "--format", "jsonl", "--compression", "none", *options]
     pipe = asyncio.subprocess.PIPE
     dedup = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, limit=2 * LONGEST)
     asked = deque()  # the crawlers that wait, in the order of their pages
@@ -60,15 +54,13 @@ async def main(path, options):
         room = asyncio.Semaphore(WAITING)
         try:
             async for page in pages:
-                if not page.strip():
+                if not page.strip(b" \t\r\n"):
                     continue
-                page = page if page.endswith(b"\n") else page + b"\n"
-                fed, given = (page, None) if is_object(page) else (b"{}\n", page)
                 await room.acquire()
                 await answers.drain()  # a crawler that does not read waits
                 async with feeding:
-                    asked.append((answers, room, given))
-                    dedup.stdin.write(fed)
+                    asked.append((answers, room))
+                    dedup.stdin.write(page if page.endswith(b"\n") else page + b"\n")
                     await dedup.stdin.drain()
             for _ in range(WAITING):
                 await room.acquire()  # the last answers
@@ -79,9 +71,9 @@ async def main(path, options):
 
     async def answer():
         async for page in dedup.stdout:
-            answers, room, given = asked.popleft()
+            answers, room = asked.popleft()
             if not answers.is_closing():
-                answers.write(given or page)
+                answers.write(page)
             room.release()
 
     server = await asyncio.start_unix_server(crawler, path, limit=LONGEST)

@@ -109,6 +109,7 @@ fn a_program_is_checked_and_packed() {
     assert!(version.contains(" and Cargo.toml has version 9.9.9"), "{version}");
     fs::copy(root().join("Cargo.toml"), shell.folder().join("Cargo.toml")).unwrap();
     shell.sh("for file in README.md LICENSE-MIT LICENSE-APACHE; do echo $file > $file; done").done();
+    shell.sh(&format!("mkdir examples; cp -r '{}/examples/crawl' examples", root().display())).done();
     let old = package("--glibc 2.1").stderr;
     assert!(old.contains("newer than 2.1: build it with cargo-zigbuild, or state --glibc 2."), "{old}");
 
@@ -120,8 +121,20 @@ fn a_program_is_checked_and_packed() {
     shell.sh(&format!("cd one && sha256sum -c {name}.tar.gz.sha256")).done();
     let list = shell.sh(&format!("tar -tvzf one/{name}.tar.gz")).done();
     assert!(list.lines().all(|line| line.contains(" root/root ") && line.contains("2023-11-14")), "{list}");
-    assert!(list.contains("-rwxr-xr-x root/root"), "{list}");
-    for file in ["dedup", "README.md", "CHANGELOG.md", "LICENSE-MIT", "man/dedup-scan.1", "completions/_dedup"] {
-        assert!(list.lines().any(|line| line.ends_with(&format!("{name}/{file}"))), "{file}: {list}");
+    let has = |file: &str, mode: &str| {
+        list.lines().any(|line| line.starts_with(mode) && line.ends_with(&format!("{name}/{file}")))
+    };
+    for file in [
+        "README.md",
+        "CHANGELOG.md",
+        "LICENSE-MIT",
+        "man/dedup-scan.1",
+        "completions/_dedup",
+        "examples/crawl/README.md",
+    ] {
+        assert!(has(file, "-rw-r--r--"), "{file}: {list}");
+    }
+    for program in ["dedup", "examples/crawl/serve.py", "examples/crawl/cron.sh"] {
+        assert!(has(program, "-rwxr-xr-x"), "{program}: {list}");
     }
 }
