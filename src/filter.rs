@@ -17,7 +17,7 @@ use crate::readable::shortened_id;
 use crate::run::observer::{Observer, Stage};
 use crate::run::ordered::{self, READER, Results, Room, Taken, workers};
 use crate::run::sign::{Budget, SigningMemory};
-use crate::source::{Batch, Chunk, Live, Place, Problem, Severity, Source, is_numbered};
+use crate::source::{Batch, Chunk, Live, Place, Problem, ProblemKind, Severity, Source, is_numbered};
 use std::cell::RefCell;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -120,6 +120,16 @@ pub trait Sink {
         Ok(())
     }
 
+    /// A document with more tokens than can be compared within the memory of the index, with its record unchanged. If this returns true, it counts
+    /// as a record that could not be read, and is dropped unless the sink writes it. Otherwise, which is the default, the stream ends with an
+    /// error.
+    ///
+    /// # Errors
+    /// An error ends the stream, as if the input ended before this record.
+    fn too_large(&mut self, _record: &[u8], _problem: &Problem) -> Result<bool, Error> {
+        Ok(false)
+    }
+
     /// The number of pieces of input that were read and not decided on: lines that came together, of some 128 KiB at most unless one is
     /// longer. This is called after each piece, and every 50 ms while the input pauses.
     ///
@@ -162,8 +172,8 @@ struct Read {
 enum Content {
     /// The next of the signatures.
     Document,
-    /// A document that is too large to be signed.
-    TooLarge(Error),
+    /// A document that is too large to be signed: the error if it ends the stream, and the problem if it does not.
+    TooLarge(Error, Problem),
     /// No document.
     None,
     /// An unreadable record.
@@ -517,10 +527,14 @@ impl Stream<'_> {
         for Read { record, content } in &mut part.records {
             let record = &raw[record.clone()];
             match content {
-                Content::TooLarge(error) => {
-                    let error = std::mem::replace(error, Error::Full(String::new()));
-                    return Ok(Err(error));
-                }
+                Content::TooLarge(error, problem) => match self.sink.too_large(record, problem) {
+                    Ok(true) => {
+                        self.counts.failed += 1;
+                        self.observer.problem(problem);
+                    }
+                    Ok(false) => return Ok(Err(std::mem::replace(error, Error::Full(String::new())))),
+                    Err(error) => return Ok(Err(error)),
+                },
                 Content::None => {
                     self.counts.passed += 1;
                     self.sink.passed(record)?;
@@ -673,7 +687,13 @@ fn part(chunk: Result<Chunk, Problem>, signer: &mut Signer) -> Part {
                     Ok(None) => Content::None,
                     Ok(Some(document)) => match signer.sign_within(&document.id, &document.text, signatures) {
                         Ok(()) => Content::Document,
-                        Err(too_large) => Content::TooLarge(too_large.at(&document.place)),
+                        Err(too_large) => {
+                            let message = "too many tokens to be compared within the memory (allow more with `memory`)";
+                            let place = document.place.clone();
+                            let problem = Problem::at(place, Severity::Failed, ProblemKind::TooLong, message);
+                            let id = Some(document.id.into_owned());
+                            Content::TooLarge(too_large.at(&document.place), Problem { id, ..problem })
+                        }
                     },
                     Err(problem) if problem.severity == Severity::Failed => Content::Rejected(problem),
                     Err(problem) => {

@@ -797,6 +797,15 @@ impl Sink for Output<'_> {
         }
     }
 
+    fn too_large(&mut self, record: &[u8], problem: &Problem) -> Result<bool, Error> {
+        // Where each line has an answer, this one has too.
+        let goes_on = self.mark && self.on_error == OnError::Keep;
+        if goes_on {
+            self.rejected(Some(record), problem)?;
+        }
+        Ok(goes_on)
+    }
+
     fn queued(&mut self, pieces: usize) -> Result<(), Error> {
         self.monitor.note_queue(pieces);
         if self.monitor.reopens() {

@@ -135,6 +135,25 @@ fn a_line_above_the_limit_does_not_end_the_run() {
 }
 
 #[test]
+fn a_page_of_too_many_tokens_does_not_end_the_run() {
+    let shell = Shell::new();
+    // Each of these is 18 characters after normalisation, so that no limit on the length of a line helps.
+    let text = "\u{fdfa}".repeat(300_000);
+    let input = [page(1), format!("{{\"id\":7,\"text\":\"{text}\"}}\n").into_bytes(), page(2)].concat();
+    let (run, found) = answers(&shell, "--memory 100M --tokenizer char:3 --verdicts verdicts", &input);
+    let error = "too many tokens to be compared within the memory (allow more with --memory)";
+    let answer = format!("{{\"id\":7,\"text\":\"{text}\",\"dedup\":{{\"error\":\"{error}\"}}}}\n");
+    assert!(found == [page(1), answer.into_bytes(), page(2)], "{}", run.stderr);
+    assert_eq!(run.status, 3, "{}", run.stderr);
+    let verdict = format!("{{\"type\":\"verdict\",\"id\":\"7\",\"keep\":true,\"error\":\"{error}\"}}\n");
+    assert_eq!(shell.sh("sed -n 2p verdicts").done(), verdict);
+    // Elsewhere it ends the run, as before.
+    let run = shell.sh("dedup filter --on-error keep -q --memory 100M --tokenizer char:3 < lines");
+    assert_eq!((run.status, run.stdout.into_bytes()), (2, page(1)));
+    assert!(run.stderr.contains("-:2: this record has too many tokens"), "{}", run.stderr);
+}
+
+#[test]
 fn an_input_that_is_compressed_is_read_unless_it_is_named_as_plain() {
     let shell = Shell::new();
     shell.write("lines", [page(1), page(2)].concat());
