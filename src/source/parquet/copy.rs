@@ -378,6 +378,26 @@ mod tests {
         }
     }
 
+    /// The header of a page, without the part that pages of its kind have: in the encoding of Thrift, the field that begins the part is two, four
+    /// or five after the one before it.
+    #[test]
+    fn a_header_of_another_kind_of_page_is_damage() {
+        let mut refused = 0;
+        for name in FILES {
+            let bytes = fs::read(Path::new(FIXTURES).join(name)).unwrap();
+            let parts = [0x2c, 0x4c, 0x5c];
+            for at in (0..bytes.len()).filter(|&at| parts.contains(&bytes[at])) {
+                for part in parts {
+                    let mut changed = bytes.clone();
+                    changed[at] = part;
+                    let outcome = copy(&file(&changed), &[1]).map_err(|error| error.to_string());
+                    refused += usize::from(outcome.is_err_and(|error| error.contains("of another kind of page")));
+                }
+            }
+        }
+        assert!(refused > 0);
+    }
+
     proptest! {
         /// No panic, and the same outcome twice.
         #[test]

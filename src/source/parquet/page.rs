@@ -88,7 +88,12 @@ impl Header {
             Ok::<_, Damage>(value.unsigned_abs())
         };
         let (mut levels, mut counts, mut is_version_2) = ((0, 0), (0, 0), false);
+        // The numbers of the parts that only pages of a kind have, as bits.
+        let mut parts = 0u32;
         thrift.fields(&mut |thrift, number, kind| {
+            if matches!((number, kind), (5 | 7 | 8, Kind::Struct)) {
+                parts |= 1 << number;
+            }
             match (number, kind) {
                 (1, Kind::Int) => header.kind = thrift.int()?,
                 (2, Kind::Int) => header.size = size(thrift)? as usize,
@@ -126,6 +131,16 @@ impl Header {
         })?;
         if is_negative {
             return Err("a page has a negative size".into());
+        }
+        // The decoder that copies files relies on it.
+        let own = match header.kind {
+            Header::DATA => 1 << 5,
+            Header::DICTIONARY => 1 << 7,
+            Header::DATA_2 => 1 << 8,
+            _ => parts,
+        };
+        if parts != own {
+            return Err("the header of a page is that of another kind of page".into());
         }
         header.levels = is_version_2.then_some(levels);
         header.counts = is_version_2.then_some(counts);
