@@ -529,7 +529,7 @@ fn has_json_lines(head: &[u8]) -> bool {
     let text = decode::without_utf8_mark(head).trim_ascii_start();
     let Some(end) = memchr::memchr(b'\n', text).filter(|_| text.starts_with(b"{")) else { return false };
     let (line, rest) = text.split_at(end);
-    rest.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<serde_core::de::IgnoredAny>(line).is_ok()
+    rest.trim_ascii_start().starts_with(b"{") && super::jsonl::is_json(line)
 }
 
 /// Whether a file of JSON, or of no kind by its name, begins as an array of objects: up to the end of the first one, if

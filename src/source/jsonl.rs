@@ -1,7 +1,8 @@
 //! JSON lines: each line is a JSON object, with the text and the id in fields.
 //!
 //! Only these fields are extracted, in one pass. The rest is validated and skipped, and a text without escapes is borrowed
-//! from the line. Nesting is bounded by serde_json's own limit of 128. Surrogates that stand alone are no error ([`strings`]).
+//! from the line. Nesting is bounded by serde_json's own limit of 128. Surrogates that stand alone are no error ([`strings`]),
+//! and neither are numbers that JSON does not have ([`nonfinite`]).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,9 +18,11 @@ use super::fields::{Joined, Step, joined_id, quoted, takes_place};
 use super::{FieldPath, IdFields, PageText, ProblemKind, TextFields};
 
 mod flat;
+mod nonfinite;
 mod strings;
 
 use flat::Record;
+use nonfinite::Replaced;
 use strings::{Lone, Text};
 
 /// The maximum number of field names in a message.
@@ -133,11 +136,23 @@ impl Fields {
 
     /// [`parse`](Self::parse) for every line, without the fast path.
     fn parse_any<'a>(&self, line: &'a str) -> Result<Record<'a>, Rejected> {
+        let parsed = self.parse_json(line, &|at| at);
+        match &parsed {
+            Err(Rejected { kind: ProblemKind::Json, .. }) => match Replaced::new(line) {
+                Some(replaced) => self.parse_json(&replaced.line, &|at| replaced.original(at)).map(Record::into_owned),
+                None => parsed,
+            },
+            _ => parsed,
+        }
+    }
+
+    /// Parses a line of JSON. `original` returns the position in the line as it was read.
+    fn parse_json<'a>(&self, line: &'a str, original: &dyn Fn(usize) -> usize) -> Result<Record<'a>, Rejected> {
         let mut found = Found::new(self.texts.len(), self.id.paths().count(), false);
         let mut json = serde_json::Deserializer::from_str(line);
         let parsed =
             Object { wanted: &self.wanted, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
-        parsed.map_err(|error| Rejected::new(ProblemKind::Json, malformed(&error, line)))?;
+        parsed.map_err(|error| Rejected::new(ProblemKind::Json, malformed(&error, line, original)))?;
         let mut values = Vec::with_capacity(found.ids.len());
         for (slot, path) in found.ids.into_iter().zip(self.id.paths()) {
             values.push(match slot {
@@ -186,6 +201,15 @@ impl Fields {
     /// no text.
     #[cfg(feature = "clean")]
     pub fn literals<'a>(&self, line: &'a str) -> Option<Vec<&'a str>> {
+        self.literals_of_json(line).or_else(|| {
+            let replaced = Replaced::new(line)?;
+            let literals = self.literals_of_json(&replaced.line)?;
+            literals.into_iter().map(|literal| replaced.in_original(line, literal)).collect()
+        })
+    }
+
+    #[cfg(feature = "clean")]
+    fn literals_of_json<'a>(&self, line: &'a str) -> Option<Vec<&'a str>> {
         let mut found = Found::new(self.texts.len(), self.id.paths().count(), true);
         let mut json = serde_json::Deserializer::from_str(line);
         Object { wanted: &self.wanted, found: &mut found }.deserialize(&mut json).ok()?;
@@ -236,17 +260,20 @@ impl Fields {
     /// What the value is, for a message, if it is something else.
     #[cfg(feature = "files")]
     pub fn number(&self, line: &str) -> Result<Option<Number>, String> {
-        let mut found = Found::new(0, 1, false);
         let Some(wanted) = self.number.as_ref() else { return Ok(None) };
-        let mut json = serde_json::Deserializer::from_str(line);
+        let read = |line: &str| {
+            let mut found = Found::new(0, 1, false);
+            let mut json = serde_json::Deserializer::from_str(line);
+            Object { wanted, found: &mut found }.deserialize(&mut json).ok()?;
+            Some(match found.ids.swap_remove(0) {
+                Slot::Number(number) => Number::of_field(number),
+                Slot::Text(text) => Number::of_field(&text.text),
+                Slot::Kind(kind) if kind != "null" => Err(kind.to_owned()),
+                _ => Ok(None),
+            })
+        };
         // The line was parsed before.
-        let _parsed = Object { wanted, found: &mut found }.deserialize(&mut json);
-        match found.ids.swap_remove(0) {
-            Slot::Number(number) => Number::of_field(number),
-            Slot::Text(text) => Number::of_field(&text.text),
-            Slot::Kind(kind) if kind != "null" => Err(kind.to_owned()),
-            _ => Ok(None),
-        }
+        read(line).or_else(|| read(&Replaced::new(line)?.line)).unwrap_or(Ok(None))
     }
 }
 
@@ -264,7 +291,7 @@ fn wrong(field: &FieldPath, slot: &Slot) -> String {
 }
 
 /// Each line is parsed separately, so the line number of serde_json is useless.
-fn malformed(error: &serde_json::Error, line: &str) -> String {
+fn malformed(error: &serde_json::Error, line: &str, original: &dyn Fn(usize) -> usize) -> String {
     let message = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     let message = message.strip_suffix(&place).unwrap_or(&message);
@@ -281,20 +308,9 @@ fn malformed(error: &serde_json::Error, line: &str) -> String {
     let is_control = |at: usize| line.as_bytes().get(at).is_some_and(|byte| *byte < 0x20);
     let is_before = message.starts_with("control character") && is_control(error.column());
     let column = error.column() + usize::from(is_before && !is_control(error.column().saturating_sub(1)));
-    match NO_VALUES.into_iter().find(|value| starts_near(line, column, value)) {
-        Some(value) => format!("malformed JSON: {value}, which JSON does not have, at column {column}: write null"),
-        None => format!("malformed JSON: {message} at column {column}"),
-    }
-}
-
-/// What programs write for numbers that JSON does not have.
-const NO_VALUES: [&str; 3] = ["NaN", "-Infinity", "Infinity"];
-
-/// Whether a value starts at a column of a line, counted in bytes from 1, or with a sign before it.
-fn starts_near(line: &str, column: usize, value: &str) -> bool {
-    let starts = |back: usize| column.checked_sub(back).and_then(|at| line.get(at..));
-    starts(1).is_some_and(|rest| rest.starts_with(value))
-        || value.starts_with('-') && starts(2).is_some_and(|rest| rest.starts_with(value))
+    // Columns are counted from 1.
+    let column = column.checked_sub(1).map_or(column, |at| original(at) + 1);
+    format!("malformed JSON: {message} at column {column}")
 }
 
 /// At most [`NAMES_SHOWN`] of the `count` names, formatted for a message.
@@ -352,7 +368,16 @@ fn names(line: &str, most: usize) -> Result<(Vec<Cow<'static, str>>, usize), ser
             Ok((names, count))
         }
     }
-    serde_json::Deserializer::from_str(line).deserialize_map(Names(most))
+    let read = |line: &str| serde_json::Deserializer::from_str(line).deserialize_map(Names(most));
+    read(line).or_else(|error| Replaced::new(line).map_or(Err(error), |replaced| read(&replaced.line)))
+}
+
+/// Whether a line is JSON, with numbers that JSON does not have or without.
+#[cfg(feature = "files")]
+pub(super) fn is_json(line: &[u8]) -> bool {
+    let is_json = |line: &str| serde_json::from_str::<IgnoredAny>(line).is_ok();
+    std::str::from_utf8(line)
+        .is_ok_and(|line| is_json(line) || Replaced::new(line).is_some_and(|replaced| is_json(&replaced.line)))
 }
 
 /// The value of a wanted field.
@@ -915,15 +940,55 @@ mod tests {
     }
 
     #[test]
+    fn numbers_that_json_does_not_have_are_null() {
+        for value in ["NaN", "Infinity", "-Infinity"] {
+            let line =
+                format!(r#"{{"q":{value},"a":[1, {value} ],"text":"NaN, \"é\"","id":"Infinity","z":{{"y":{value}}}}}"#);
+            check(&line, r#"NaN, "é""#, Some("Infinity"));
+            check(&format!(r#"{{"text":"x","id":{value}}}"#), "x", None);
+            check_error(&format!(r#"{{"text":{value}}}"#), "text field 'text' is null: there is no text to compare");
+            check_error(
+                &format!(r#"{{"body":"x","q":{value}}}"#),
+                "no text field 'text' (fields here: body, q; choose with `text-field`)",
+            );
+        }
+    }
+
+    #[cfg(feature = "files")]
+    #[test]
+    fn numbers_that_json_does_not_have_rank_nothing() {
+        let texts = TextFields::parse("text-field", ["text"]).unwrap();
+        let field = |name: &str| FieldPath::parse("keep", name).unwrap();
+        let fields = Fields::new(&texts, &IdFields::new("id").unwrap(), Some(&field("q")), None);
+        assert_eq!(fields.number(r#"{"a":NaN,"text":"x","q":7}"#), Ok(Some(Number::Integer(7))));
+        assert_eq!(fields.number(r#"{"q":-Infinity,"text":"x","a":7}"#), Ok(None));
+        assert_eq!(fields.number(r#"{"a":-Infinity,"text":"x","q":true}"#), Err("a boolean".into()));
+    }
+
+    #[cfg(feature = "clean")]
+    #[test]
+    fn literals_are_parts_of_the_line() {
+        let texts = TextFields::parse("text-field", ["a,m[].b"]).unwrap();
+        let fields = Fields::new(&texts, &IdFields::new("id").unwrap(), None, None);
+        let line = r#"{"q":NaN,"a":"x\ty","r":[-Infinity],"m":[{"b":"z","c":Infinity}]}"#;
+        let literals = fields.literals(line).unwrap();
+        assert_eq!(literals, [r#""x\ty""#, r#""z""#]);
+        for literal in literals {
+            let at = line.find(literal).unwrap();
+            assert_eq!(literal.as_ptr(), line[at..].as_ptr());
+        }
+    }
+
+    #[test]
     fn malformed_lines_say_where() {
         check_error(r#"{"text":"x""#, "malformed JSON: EOF while parsing an object at column 11");
         check_error(r#"{"text":"x"} {"#, "malformed JSON: trailing characters at column 14");
+        // Columns are those of the line, whatever is read as null before them.
         for value in ["NaN", "Infinity", "-Infinity"] {
-            let line = format!(r#"{{"text":"é","q":{value}}}"#);
-            let message = with(&line, "text", "id").unwrap_err().message;
-            let expected = format!("malformed JSON: {value}, which JSON does not have, at column ");
-            assert!(message.starts_with(&expected) && message.ends_with(": write null"), "{message}");
+            let line = format!(r#"{{"q":{value},"text":"é",}}"#);
+            check_error(&line, &format!("malformed JSON: trailing comma at column {}", line.len()));
         }
+        check_error(r#"{"text":"x","q":nan}"#, "malformed JSON: expected ident at column 18");
         check_error("[1]", "not a JSON object");
         check_error("null", "not a JSON object");
         for line in ["{\"text\":\"x\u{1}\"}", "{\"a\":\"xy\u{1}\",\"text\":\"\"}", "{\"te\\u0078t\":\"\u{1}\u{1}\"}"] {

@@ -87,10 +87,10 @@ fn records_that_could_not_be_read_have_a_mark_of_their_own() {
             "{\"text\":\"a\",\"id\":[]}",
             "{\"text\":\"a\",\"id\":[],\"dedup\":{\"error\":\"id field 'id' is an array, not a string or a number\"}}".into(),
         ),
-        // Some readers of JSON take this.
+        // In braces, although it is no JSON.
         (
-            "{\"text\":\"a\",\"rank\":NaN}",
-            "{\"text\":\"a\",\"rank\":NaN,\"dedup\":{\"error\":\"malformed JSON: NaN, which JSON does not have, at column 20: write null\"}}".into(),
+            "{\"text\":\"a\",\"rank\":-}",
+            "{\"text\":\"a\",\"rank\":-,\"dedup\":{\"error\":\"malformed JSON: invalid number at column 21\"}}".into(),
         ),
     ];
     for (line, expected) in cases {

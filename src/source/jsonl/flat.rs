@@ -23,6 +23,15 @@ pub(in crate::source) struct Record<'a> {
     pub lone: Lone,
 }
 
+impl Record<'_> {
+    /// The same, with texts of its own.
+    pub(super) fn into_owned<'b>(self) -> Record<'b> {
+        let Record { text, id, fell_back, lone } = self;
+        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        Record { text: owned(text), id: id.map(owned), fell_back, lone }
+    }
+}
+
 /// The text and the id of a line.
 pub(super) struct Found<'a> {
     text: Str<'a>,
