@@ -75,6 +75,7 @@ impl Request {
         }
         // Either bound that is typed replaces those of the preset, which are one share.
         let (min_coverage, min_coverage_all) = match (arguments.min_coverage, arguments.min_coverage_all) {
+            _ if arguments.lists_all => (Threshold::LEAST, None),
             // What several documents have of the reference together does not say which one to leave out.
             (one, None) if arguments.of == ShareOf::Reference => (one.unwrap_or(defaults.min_coverage), None),
             (None, None) => (defaults.min_coverage, defaults.min_coverage_all),
@@ -87,6 +88,7 @@ impl Request {
             shingle: arguments.shingle.map_or(defaults.shingle, |shingle| shingle as usize),
             min_coverage,
             min_coverage_all,
+            lists_all: arguments.lists_all,
             of: arguments.of,
             max_passages: arguments.max_passages.value as usize,
             threads: run.threads,
@@ -216,6 +218,14 @@ fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
         return Err(usage_error(why));
     }
     refuse_of_reference(arguments)?;
+    if arguments.lists_all && *emit != Emit::Containments {
+        return Err(usage_error(format!(
+            "--min-coverage 0 lists every document, and has no meaning for {what}: use --emit containments, or a share above 0"
+        )));
+    }
+    if arguments.lists_all && arguments.min_coverage_all.is_some() {
+        return Err(usage_error("--min-coverage-all has no effect with --min-coverage 0, which lists every document"));
+    }
     if *emit != Emit::Containments && arguments.max_passages.is_typed {
         return Err(usage_error(format!("--max-passages has no effect on {what}: use --emit containments")));
     }
@@ -340,6 +350,8 @@ struct Written {
     counts: PassageCounts,
     /// Records.
     records: u64,
+    /// Those of documents that have a run of another one, if all documents are listed.
+    with_runs: u64,
     /// Documents that are not kept, if that was decided.
     dropped: Option<u64>,
     /// Documents without a run.
@@ -381,12 +393,13 @@ fn write_containments(
     request: &Request,
     terminal: &Terminal,
 ) -> Result<Found, Error> {
-    let (mut out, mut records) = (PassageLines::new(WholeLines::new()), 0);
+    let (mut out, mut records, mut with_runs) = (PassageLines::new(WholeLines::new()), 0, 0);
     let mut found = passages::find_contained(input, side(reference), &request.options, terminal)?;
     let result = check_failed(request.on_error, found.counts().failed, NOTHING_WRITTEN).and_then(|()| {
         input::warn_of_ids(terminal, found.ids_repeat(), input::PLACES_OF_CONTAINED);
         found.for_each(input, side(reference), terminal, |containment| {
             records += 1;
+            with_runs += u64::from(containment.in_id.is_some());
             out.containment(containment)
         })?;
         out.finish()?;
@@ -395,7 +408,7 @@ fn write_containments(
     });
     let (counts, exceeds_filter) = (found.counts().clone(), found.exceeds_filter());
     let short = found.short().clone();
-    Ok((Written { counts, records, short, exceeds_filter, ..Written::default() }, result))
+    Ok((Written { counts, records, with_runs, short, exceeds_filter, ..Written::default() }, result))
 }
 
 fn write_pairs(
@@ -479,7 +492,7 @@ fn decided(found: &Uncontained, records: u64) -> Written {
     let counts = found.counts().clone();
     let (dropped, exceeds_filter) = (Some(found.dropped()), found.exceeds_filter());
     let short = found.short().clone();
-    Written { counts, records, dropped, short, exceeds_filter, hint: None, cleaned: None }
+    Written { counts, records, dropped, short, exceeds_filter, ..Written::default() }
 }
 
 /// Writes the files without the documents that others contain.
@@ -628,6 +641,9 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
         (Emit::Pairs, None) => {
             format!(": {} with a coverage of {min_coverage} or more", counted(written.records, "pair"))
         }
+        (_, None) if request.options.lists_all => {
+            format!(": {} listed, {} with {by}", count(written.records), count(written.with_runs))
+        }
         (_, None) => format!(": {} with {by}", count(written.records)),
     };
     terminal.line(&found);
@@ -733,7 +749,7 @@ fn stats_of<'a>(request: &'a Request, written: &'a Written, error: Option<&Error
         measure: request.is_scan.then_some(passages::CONTAINMENT),
         threshold: request.is_scan.then_some(options.min_coverage.as_f64()),
         shingle: options.shingle,
-        min_coverage: (!request.is_scan).then_some(options.min_coverage.as_f64()),
+        min_coverage: (!request.is_scan).then_some(if options.lists_all { 0.0 } else { options.min_coverage.as_f64() }),
         min_coverage_all: options.min_coverage_all.filter(|_| request.emit != Emit::Pairs).map(Threshold::as_f64),
         of: (options.of == ShareOf::Reference).then_some(options.of.name()),
         max_passages: (!request.is_scan).then_some(options.max_passages),

@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// A document that is contained in others.
+/// A document that is contained in others; with [`lists_all`](ContainOptions::lists_all), any document.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Containment<'a> {
@@ -35,12 +35,14 @@ pub struct Containment<'a> {
     pub place: Option<At<'a>>,
     /// The number of the document in input order, from 0.
     pub document: usize,
-    /// The id of the document that has most of its runs, the first of several in input order.
-    pub in_id: &'a str,
+    /// The id of the document that has most of its runs, the first of several in input order; `None` if no other document has any.
+    pub in_id: Option<&'a str>,
     /// As `place`.
     pub in_place: Option<At<'a>>,
     /// The number of that document in the input order of its side: in the reference, if there is one.
-    pub in_document: usize,
+    pub in_document: Option<usize>,
+    /// Whether it has runs: it is not shorter than one.
+    pub has_runs: bool,
     /// The share of the distinct runs of the document that stand in that one.
     pub coverage: Similarity,
     /// The share of its distinct runs that stand in any other document.
@@ -101,7 +103,7 @@ pub struct SharedPassage {
 /// let mut contained = find_contained(&mut mails, None, &options, &())?;
 /// let mut found = Vec::new();
 /// contained.for_each(&mut mails, None, &(), |containment| {
-///     found.push(format!("{} in {}: {}", containment.id, containment.in_id, containment.coverage.value()));
+///     found.push(format!("{} in {}: {}", containment.id, containment.in_id.unwrap(), containment.coverage.value()));
 ///     Ok(())
 /// })?;
 /// assert_eq!(found, ["m1 in m2: 1", "m2 in m1: 0.75"]);
@@ -114,7 +116,10 @@ pub fn find_contained(
     observer: &dyn Observer,
 ) -> Result<Contained, Error> {
     let compared = Compared::read(source, reference, options, Purpose::Passages, observer)?;
-    let least = |document: u32| compared.least(options, document);
+    let least = |document: u32| match options.lists_all {
+        true => [1, u64::MAX],
+        false => compared.least(options, document),
+    };
     let search = (workers(options.threads), options.memory);
     let (answers, followed) = compared.pool.install(|| compared.shared.answers(&least, search, observer))?;
     let ids_repeat = compared.ids_repeat();
@@ -159,7 +164,7 @@ pub struct Contained {
 }
 
 impl Contained {
-    /// Their number.
+    /// Their number, without those that share nothing.
     pub fn len(&self) -> usize {
         self.answers.len()
     }
@@ -196,7 +201,8 @@ impl Contained {
         self.followed
     }
 
-    /// Reads the sources again, which must be the same, and calls `each` with every document that is contained, in input order. A document
+    /// Reads the sources again, which must be the same, and calls `each` with every document that is contained, in input order; with
+    /// [`lists_all`](ContainOptions::lists_all), with every document of the source. A document
     /// that has changed, or whose containing document has, is missing: it is a problem, and counted once, however often this is called.
     ///
     /// # Errors
@@ -212,8 +218,9 @@ impl Contained {
         observer: &dyn Observer,
         mut each: impl FnMut(&Containment<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        let all = if self.options.lists_all { self.asked } else { 0 };
         if self.answers.is_empty() {
-            return Ok(());
+            return (0..all).try_for_each(|document| each(&self.uncontained(document)));
         }
         let source = Side { reference: false, source };
         let reference: Option<Side<'_>> = reference.map(|source| Side { reference: true, source });
@@ -223,9 +230,11 @@ impl Contained {
         let (widths, folder) = ((shingle, max_passages), temp_dir.as_deref());
         let found = self.pool.install(|| kept.passages(&self.answers, widths, (memory, folder), observer))?;
         self.counts.spilled = self.spilled + kept.bytes_spilled() + found.bytes_spilled();
-        let mut buffer = Buffer::default();
+        let (mut buffer, mut next) = (Buffer::default(), 0);
         for (pair, answer) in self.answers.iter().enumerate() {
             check_stopped(observer)?;
+            (next..answer.document.min(all)).try_for_each(|document| each(&self.uncontained(document)))?;
+            next = answer.document + 1;
             if kept.get(answer.document).is_none() {
                 continue;
             }
@@ -239,7 +248,26 @@ impl Contained {
             }
             each(&self.containment(answer, &found, pair, &mut buffer)?)?;
         }
-        Ok(())
+        (next..all).try_for_each(|document| each(&self.uncontained(document)))
+    }
+
+    /// A document that shares nothing.
+    fn uncontained(&self, document: u32) -> Containment<'_> {
+        let none = Similarity::ratio(0, 1);
+        Containment {
+            id: self.documents.id(document),
+            place: self.ids_repeat.then(|| self.documents.place(document)),
+            document: document as usize,
+            in_id: None,
+            in_place: None,
+            in_document: None,
+            has_runs: self.runs[document as usize] > 0,
+            coverage: none,
+            coverage_all: none,
+            words: u64::from(self.tokens[document as usize]),
+            passages: Vec::new(),
+            left_out: 0,
+        }
     }
 
     /// Keeps the words of the documents that are reported.
@@ -289,9 +317,10 @@ impl Contained {
             id: self.documents.id(document),
             place: place(document),
             document: document as usize,
-            in_id: self.documents.id(best),
+            in_id: Some(self.documents.id(best)),
             in_place: place(best),
-            in_document: (if best < self.asked { best } else { best - self.asked }) as usize,
+            in_document: Some((if best < self.asked { best } else { best - self.asked }) as usize),
+            has_runs: true,
             coverage: share(in_best),
             coverage_all: share(in_any),
             words: u64::from(self.tokens[document as usize]),
@@ -390,10 +419,11 @@ pub(super) mod tests {
         let mut contained = find_contained(&mut asked, side(&mut reference), options, &()).unwrap();
         let mut rows = Vec::new();
         let each = |found: &Containment<'_>| {
-            assert_eq!([found.id, found.in_id], [found.document.to_string(), found.in_document.to_string()]);
-            check_passages(&texts[found.document], &others[found.in_document], found, options);
+            let in_document = found.in_document.unwrap();
+            assert_eq!([found.id, found.in_id.unwrap()], [found.document.to_string(), in_document.to_string()]);
+            check_passages(&texts[found.document], &others[in_document], found, options);
             let coverages = format!("{} {}", found.coverage.value(), found.coverage_all.value());
-            rows.push((found.document, found.in_document, coverages, found.words, found.left_out));
+            rows.push((found.document, in_document, coverages, found.words, found.left_out));
             Ok(())
         };
         contained.for_each(&mut asked, side(&mut reference), &(), each).unwrap();

@@ -34,6 +34,8 @@ pub struct ContainOptions {
     pub min_coverage: Threshold,
     /// If set, a document is also reported if at least this share of its runs stands in all other documents together.
     pub min_coverage_all: Option<Threshold>,
+    /// Whether [`find_contained`](super::find_contained) reports every document, whatever its coverage: also those that share nothing.
+    pub lists_all: bool,
     /// What `min_coverage` is a share of, where documents are kept or dropped. The share of the reference excludes `min_coverage_all`.
     pub of: ShareOf,
     /// The maximum number of passages that are reported of a document.
@@ -77,6 +79,7 @@ impl Default for ContainOptions {
             shingle: 13,
             min_coverage: Threshold::new(1, 2).expect("a half is a threshold"),
             min_coverage_all: None,
+            lists_all: false,
             of: ShareOf::Document,
             max_passages: 100,
             threads: 0,

@@ -41,7 +41,8 @@ enum Record<'a> {
     },
     Containment {
         id: &'a str,
-        r#in: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        r#in: Option<&'a str>,
         coverage: f64,
         coverage_all: f64,
         words: u64,
@@ -52,6 +53,8 @@ enum Record<'a> {
         at: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         in_at: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        note: Option<&'static str>,
     },
     Coverage {
         id: &'a str,
@@ -261,8 +264,8 @@ impl<W: Write> PassageLines<W> {
     /// # Errors
     /// As for [`passage`](Self::passage).
     pub fn containment(&mut self, found: &Containment<'_>) -> Result<(), Error> {
-        let &Containment { id, place, in_id, in_place, coverage, coverage_all, words, ref passages, left_out, .. } =
-            found;
+        let &Containment { id, place, in_id, in_place, has_runs, coverage, coverage_all, words, .. } = found;
+        let Containment { passages, left_out, .. } = found;
         let record = Record::Containment {
             id,
             r#in: in_id,
@@ -270,9 +273,10 @@ impl<W: Write> PassageLines<W> {
             coverage_all: coverage_all.value(),
             words,
             passages: passages.iter().map(Shared::from).collect(),
-            left_out: Some(left_out).filter(|&left_out| left_out > 0),
+            left_out: Some(*left_out).filter(|&left_out| left_out > 0),
             at: position(place),
             in_at: position(in_place),
+            note: (!has_runs).then_some(NO_RUNS),
         };
         write_line(&mut self.out, &record)
     }

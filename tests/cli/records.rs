@@ -238,7 +238,8 @@ impl Spans {
 pub struct Containment {
     r#type: String,
     pub id: String,
-    pub r#in: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub r#in: Option<String>,
     pub coverage: f64,
     pub coverage_all: f64,
     pub words: u64,
@@ -249,6 +250,8 @@ pub struct Containment {
     at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     in_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 /// A passage of a document and of the one that contains it.
@@ -268,13 +271,17 @@ impl Containment {
         let is_passage = |passage: &SharedPassage| {
             passage.start < passage.end && passage.in_start < passage.in_end && passage.line.min(passage.in_line) > 0
         };
-        0.0 < self.coverage
+        // Without what contains it, it is listed because all are.
+        let has_best = self.r#in.is_some();
+        (0.0 < self.coverage) == has_best
             && self.coverage <= self.coverage_all
             && self.coverage_all <= 1.0
+            && (has_best || self.coverage_all == 0.0 && self.passages.is_empty() && self.left_out.is_none())
             && self.passages.iter().all(is_passage)
             && self.passages.is_sorted_by(|a, b| a.start < b.start)
             && self.left_out != Some(0)
-            && self.at.is_some() == self.in_at.is_some()
+            && self.in_at.is_some() == (self.at.is_some() && has_best)
+            && self.note.as_deref().is_none_or(|note| note == "no runs" && !has_best)
     }
 }
 

@@ -190,6 +190,9 @@ def test_test_questions(tmp_path, table, articles):
     assert {str(verdict["contains"]) for verdict in verdicts if not verdict["keep"]} == {"0"} and "contains_at" in verdicts[0]
     of_list = neardups.contain([article["text"] for article in articles], against=questions, of="reference", emit="verdicts", **share)
     assert {verdict["contains"] for verdict in of_list if not verdict["keep"]} == {0}
+    [known, unknown] = neardups.contain(questions, against=table, shingle=8, min_coverage=0)
+    assert (known["in"], known["coverage"]) == (articles[0]["id"], 1.0)
+    assert "in" not in unknown and (unknown["coverage"], unknown["passages"]) == (0.0, [])
     with pytest.raises(ValueError, match="swap the sides"):
         neardups.contain(table, against=questions, of="reference", emit="pairs")
     with pytest.raises(ValueError, match="that of all documents together"):

@@ -19,8 +19,10 @@ pub struct Arguments {
     pub preset: Option<String>,
     /// `--shingle`, if it was typed.
     pub shingle: Option<u64>,
-    /// `--min-coverage`, if it was typed.
+    /// `--min-coverage`, if it was typed and is not 0.
     pub min_coverage: Option<Threshold>,
+    /// `--min-coverage 0`.
+    pub lists_all: bool,
     /// `--min-coverage-all`, if it was typed.
     pub min_coverage_all: Option<Threshold>,
     /// `--of`.
@@ -51,7 +53,8 @@ impl Arguments {
             against: values(given, "against"),
             preset: typed(given, "preset"),
             shingle: value(given, "shingle").copied(),
-            min_coverage: value(given, "min-coverage").copied(),
+            min_coverage: value(given, "min-coverage").copied().flatten(),
+            lists_all: matches!(value::<Option<Threshold>>(given, "min-coverage"), Some(None)),
             min_coverage_all: value(given, "min-coverage-all").copied(),
             of: chosen(given, "of", SIDES).expect("has a default"),
             emit: match path(given, "output") {
@@ -125,7 +128,7 @@ pub fn command() -> Command {
             "Examples:\n  dedup contain mails.jsonl                          messages of which others quote half or more\n  \
              dedup contain mails.jsonl --shingle 4 --min-coverage 1 --emit kept > inclusive.jsonl\n  \
              dedup contain test.jsonl --against train/ --preset gpt-3\n  \
-             dedup contain train/ --against test.jsonl --of reference --preset palm --output clean/\n  \
+             dedup contain train/ --against test.jsonl --of reference --shingle 6 --min-coverage 1 --output clean/\n  \
              dedup contain answers/ --against sources/ --shingle 3 --min-coverage 0.2",
         )
         .arg(input::paths_arg())
@@ -146,7 +149,8 @@ pub fn command() -> Command {
                 .requires("against")
                 .long_help(
                     "Length of runs and coverage of a published report on test data in training data, which --against names. Other flags \
-                     take precedence; --min-coverage or --min-coverage-all replaces the coverage. See 'dedup help containing' for the \
+                     take precedence; --min-coverage or --min-coverage-all replaces the coverage. They find copies, and no question with a \
+                     changed word in every eight. See 'dedup help containing' for the \
                      sources and the differences.",
                 ),
         )
@@ -157,9 +161,15 @@ pub fn command() -> Command {
                 .value_parser(whole_number(1..=1000))
                 .help(format!("Length of a run in words; a Han or Kana character is a word [default: {shingle}]")),
         )
-        .arg(share("min-coverage").help(format!(
-            "Report documents of which at least this share stands in one other document [default: {min_coverage}]"
-        )))
+        .arg(
+            Arg::new("min-coverage")
+                .long("min-coverage")
+                .value_name("S")
+                .value_parser(parse_share_or_none)
+                .help(format!(
+                    "Report documents of which at least this share stands in one other document; 0 reports all [default: {min_coverage}]"
+                )),
+        )
         .arg(share("min-coverage-all").help("Report also documents of which at least this share stands in all others together"))
         .arg(
             choice("of", "SIDE", SIDES.iter().map(|&(name, _, help)| (name, help)), "With --against: what the coverage is a share of")
@@ -187,6 +197,14 @@ pub fn command() -> Command {
         .args([input::on_error_arg("keep"), input::rejects_arg(), input::allow_empty_arg()])
         .args(run::args())
         .arg(run::stats_arg("Write counts and timings to a file as one JSON object"))
+}
+
+/// A share; `None` for 0.
+fn parse_share_or_none(typed: &str) -> Result<Option<Threshold>, String> {
+    if typed.parse() == Ok(0.0) {
+        return Ok(None);
+    }
+    parse_share(typed).map(Some).map_err(|message| message.replacen("above 0 and at most", "from 0 to", 1))
 }
 
 fn output_arg() -> Arg {

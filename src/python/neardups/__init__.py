@@ -419,6 +419,7 @@ def _found(kind: str, ids: str) -> Any:
             "left_out": number,
             "at": text,
             "in_at": text,
+            "note": text,
         },
         "verdicts": {
             "id": own,
