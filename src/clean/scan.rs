@@ -6,7 +6,7 @@ use super::folder::Request;
 use super::inputs::{File, Inputs};
 use super::request::{CleanOptions, Cleaned, DecidedByIndex, OnError};
 use crate::algorithm::{self, AlgorithmFactory, Spec};
-use crate::engine::{self, KEEP_POLICIES, KeptOutcome, Observer, Report};
+use crate::engine::{self, KEEP_POLICIES, KeepPolicy, KeptOutcome, Observer, Report};
 use crate::error::Error;
 use crate::passages::PassageCounts;
 use crate::source::{self, Input, RankBy, Source, display_path};
@@ -179,12 +179,17 @@ pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Resu
         (source::PageText::Main, true) => "main",
     };
     let against = identified_reference(options)?;
-    let rank = match &ranking.by {
-        RankBy::Newest => "newest".to_string(),
-        RankBy::Oldest => "oldest".to_string(),
-        RankBy::Greatest(field) => format!("max:{field}"),
-        RankBy::Least(field) => format!("min:{field}"),
-        _ => keep.to_string(),
+    let by = match &ranking.by {
+        RankBy::Newest => Some("newest".to_string()),
+        RankBy::Oldest => Some("oldest".to_string()),
+        RankBy::Greatest(field) => Some(format!("max:{field}")),
+        RankBy::Least(field) => Some(format!("min:{field}")),
+        _ => None,
+    };
+    let rank = match by {
+        Some(by) if options.keep == KeepPolicy::default() => by,
+        Some(by) => format!("{by},{keep}"),
+        None => keep.to_string(),
     };
     let programs = programs.iter().map(|program| {
         let (command, files) = program.parts();

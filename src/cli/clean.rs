@@ -11,6 +11,7 @@ use super::outputs::Outputs;
 use super::preparation::Tokenization;
 use super::review::Page;
 use super::scan::{Ran, Stats, check_reference, left_out};
+use super::short_texts;
 use super::spelling::{of_rejection, spell_all, spelled};
 use super::stats::{INCOMPLETE, end_on_signals, end_on_signals_in, with_stats, write_stats};
 use super::status::{Status, usage_error};
@@ -45,7 +46,7 @@ enum Decides {
     /// A scan with this algorithm.
     Scan(Box<TableFactory>),
     /// An index.
-    Index(Box<ByIndex>),
+    Index(Box<ByIndex>, Box<TableFactory>),
 }
 
 /// The resolved request.
@@ -126,7 +127,7 @@ impl Request {
             target,
             is_dry: arguments.is_dry,
             decides: match &arguments.index {
-                Some(path) => Decides::Index(by_index(path, arguments, &options.source)?.into()),
+                Some(path) => Decides::Index(by_index(path, arguments, &options.source)?.into(), factory.into()),
                 None => Decides::Scan(factory.into()),
             },
             options,
@@ -237,8 +238,10 @@ fn write(
         folder.map_or(Ok(()), check_output)?;
     }
     let folder = folder.filter(|_| !is_dry);
+    // An index that exists has its shingles.
+    let is_new = matches!(&request.decides, Decides::Index(by, _) if !by.path.exists());
     let cleaned = match (&request.decides, &request.target) {
-        (Decides::Index(by), _) => {
+        (Decides::Index(by, _), _) => {
             by.plan.warnings().iter().for_each(|warning| terminal.warning(&spelled(warning)));
             clean_by_index(paths, folder, by, options, &terminal)
         }
@@ -254,13 +257,17 @@ fn write(
         spell_all(&mut report.warnings);
         report.warnings.iter().for_each(|warning| terminal.warning(warning));
     }
-    if let (Some(remembered), Decides::Index(by)) = (&mut cleaned.remembered, &request.decides) {
+    if let (Some(remembered), Decides::Index(by, _)) = (&mut cleaned.remembered, &request.decides) {
         warn_of_index(remembered, by, *is_dry, &terminal);
     }
     if let (Some(page), None, Decides::Scan(factory)) = (page, &cleaned.report, &request.decides) {
         write_page_again(page, factory, request, &terminal)?;
     }
     summarise(&terminal, request, &cleaned, started);
+    if let (true, false, Decides::Index(_, factory)) = (is_new, request.quiet, &request.decides) {
+        let remark = short_texts::remark((paths, source), factory, &*request.tokens.measure())?;
+        remark.iter().for_each(|remark| terminal.line(remark));
+    }
     match &cleaned.report {
         Some(report) => {
             let ran =
@@ -276,7 +283,7 @@ fn write(
         }
         None => {
             let index = match &request.decides {
-                Decides::Index(by) => cleaned.remembered.as_ref().map(|remembered| (remembered, &**by)),
+                Decides::Index(by, _) => cleaned.remembered.as_ref().map(|remembered| (remembered, &**by)),
                 Decides::Scan(_) => None,
             };
             match index.and_then(|(remembered, by)| IndexStats::of(&cleaned, remembered, by, started)) {
@@ -412,7 +419,7 @@ impl<'a> IndexStats<'a> {
 
 /// Lines about the index that decided.
 fn summarise_index(terminal: &Terminal, request: &Request, remembered: &Remembered) {
-    let Decides::Index(by) = &request.decides else { return };
+    let Decides::Index(by, _) = &request.decides else { return };
     let Remembered { before, after, decided, .. } = remembered;
     let now = if request.is_dry { "would be then" } else { "now" };
     terminal.line(&format!("{}: {} remembered before, {} {now}", by.path.display(), count(*before), count(*after)));
@@ -448,9 +455,7 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
             Target::Moved(folder) => format!("{}, {kept} kept", moved(cleaned, "", "would move", &folder.display())),
         };
         terminal.line(&format!("{all}: {would}"));
-        if let Some(report) = &cleaned.report {
-            terminal.line(&terminal::what_ran(report, &request.tokens));
-        }
+        what_ran(request, cleaned).iter().for_each(|line| terminal.line(line));
         damaged(cleaned, "").iter().for_each(|line| terminal.line(line));
         report_decided(terminal, request, cleaned);
         cleaned.remembered.iter().for_each(|remembered| summarise_index(terminal, request, remembered));
@@ -470,9 +475,7 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
     }
     let not_kept = if matches!(request.target, Target::Output(_)) { "left out" } else { "not kept" };
     terminal.line(&format!("{all}: {} {not_kept}, {kept} kept", count(removed)));
-    if let Some(report) = &cleaned.report {
-        terminal.line(&terminal::what_ran(report, &request.tokens));
-    }
+    what_ran(request, cleaned).iter().for_each(|line| terminal.line(line));
     cleaned.remembered.iter().for_each(|remembered| summarise_index(terminal, request, remembered));
     let seconds = started.elapsed().as_secs_f64();
     let size = bytes(cleaned.bytes_written as f64);
@@ -494,6 +497,15 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
         let again = format!("the same command tries again to move {} of them", count(cleaned.to_retry));
         terminal.line(&format!("{} failed: {again}", count(cleaned.failed)));
     }
+}
+
+/// The line about the algorithm, unless an earlier run had decided.
+fn what_ran(request: &Request, cleaned: &Cleaned) -> Option<String> {
+    if let Some(report) = &cleaned.report {
+        return Some(terminal::what_ran(report, &request.tokens));
+    }
+    let DecidedByIndex { algorithm, parameters, .. } = cleaned.remembered.as_ref()?.decided.as_ref()?;
+    Some(terminal::what_ran_by_index(algorithm, parameters, &request.tokens))
 }
 
 /// Reports what decisions do, and what was not read, unless an earlier run had decided. Of records without an id an index
@@ -530,7 +542,7 @@ fn failed(terminal: &Terminal, request: &Request, cleaned: &Cleaned) -> Option<S
         _ if to_retry > 0 => None,
         Target::Output(folder) => {
             let folder = folder.as_deref().filter(|_| !request.is_dry);
-            input::failed_in_copy(terminal, failed, request.options.on_error, folder)
+            input::failed_in_copy(terminal, (failed, terminal.unranked()), request.options.on_error, folder)
         }
         Target::Moved(folder) => input::failed_to_move(terminal, failed, Some(&**folder).filter(|_| !request.is_dry)),
     }

@@ -152,7 +152,7 @@ pub fn summarise_folder(
     listed: &str,
     started: Instant,
 ) {
-    let failed = failed_in_copy(terminal, cleaned.failed, on_error, Some(folder));
+    let failed = failed_in_copy(terminal, (cleaned.failed, 0), on_error, Some(folder));
     let report_failed = || failed.iter().for_each(|line| terminal.line(line));
     let (shown, own) = (folder.display(), folder.join("_dedup"));
     let Cleaned { files, records, removed, damaged, .. } = *cleaned;

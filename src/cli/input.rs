@@ -64,13 +64,26 @@ pub fn report_left_out(terminal: &Terminal, counts: [u64; 4], input: source::Cou
 }
 
 /// What happens to what failed in a run that writes a corpus, and where that is listed if it writes to a folder.
-pub fn failed_in_copy(terminal: &Terminal, failed: u64, on_error: OnError, folder: Option<&Path>) -> Option<String> {
-    let what = match on_error {
+pub fn failed_in_copy(
+    terminal: &Terminal,
+    (failed, unranked): (u64, u64),
+    on_error: OnError,
+    folder: Option<&Path>,
+) -> Option<String> {
+    let unread = match on_error {
         OnError::Drop => "records that could not be read are left out, damaged files stay whole",
         _ => "records that could not be read stay (--on-error drop leaves them out)",
     };
-    failed_with(terminal, failed, what, folder)
+    let what = match unranked.min(failed) {
+        0 => unread.to_string(),
+        all if all == failed => format!("values that {UNRANKED}"),
+        some => format!("{unread}; {} of them for values that {UNRANKED}", count(some)),
+    };
+    failed_with(terminal, failed, &what, folder)
 }
+
+/// What happens to records whose value ranks nothing.
+const UNRANKED: &str = "--keep cannot go by: such records were compared, and come last in the choice";
 
 /// The same, in a run that moves files.
 pub fn failed_to_move(terminal: &Terminal, failed: u64, folder: Option<&Path>) -> Option<String> {

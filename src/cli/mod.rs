@@ -35,6 +35,7 @@ mod preparation;
 mod problems;
 mod review;
 mod scan;
+mod short_texts;
 mod signals;
 mod spelling;
 mod spread;

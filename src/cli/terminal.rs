@@ -5,7 +5,7 @@ use super::problems::{Problems, Rejects};
 use super::spelling;
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use neardups::algorithm::Value;
+use neardups::algorithm::{Row, Value};
 use neardups::engine::{Estimate, Observer, Report, Stage};
 use neardups::source::{Problem, ProblemKind, Severity};
 use neardups::{Error, ErrorKind};
@@ -120,10 +120,19 @@ pub fn what_ran(report: &Report, tokens: &Tokenization) -> String {
         Some(chosen) => format!("{chosen} tokens (the documents are short: median {}", counted(median, "word")),
         None => format!("{} tokens (median {} a document", tokens.name, count(median)),
     };
-    let parameters =
-        report.parameters.iter().map(|row| format!("{} {}", row.name.replace('_', " "), short(&row.value)));
     let prepared = tokens.prepared.as_ref().map(|prepared| format!("; {prepared}")).unwrap_or_default();
-    format!("{} on {tokenizer}{prepared}): {}", report.algorithm, parameters.collect::<Vec<_>>().join(", "))
+    format!("{} on {tokenizer}{prepared}): {}", report.algorithm, listed(&report.parameters))
+}
+
+/// The same for an index, which decides one document after the other: nothing is chosen by their median length.
+pub fn what_ran_by_index(algorithm: &str, parameters: &[Row], tokens: &Tokenization) -> String {
+    let prepared = tokens.prepared.as_ref().map(|prepared| format!("; {prepared}")).unwrap_or_default();
+    format!("{algorithm} on {} tokens (whatever their number{prepared}): {}", tokens.name, listed(parameters))
+}
+
+fn listed(parameters: &[Row]) -> String {
+    let shown = parameters.iter().map(|row| format!("{} {}", row.name.replace('_', " "), short(&row.value)));
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 /// The value of a parameter for people, to four decimals.
@@ -154,6 +163,8 @@ pub struct Terminal {
     /// The bytes of this stage without compression.
     unpacked: Arc<AtomicU64>,
     problems: Problems,
+    /// Values that rank nothing, reported so far.
+    unranked: AtomicU64,
 }
 
 impl Terminal {
@@ -176,7 +187,12 @@ impl Terminal {
             None => ProgressBar::no_length().with_style(style("{msg:9} {spinner} {amount:>10} {speed:>12}")),
         };
         bar.set_draw_target(if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) });
-        Terminal { quiet, bar, unpacked, problems: Problems::default() }
+        Terminal { quiet, bar, unpacked, problems: Problems::default(), unranked: AtomicU64::new(0) }
+    }
+
+    /// How many values that `--keep` cannot go by were reported.
+    pub fn unranked(&self) -> u64 {
+        self.unranked.load(Ordering::Relaxed)
     }
 
     /// Shows no progress.
@@ -337,6 +353,9 @@ impl Observer for Terminal {
     }
 
     fn problem(&self, problem: &Problem) {
+        if problem.kind == ProblemKind::Rank {
+            self.unranked.fetch_add(1, Ordering::Relaxed);
+        }
         if self.problems.add(problem) {
             let message = format!("{}: {}", problem.place, spelling::of_problem(problem));
             self.print_problem(problem.severity, problem.kind, &message);

@@ -17,7 +17,7 @@ pub struct Keep {
     pub decisions: Option<PathBuf>,
 }
 
-/// A value of `--keep`.
+/// A value of `--keep`: what ranks documents, and the policy among equal ones.
 #[derive(Clone)]
 pub struct Which {
     policy: KeepPolicy,
@@ -63,23 +63,82 @@ const BY_TIME: [(&str, RankBy, &str); 2] = [
     ("oldest", RankBy::Oldest, "the one whose file was modified first"),
 ];
 
+/// What ranks documents, and then decides among those of equal rank: at most one rule of each kind, in this order.
 fn parse(typed: &str) -> Result<Which, String> {
-    let by = |by| Which { policy: KeepPolicy::First, by };
-    if let Some(&(_, policy, _)) = KEEP_POLICIES.iter().find(|row| row.0 == typed) {
-        return Ok(Which { policy, by: RankBy::Nothing });
+    let mut rules = rules(typed);
+    // Among equally long ones the earliest is kept anyway.
+    if rules.len() > 1 && rules.last().is_some_and(|last| last == "first") {
+        rules.pop();
     }
-    if let Some((_, time, _)) = BY_TIME.iter().find(|row| row.0 == typed) {
-        return Ok(by(time.clone()));
+    let is_list = rules.len() > 1;
+    let rules = rules.iter().map(|rule| parse_rule(rule, is_list)).collect::<Result<Vec<_>, _>>()?;
+    match &rules[..] {
+        [Rule::By(by)] => Ok(Which { policy: KeepPolicy::First, by: by.clone() }),
+        [Rule::Policy(policy)] => Ok(Which { policy: *policy, by: RankBy::Nothing }),
+        [Rule::By(by), Rule::Policy(policy)] => Ok(Which { policy: *policy, by: by.clone() }),
+        _ => Err(format!(
+            "a list is one of {}, and then one of {}, which decides among equal ones",
+            names(&[&["max:FIELD", "min:FIELD"], &BY_TIME.map(|row| row.0)]),
+            names(&[&policies()]),
+        )),
+    }
+}
+
+/// A rule of the list.
+enum Rule {
+    By(RankBy),
+    Policy(KeepPolicy),
+}
+
+/// The rules that commas separate. A comma in the name of a field is written as `\,`.
+fn rules(typed: &str) -> Vec<String> {
+    let mut rules = vec![String::new()];
+    let mut rest = typed;
+    while let Some(at) = rest.find(',') {
+        let (before, after) = (&rest[..at], &rest[at + 1..]);
+        let rule = rules.last_mut().expect("there is always one");
+        match before.strip_suffix('\\') {
+            Some(name) => *rule += &format!("{name},"),
+            None => {
+                *rule += before;
+                rules.push(String::new());
+            }
+        }
+        rest = after;
+    }
+    *rules.last_mut().expect("there is always one") += rest;
+    rules
+}
+
+fn parse_rule(rule: &str, is_list: bool) -> Result<Rule, String> {
+    if let Some(&(_, policy, _)) = KEEP_POLICIES.iter().find(|row| row.0 == rule) {
+        return Ok(Rule::Policy(policy));
+    }
+    if let Some((_, time, _)) = BY_TIME.iter().find(|row| row.0 == rule) {
+        return Ok(Rule::By(time.clone()));
     }
     let field = |field: &str| FieldPath::parse("keep", field).map_err(|_| format!("'{field}' is no field"));
-    match typed.split_once(':') {
-        Some(("max", path)) => Ok(by(RankBy::Greatest(field(path)?))),
-        Some(("min", path)) => Ok(by(RankBy::Least(field(path)?))),
+    match rule.split_once(':') {
+        Some(("max", path)) => Ok(Rule::By(RankBy::Greatest(field(path)?))),
+        Some(("min", path)) => Ok(Rule::By(RankBy::Least(field(path)?))),
         _ => {
-            let names = KEEP_POLICIES.iter().map(|row| row.0).chain(BY_TIME.iter().map(|row| row.0));
-            Err(format!("expected one of {}, max:FIELD, min:FIELD", names.collect::<Vec<_>>().join(", ")))
+            let expected = names(&[&policies(), &BY_TIME.map(|row| row.0), &["max:FIELD", "min:FIELD"]]);
+            Err(match is_list {
+                true => format!(
+                    "'{rule}' is no rule: expected one of {expected}; a comma in the name of a field is written as \\,"
+                ),
+                false => format!("expected one of {expected}"),
+            })
         }
     }
+}
+
+fn policies() -> Vec<&'static str> {
+    KEEP_POLICIES.iter().map(|row| row.0).collect()
+}
+
+fn names(lists: &[&[&str]]) -> String {
+    lists.concat().join(", ")
 }
 
 /// The flag `--report`.
@@ -109,7 +168,7 @@ pub fn args(help: &'static str) -> [Arg; 3] {
     let names = rows.clone().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
     let rows: String = rows.map(|(name, what)| format!("\n- {name}: {what}")).collect();
     let keep = Arg::new("keep").long("keep").value_name("WHICH").value_parser(parse).help(format!("{help}: {names} [default: first]")).long_help(format!(
-        "{help}; by default the first:{rows}\n\nAmong equal ones the earliest is kept. Times are dates such as 2024-05-01, or with a time of day as in RFC 3339. A field has either numbers or times. Records without one come last, and so does standard input for newest and oldest."
+        "{help}; by default the first:{rows}\n\nTwo rules with a comma are a list: max:FIELD,longest keeps the longest of those that have the largest number. The first one is max, min, newest or oldest, and the second one first, last, longest or shortest. Without a second one the earliest of equal ones is kept. A comma in the name of a field is written as \\,. Times are dates such as 2024-05-01, or with a time of day as in RFC 3339. A field has either numbers or times. Records without one come last, and so does standard input for newest and oldest."
     ));
     let prefer = Arg::new("prefer")
         .long("prefer")
