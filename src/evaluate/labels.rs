@@ -173,7 +173,10 @@ impl Reading {
     fn line(&mut self, line: &str, place: &Place) -> Result<(), String> {
         let fields: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(line).map_err(|error| {
             // The message already starts with the line of the file.
-            format!("not a JSON object: {}", error.to_string().replace(" at line 1 column ", " at column "))
+            format!(
+                "not a JSON object: {} (labels are lines such as {{\"a\":\"ID\",\"b\":\"ID\"}})",
+                error.to_string().replace(" at line 1 column ", " at column ")
+            )
         })?;
         let field = |name: &str| fields.get(name).copied();
         let list = ["cluster", "members"].into_iter().filter_map(field).find(|value| value.get().starts_with('['));
