@@ -3,6 +3,8 @@
 use crate::hash::shingle_hashes;
 use crate::passages::Run;
 use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// How many consecutive words must be equal for two places to be paired.
@@ -15,6 +17,19 @@ pub(super) const GRAM: usize = 4;
 /// connect copies of one original; the nearest connect versions of a page that drifted away from the first.
 const FIRST_PAIRED: usize = 3;
 const NEAREST_PAIRED: usize = 3;
+
+/// Of a text in more places, a place is also paired with its place in this many earlier documents: those that share most with its document.
+/// So whether two documents are compared as a whole does not depend on others that have a part of both.
+const MOST_PAIRED: usize = 8;
+
+/// A document has a text in many places if this many runs of [`GRAM`] words in a row are frequent: a paragraph of 15 words.
+const FREQUENT: usize = 12;
+
+/// Two documents share something of their own if they share this many runs of [`GRAM`] words that are not frequent; or half of all.
+const SHARED: usize = 12;
+
+/// To find those that share most, so many places are visited for each word of a document, the rarest runs first.
+const MAX_VISITED: usize = 8;
 
 /// The words of all documents, concatenated. A place is an index into them.
 pub(super) struct Text {
@@ -110,27 +125,85 @@ impl Grams {
         rare
     }
 
-    /// The earlier places that this one is paired with.
-    fn before(&self, place: usize) -> impl Iterator<Item = usize> {
-        let group = match self.group_of[place] {
+    /// The earlier places in the same group.
+    fn earlier(&self, group: usize, place: usize) -> &[usize] {
+        let group = match group {
             UNIQUE => &[],
             group => &self.places[self.groups[group]..self.groups[group + 1]],
         };
-        let before = &group[..group.partition_point(|&other| other < place)];
-        let first = before.len().min(FIRST_PAIRED);
-        let nearest = before.len().saturating_sub(NEAREST_PAIRED).max(first);
-        before[..first].iter().chain(&before[nearest..]).copied()
+        &group[..group.partition_point(|&other| other < place)]
     }
 
-    /// The pairs of these places with earlier ones, as the distance and the later place. Of consecutive pairs only the first: it is
-    /// extended over the others.
-    fn pairs(&self, places: Range<usize>) -> Vec<(usize, usize)> {
+    /// The earlier places that this one is paired with, given the places of the documents that share most with its own.
+    fn before<'a>(&'a self, place: usize, sharing: &'a [Range<usize>]) -> impl Iterator<Item = usize> + 'a {
+        let before = self.earlier(self.group_of[place], place);
+        let first = before.len().min(FIRST_PAIRED);
+        let nearest = before.len().saturating_sub(NEAREST_PAIRED).max(first);
+        let between = &before[first..nearest];
+        let in_document = |document: &Range<usize>| {
+            let next = between.get(between.partition_point(|&other| other < document.start))?;
+            Some(*next).filter(|next| document.contains(next))
+        };
+        let sharing = if between.is_empty() { &[] } else { sharing };
+        before[..first].iter().chain(&before[nearest..]).copied().chain(sharing.iter().filter_map(in_document))
+    }
+
+    /// The places of the earlier documents that share most with a document, at most [`MOST_PAIRED`], if it has a text that is in many
+    /// places: by the number of runs of [`GRAM`] words that they share, then in order.
+    ///
+    /// Cost: linear in the words of the document, times [`MAX_VISITED`], and a sort of them.
+    fn sharing(&self, text: &Text, own: &Range<usize>) -> Vec<Range<usize>> {
+        let mut in_row = 0;
+        let has_frequent = self.group_of[own.clone()].iter().any(|&group| {
+            in_row = if group != UNIQUE && self.is_frequent(group) { in_row + 1 } else { 0 };
+            in_row >= FREQUENT
+        });
+        if !has_frequent {
+            return Vec::new();
+        }
+        let groups = self.group_of[own.clone()].iter().filter(|group| **group != UNIQUE);
+        let mut groups: Vec<(usize, usize)> = groups
+            .map(|&group| (self.earlier(group, own.start).len(), group))
+            .filter(|(places, _)| *places > 0)
+            .collect();
+        groups.sort_unstable();
+        groups.dedup();
+        // For each document, how many runs it shares, and how many of these are frequent.
+        let (mut shared, mut left) = (BTreeMap::<usize, [usize; 2]>::new(), MAX_VISITED * own.len());
+        for &(places, group) in &groups {
+            if places > left {
+                break;
+            }
+            left -= places;
+            let mut last = usize::MAX;
+            for &place in self.earlier(group, own.start) {
+                let document = text.document_at(place);
+                if document != last {
+                    let [all, frequent] = shared.entry(document).or_default();
+                    *all += 1;
+                    *frequent += usize::from(self.is_frequent(group));
+                }
+                last = document;
+            }
+        }
+        let is_enough = |all: usize, frequent: usize| all - frequent >= SHARED || 2 * all >= groups.len();
+        let enough = shared.into_iter().filter(|(_, [all, frequent])| is_enough(*all, *frequent));
+        let mut most: Vec<(usize, usize)> = enough.map(|(document, [all, _])| (document, all)).collect();
+        most.sort_by_key(|&(document, all)| (Reverse(all), document));
+        most.truncate(MOST_PAIRED);
+        most.into_iter().map(|(document, _)| text.range(document)).collect()
+    }
+
+    /// The pairs of these places, which are those of a document, with earlier ones, as the distance and the later place. Of consecutive pairs
+    /// only the first: it is extended over the others.
+    fn pairs(&self, text: &Text, places: Range<usize>) -> Vec<(usize, usize)> {
+        let sharing = self.sharing(text, &places);
         let mut pairs = Vec::new();
         let (mut last, mut now): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         for b in places {
             std::mem::swap(&mut last, &mut now);
             now.clear();
-            now.extend(self.before(b));
+            now.extend(self.before(b, &sharing));
             pairs.extend(now.iter().filter(|&&a| a == 0 || !last.contains(&(a - 1))).map(|&a| (b - a, b)));
         }
         pairs
@@ -145,7 +218,7 @@ impl Grams {
     /// Cost: linear in the words, times [`MAX_RUN_RATIO`] at worst.
     pub fn runs(&self, text: &Text, document: usize) -> (Vec<(usize, Run)>, bool) {
         let own = text.range(document);
-        let mut pairs = self.pairs(own.clone());
+        let mut pairs = self.pairs(text, own.clone());
         // Ordered by diagonal: a run is extended from its first pair only.
         pairs.sort_unstable();
         let (mut runs, mut steps) = (Vec::new(), MAX_RUN_RATIO * own.len());

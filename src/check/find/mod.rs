@@ -45,7 +45,8 @@
 //!
 //! # Cost
 //!
-//! Linear in the words, except for a sort. A place is paired with at most six earlier places with the same four words;
+//! Linear in the words, except for a sort. A place is paired with at most 14 earlier places with the same four words: the first three, the
+//! nearest three, and those in the eight documents that share most with its own;
 //! [`Found::frequent`] counts the runs of four words that occur more often. The comparison is cut short for texts that repeat
 //! themselves very often, and for paragraphs with the same words as many others; [`Found::cut_short`] counts those documents.
 

@@ -223,3 +223,25 @@ fn passages_end_with_a_sentence_and_not_with_a_heading() {
     assert_eq!(found(75), [(25..100, 75)]);
     assert_eq!(found(76), [(25..115, 90)]);
 }
+
+/// Two documents that share 135 words and a notice of 60 that six others have too are one file, wherever they are among the others.
+#[test]
+fn a_file_does_not_depend_on_others_that_have_a_part_of_it() {
+    let notice = words(5_000..5_060);
+    let with = |parts: &[Vec<u64>]| parts.concat();
+    let page = |from: usize| with(&[words(from..from + 40), words(0..135), notice.clone()]);
+    let filler = |from: usize| with(&[words(from..from + 200), notice.clone()]);
+    for [before, between, after] in [[0, 0, 6], [3, 3, 0], [3, 3, 20], [20, 20, 20], [0, 40, 0], [6, 0, 0]] {
+        let fillers = |first: usize, number: usize| (first..first + number).map(|at| filler(100_000 + 1_000 * at));
+        let mut documents: Vec<Vec<u64>> = fillers(0, before).collect();
+        documents.push(page(10_000));
+        documents.extend(fillers(100, between));
+        documents.push(page(20_000));
+        documents.extend(fillers(200, after));
+        let pages = [before, before + 1 + between];
+        let findings = found(&documents, false);
+        let of_both = findings.iter().filter(|found| [found.a.document, found.b.document] == pages);
+        let of_both: Vec<(Kind, usize)> = of_both.map(|found| (found.kind, found.matched)).collect();
+        assert_eq!(of_both, [(Kind::File, 195)], "{before} {between} {after}");
+    }
+}
