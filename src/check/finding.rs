@@ -1,7 +1,7 @@
 //! Findings for people: where the places of a text are, what they share, how serious it is, and whether it is accepted.
 
 use super::find::{self, Group, Kind};
-use super::grade::{Grade, Reason};
+use super::grade::{Grade, Limit, Reason};
 use super::pages::{Page, Stretch};
 use crate::passages::Run;
 use crate::prose::Lines;
@@ -28,7 +28,7 @@ pub struct Finding {
     /// Pairs of similar places that connect all of them: one fewer than places. Ordered by the second place.
     pub pairs: Vec<Pair>,
     /// The index of the place that a reviewer should look at: the first that is new, else a file that another contains, else the last;
-    /// never the place that keeps the text, if there is a proposal.
+    /// of those that the grade is for, and never the place that keeps the text, if there is a proposal.
     pub primary: usize,
     /// Identifies the finding: two hashes of words of its places.
     pub fingerprint: String,
@@ -36,6 +36,8 @@ pub struct Finding {
     pub accepted: bool,
     /// What to do about it; none for notes.
     pub proposal: Option<Proposal>,
+    /// What limits its grade besides where its places are.
+    pub(super) limits: Vec<Limit>,
 }
 
 /// What to do about a finding.
@@ -87,6 +89,8 @@ pub struct Place {
     pub is_new: bool,
     /// Whether the text is new here only in parts: at the commit of [`since`](super::Request::since), its page had at least half of it.
     pub(super) is_edited: bool,
+    /// Whether the grade of the finding is for other places: with any one of them alone, this one would be graded lower.
+    pub(super) is_lesser: bool,
 }
 
 /// How long a text has been at a place. Ordered: the oldest first.
@@ -122,6 +126,7 @@ impl Place {
             }),
             is_new: false,
             is_edited: false,
+            is_lesser: false,
         }
     }
 
@@ -187,6 +192,7 @@ impl Finding {
             places,
             accepted: false,
             proposal: None,
+            limits: Vec::new(),
         };
         // The file that contains the other stays as it is.
         let shown = finding.shown();
@@ -194,6 +200,38 @@ impl Finding {
             finding.look_at(shown.indices[1 - whole]);
         }
         finding
+    }
+
+    /// Adds places, each with the index of one that it is like, and the runs from there.
+    pub(super) fn add_places(&mut self, added: Vec<(usize, find::Place, Arc<Page>, Vec<Run>)>) {
+        if added.is_empty() {
+            return;
+        }
+        for (from, place, page, runs) in added {
+            let lines = BTreeMap::from([(0, Lines::new(&page.source))]);
+            let place = Place::new(&[Arc::clone(&page)], &find::Place { document: 0, ..place }, &lines);
+            let indices = [from, self.places.len()];
+            self.pairs.push(Pair::added(self.kind, [self.places[from].clone(), place.clone()], indices, runs));
+            self.places.push(place);
+        }
+        let mut order: Vec<usize> = (0..self.places.len()).collect();
+        order.sort_by(|&x, &y| {
+            let key = |index: usize| (self.places[index].path(), self.places[index].words.start);
+            key(x).cmp(&key(y))
+        });
+        let mut positions = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(new, &old)| positions[old] = new);
+        let position = |old: usize| positions[old];
+        self.places = order.iter().map(|&index| self.places[index].clone()).collect();
+        for pair in &mut self.pairs {
+            pair.indices = pair.indices.map(position);
+            if pair.indices[0] > pair.indices[1] {
+                pair.turn();
+            }
+        }
+        self.pairs.sort_by_key(|pair| (pair.indices[1], pair.indices[0]));
+        self.fingerprint = fingerprint(&self.places);
+        self.look_at(position(self.primary));
     }
 
     /// The place to look at.
@@ -230,6 +268,24 @@ impl Finding {
         self.places.iter_mut().zip(ages).for_each(|(place, &age)| mark(place, age));
         for pair in &mut self.pairs {
             pair.places.iter_mut().zip(pair.indices).for_each(|(place, index)| mark(place, ages[index]));
+        }
+    }
+
+    /// Marks the places that the grade of the finding is not for, given the highest grade of each. Looks at one of the others: the first of
+    /// the newest, else the place that it looks at already, else the last.
+    pub(super) fn mark_lesser(&mut self, grades: &[Grade]) {
+        let least = self.grade;
+        self.places.iter_mut().zip(grades).for_each(|(place, grade)| place.is_lesser = *grade < least);
+        let of_grade = || (0..self.places.len()).filter(|&index| !self.places[index].is_lesser);
+        let newest = of_grade().map(|index| self.places[index].age()).max().filter(|newest| *newest > Age::Old);
+        let found = match newest {
+            Some(newest) => of_grade().find(|&index| self.places[index].age() == newest),
+            None => {
+                Some(self.primary).filter(|&index| !self.places[index].is_lesser).or_else(|| of_grade().next_back())
+            }
+        };
+        if let Some(index) = found {
+            self.look_at(index);
         }
     }
 
@@ -333,6 +389,25 @@ impl Pair {
             contained: found.containment().map(|part| part.value()),
             runs: found.runs,
         }
+    }
+
+    /// Two places with these indices.
+    fn added(kind: Kind, places: [Place; 2], indices: [usize; 2], runs: Vec<Run>) -> Self {
+        let matched: usize = runs.iter().map(|run| run.tokens).sum();
+        let lengths = places.each_ref().map(|place| place.words.len());
+        let similarity = 2.0 * matched as f64 / (lengths[0] + lengths[1]) as f64;
+        let contained = lengths.map(|length| matched as f64 / length as f64);
+        Pair { kind, places, indices, primary: 1, matched, similarity, contained, runs }
+    }
+
+    /// Exchanges the two places.
+    fn turn(&mut self) {
+        self.places.reverse();
+        self.indices.reverse();
+        self.contained.reverse();
+        self.primary = 1 - self.primary;
+        self.runs.iter_mut().for_each(|run| std::mem::swap(&mut run.a, &mut run.b));
+        self.runs.sort_unstable();
     }
 
     /// The place to look at, and the other one.

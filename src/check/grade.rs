@@ -88,6 +88,8 @@ pub enum Reason {
     Translation,
     /// Versions of one page.
     Version,
+    /// Different pages, at least one of them of a version.
+    OtherVersion,
     /// Pages of an older version.
     OldVersion,
     /// Licence texts.
@@ -113,6 +115,7 @@ impl Reason {
             Reason::Code => "code",
             Reason::Translation => "translation",
             Reason::Version => "version",
+            Reason::OtherVersion => "other-version",
             Reason::OldVersion => "old-version",
             Reason::Licence => "licence",
             Reason::Generated => "generated",
@@ -139,6 +142,7 @@ impl fmt::Display for Reason {
             Reason::Code => "the code differs",
             Reason::Translation => "text that is not translated yet",
             Reason::Version => "versions of one page",
+            Reason::OtherVersion => "another page of another version",
             Reason::OldVersion => "pages of an older version",
             Reason::Licence => "licence texts",
             Reason::Generated => "pages that a program wrote",

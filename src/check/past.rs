@@ -1,14 +1,17 @@
 //! The pages as they were at an earlier commit: what the same check would have reported then, and which text is new since.
 
-use super::accepted::{AllKnown, Grams, Known, grams_of};
+use super::accepted::{AllKnown, Grams, Known, grams_of, sorted};
 use super::error::SinceError;
 use super::finding::{Age, Finding, Place};
 use super::git::OldFile;
 use super::grade::Grade;
+use super::grading::Grader;
 use super::pages::{MAX_PAGE_BYTES, Page, Root, Selection, Tree, old_page};
 use super::since::Changes;
 use rayon::prelude::*;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,6 +20,9 @@ const EDITED: usize = 4;
 
 /// Text with this many runs in a row is a copy by itself.
 const COPIED: usize = 12;
+
+/// A run of four words of more removed pages does not show which of them was renamed.
+const MAX_REMOVED: usize = 8;
 
 /// The pages at the commit, and the words of those that changed since.
 pub(super) struct Past<'a> {
@@ -28,6 +34,8 @@ pub(super) struct Past<'a> {
     changed: BTreeMap<PathBuf, [Grams; 2]>,
     /// Those of all pages that do not exist any longer, and of all pages that did not exist then: one may be another that was renamed.
     unpaired: [Grams; 2],
+    /// Those of each page that did not exist then and has most of the text of one that does not exist any longer: it was renamed.
+    renamed: BTreeMap<PathBuf, [Grams; 2]>,
 }
 
 impl<'a> Past<'a> {
@@ -55,19 +63,24 @@ impl<'a> Past<'a> {
         };
         let old: Vec<Arc<Page>> = old.par_iter().filter_map(read).map(Arc::new).collect();
         let (mut changed, mut unpaired) = (BTreeMap::new(), [Grams::new(), Grams::new()]);
+        let mut removed: Vec<&Arc<Page>> = Vec::new();
         for page in &old {
             match today.get(page.place.as_path()) {
                 Some(now) => drop(changed.insert(page.place.clone(), [page, *now].map(|page| all_grams(page)))),
-                None => grams_of(page.words(), &mut unpaired[0]),
+                None => removed.push(page),
             }
         }
         let is_added = |page: &&Arc<Page>| changes.has(&page.place) && !changed.contains_key(&page.place);
-        tree.pages.iter().filter(is_added).for_each(|page| grams_of(page.words(), &mut unpaired[1]));
+        let added: Vec<&Arc<Page>> = tree.pages.iter().filter(is_added).collect();
+        for (pages, grams) in [&removed, &added].into_iter().zip(&mut unpaired) {
+            pages.iter().for_each(|page| grams_of(page.words(), grams));
+        }
+        let renamed = renamed(&removed, &added);
         unpaired.iter_mut().for_each(|grams| grams.sort_unstable());
         let unchanged = tree.pages.iter().filter(|page| !changes.has(&page.place)).cloned();
         let mut pages: Vec<Arc<Page>> = unchanged.chain(old).collect();
         pages.sort_by(|x, y| x.path.cmp(&y.path));
-        Ok(Past { changes, pages, changed, unpaired })
+        Ok(Past { changes, pages, changed, unpaired, renamed })
     }
 
     pub fn pages(&self) -> &[Arc<Page>] {
@@ -75,8 +88,8 @@ impl<'a> Past<'a> {
     }
 
     /// Keeps the findings that the check did not report then as seriously, given what it found, and that have new text. Marks the places
-    /// with new text, and looks at the first of them.
-    pub fn keep_new(&self, findings: &mut Vec<Finding>, then: &[Finding], min_words: usize) {
+    /// with new text, grades by them, and looks at one of them.
+    pub fn keep_new(&self, findings: &mut Vec<Finding>, then: &[Finding], min_words: usize, grader: &Grader) {
         let at_least = |grade: Grade| {
             let known = then.iter().filter(|finding| finding.grade >= grade).map(Known::of).collect();
             (grade, AllKnown::new(known, min_words))
@@ -91,6 +104,7 @@ impl<'a> Past<'a> {
             };
             let ages: Vec<Age> = finding.places.iter().zip(&new).map(age).collect();
             finding.mark_ages(&ages);
+            grader.grade(finding);
             let is_accepted = |finding: &Finding| {
                 known[&finding.grade].look_up(finding, |text, file| self.has(text, file)).is_accepted
             };
@@ -111,14 +125,18 @@ impl<'a> Past<'a> {
     /// than before: it was copied within the page, or a page that was removed went to more than one.
     fn new_places(&self, places: &[Place]) -> Vec<bool> {
         let is_new = |gram: [usize; 2]| gram[0] == 0;
-        let new: Vec<bool> = places.iter().map(|place| self.has_runs(place, EDITED, is_new)).collect();
+        let new: Vec<bool> = places.iter().map(|place| has_runs(&self.counts(place), EDITED, is_new)).collect();
         if new.contains(&true) {
             return new;
         }
         let is_last =
             |index: usize| places.get(index + 1).is_none_or(|next| next.page.place != places[index].page.place);
         let is_more = |[before, now]: [usize; 2]| now > before;
-        (0..places.len()).map(|index| is_last(index) && self.has_runs(&places[index], EDITED, is_more)).collect()
+        let has_more = |place: &Place| match self.renamed.get(&place.page.place) {
+            Some(both) => has_runs(&times_of(place, both), EDITED, is_more),
+            None => has_runs(&self.counts(place), EDITED, is_more),
+        };
+        (0..places.len()).map(|index| is_last(index) && has_more(&places[index])).collect()
     }
 
     /// Whether the page of a place had at least half of its runs of four words.
@@ -139,30 +157,67 @@ impl<'a> Past<'a> {
         places.iter().any(has_more)
     }
 
-    /// Whether so many runs of four words in a row of a place, or all of fewer, are as wanted, given how often its page had each and how
-    /// often it has it.
-    fn has_runs(&self, place: &Place, number: usize, is_wanted: impl Fn([usize; 2]) -> bool) -> bool {
-        let (counts, mut in_row) = (self.counts(place), 0);
-        let least = number.min(counts.len());
-        counts.into_iter().any(|count| {
-            in_row = if is_wanted(count) { in_row + 1 } else { 0 };
-            in_row >= least
-        })
-    }
-
     /// How often the page of a place had each run of four words of it, and how often it has it; none of a page that did not change.
     fn counts(&self, place: &Place) -> Vec<[usize; 2]> {
         if !self.changes.has(&place.page.place) {
             return Vec::new();
         }
-        let both = self.changed.get(&place.page.place).unwrap_or(&self.unpaired);
-        let times = |grams: &Grams, gram: u32| {
-            grams.partition_point(|&other| other <= gram) - grams.partition_point(|&other| other < gram)
-        };
-        let mut grams = Grams::new();
-        grams_of(&place.page.words()[place.words.clone()], &mut grams);
-        grams.into_iter().map(|gram| both.each_ref().map(|grams| times(grams, gram))).collect()
+        times_of(place, self.changed.get(&place.page.place).unwrap_or(&self.unpaired))
     }
+}
+
+/// How often a page had each run of four words of a place, and how often it has it, given all of its runs.
+fn times_of(place: &Place, both: &[Grams; 2]) -> Vec<[usize; 2]> {
+    let times = |grams: &Grams, gram: u32| {
+        grams.partition_point(|&other| other <= gram) - grams.partition_point(|&other| other < gram)
+    };
+    let mut grams = Grams::new();
+    grams_of(&place.page.words()[place.words.clone()], &mut grams);
+    grams.into_iter().map(|gram| both.each_ref().map(|grams| times(grams, gram))).collect()
+}
+
+/// Whether so many runs of four words in a row of a place, or all of fewer, are as wanted, given how often its page had each and how often
+/// it has it.
+fn has_runs(counts: &[[usize; 2]], number: usize, is_wanted: impl Fn([usize; 2]) -> bool) -> bool {
+    let (least, mut in_row) = (number.min(counts.len()), 0);
+    counts.iter().any(|&count| {
+        in_row = if is_wanted(count) { in_row + 1 } else { 0 };
+        in_row >= least
+    })
+}
+
+/// Of pages that were added, those that have at least half of a removed one, each with the runs of both: of several the one that has most of
+/// it, then the one with the fewest words, then the one of the same name. Runs of many removed pages do not count.
+///
+/// Cost: linear in the words, and a sort.
+fn renamed(removed: &[&Arc<Page>], added: &[&Arc<Page>]) -> BTreeMap<PathBuf, [Grams; 2]> {
+    let mut of_removed: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (number, page) in removed.iter().enumerate() {
+        let grams = sorted(all_grams(page));
+        grams.into_iter().for_each(|gram| of_removed.entry(gram).or_default().push(number));
+    }
+    of_removed.retain(|_, pages| pages.len() <= MAX_REMOVED);
+    let mut runs = vec![0; removed.len()];
+    of_removed.values().flatten().for_each(|&page| runs[page] += 1);
+    let mut shared: BTreeMap<[usize; 2], usize> = BTreeMap::new();
+    for (number, page) in added.iter().enumerate() {
+        let known = sorted(all_grams(page)).into_iter().filter_map(|gram| of_removed.get(&gram));
+        known.flatten().for_each(|&old| *shared.entry([old, number]).or_default() += 1);
+    }
+    let name = |page: &Page| page.place.file_name().map(OsStr::to_os_string);
+    let mut pairs: Vec<([usize; 2], usize)> =
+        shared.into_iter().filter(|([old, _], shared)| 2 * shared >= runs[*old]).collect();
+    pairs.sort_by_cached_key(|&([old, new], shared)| {
+        (Reverse(shared), added[new].words().len(), name(removed[old]) != name(added[new]), old, new)
+    });
+    let (mut paired, mut renamed) = (vec![false; removed.len()], BTreeMap::new());
+    for ([old, new], _) in pairs {
+        if !paired[old] && !renamed.contains_key(&added[new].place) {
+            paired[old] = true;
+            renamed.insert(added[new].place.clone(), [removed[old], added[new]].map(|page| all_grams(page)));
+        }
+    }
+    renamed
 }
 
 /// The runs of four words of a page, ascending, each as often as it occurs.

@@ -5,8 +5,7 @@ use super::error::{Error, List, SinceError};
 use super::find::{self, Document, Judgement, find_with};
 use super::finding::Finding;
 use super::globs::Globs;
-use super::grading;
-use super::links::Links;
+use super::grading::Grader;
 use super::outcome::Outcome;
 use super::pages::{self, BEGINNING, Page, Root, Selection, Tree};
 use super::past::Past;
@@ -156,7 +155,7 @@ impl Pages<'_> {
             refuse_unknown(&tree, changes)?;
             Ok((found, Some(Past::read(&tree, &roots, &selection, changes)?)))
         })?;
-        let Found { mut findings, links, allowed, cut_short } = found;
+        let Found { mut findings, grader, allowed, cut_short } = found;
         let index = changes.as_ref().and_then(Changes::index);
         let (mut stale, update) = match &baseline {
             Some(baseline) => {
@@ -168,12 +167,12 @@ impl Pages<'_> {
         if let Some(past) = &past {
             // What longer findings covered then was there too.
             let then = pool.install(|| self::found(past.pages(), &rules, &request.find, true));
-            past.keep_new(&mut findings, &then.findings, min_words);
+            past.keep_new(&mut findings, &then.findings, min_words, &grader);
             // Entries elsewhere were not checked.
             stale.clear();
         }
-        propose(&mut findings, links.as_ref());
-        drop(links);
+        propose(&mut findings, grader.links.as_ref());
+        drop(grader);
         Ok(Outcome {
             findings,
             stale,
@@ -201,8 +200,7 @@ impl Pages<'_> {
 /// The findings that remain after the rules.
 struct Found<'a> {
     findings: Vec<Finding>,
-    /// The links to their pages, unless all findings are notes.
-    links: Option<Links<'a>>,
+    grader: Grader<'a>,
     allowed: usize,
     cut_short: usize,
 }
@@ -216,8 +214,8 @@ fn found<'a>(pages: &'a [Arc<Page>], rules: &Rules, options: &find::FindOptions,
     let is_reported = |finding: &find::Finding| scopes.verdict(finding) == Some(Verdict::Reported);
     let (reported, allowed): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_reported);
     let mut findings = Finding::all(pages, find::grouped(reported));
-    let links = grading::grade(&mut findings, pages, rules, options);
-    Found { findings, links, allowed: find::grouped(allowed).len(), cut_short }
+    let grader = Grader::new(&mut findings, pages, rules, options);
+    Found { findings, grader, allowed: find::grouped(allowed).len(), cut_short }
 }
 
 /// A folder as an absolute path without links.

@@ -2,7 +2,8 @@
 //!
 //! A finding is an error unless something limits its grade: what its matching words are ([`text`]), where its places are ([`places`]), a
 //! rule of the configuration, or what its places have besides their words ([`sources`]). Of several limits the lowest applies, and its
-//! reasons are given.
+//! reasons are given. Each is that of the two places that it limits least, so that one more place lowers no grade: a copy of a page in a
+//! changelog says nothing about a copy in another page.
 //!
 //! Cost: linear in the matching words and the sources of the places, apart from sorts of them.
 
@@ -13,6 +14,7 @@ mod sites;
 mod sources;
 mod text;
 mod versions;
+mod whole;
 
 use super::find::FindOptions;
 use super::finding::Finding;
@@ -27,29 +29,44 @@ use std::sync::Arc;
 pub(super) use files::{in_named_versions, is_in_posts, is_of_version, is_release_notes};
 pub(super) use generated::is_whole as is_generated;
 
-/// Grades findings among these pages, which are ordered by path. Returns the links to the pages of those that are not notes, unless all
-/// are notes.
-pub(super) fn grade<'a>(
-    findings: &mut [Finding],
-    pages: &'a [Arc<Page>],
-    rules: &Rules,
-    options: &FindOptions,
-) -> Option<Links<'a>> {
-    let files = Files::of(findings, pages, rules);
-    let mut all_limits = Vec::new();
-    for finding in findings.iter_mut() {
-        let mut limits = text::limits(finding, options);
-        limits.extend(places::limits(finding, &files));
-        apply(finding, &limits);
-        all_limits.push(limits);
+/// Grades findings, also again when places are marked as new.
+pub(super) struct Grader<'a> {
+    files: Files,
+    /// The links to the pages of findings that are not notes; `None` if all are notes.
+    pub links: Option<Links<'a>>,
+}
+
+impl<'a> Grader<'a> {
+    /// Grades findings among these pages, which are ordered by path.
+    pub fn new(findings: &mut [Finding], pages: &'a [Arc<Page>], rules: &Rules, options: &FindOptions) -> Self {
+        let mut grader = Grader { files: Files::of(findings, pages, rules), links: None };
+        whole::add(findings, &grader.files);
+        for finding in findings.iter_mut() {
+            finding.limits = text::limits(finding, options);
+            grader.grade(finding);
+        }
+        grader.links = links(findings, pages);
+        let Some(links) = &grader.links else { return grader };
+        for finding in findings.iter_mut().filter(|finding| finding.grade > Grade::Note) {
+            let limits = sources::limits(finding, links);
+            finding.limits.extend(limits);
+            grader.grade(finding);
+        }
+        grader
     }
-    let links = links(findings, pages)?;
-    for (finding, mut limits) in findings.iter_mut().zip(all_limits).filter(|(finding, _)| finding.grade > Grade::Note)
-    {
-        limits.extend(sources::limits(finding, &links));
-        apply(finding, &limits);
+
+    /// Grades a finding by its places and by what is known of its words and sources. Looks at a place that the grade is for.
+    pub fn grade(&self, finding: &mut Finding) {
+        let places::Limits { of_finding, of_places } = places::limits(finding, &self.files);
+        let limits: Vec<Limit> = finding.limits.iter().copied().chain(of_finding).collect();
+        let lowest = limits.iter().map(|(grade, _)| *grade).min().unwrap_or(Grade::Error);
+        finding.grade = lowest;
+        finding.reasons =
+            limits.iter().filter(|limit| limit.0 == lowest && lowest < Grade::Error).map(|limit| limit.1).collect();
+        finding.reasons.sort_unstable();
+        finding.reasons.dedup();
+        finding.mark_lesser(&of_places);
     }
-    Some(links)
 }
 
 /// The links to the pages of findings that are not notes, if there are such findings.
@@ -58,17 +75,6 @@ fn links<'a>(findings: &[Finding], pages: &'a [Arc<Page>]) -> Option<Links<'a>> 
     let wanted: BTreeSet<String> =
         above_notes.flat_map(|finding| &finding.places).map(|place| place.path().to_string()).collect();
     (!wanted.is_empty()).then(|| Links::to(pages, |page| wanted.contains(&page.path)))
-}
-
-/// Sets the lowest of these grades, with its reasons.
-fn apply(finding: &mut Finding, limits: &[Limit]) {
-    let Some(lowest) = limits.iter().map(|(grade, _)| *grade).min().filter(|grade| *grade < Grade::Error) else {
-        return;
-    };
-    finding.grade = lowest;
-    finding.reasons = limits.iter().filter(|(grade, _)| *grade == lowest).map(|(_, reason)| *reason).collect();
-    finding.reasons.sort_unstable();
-    finding.reasons.dedup();
 }
 
 #[cfg(test)]

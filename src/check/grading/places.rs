@@ -6,7 +6,8 @@ use super::super::sources::bytes_of;
 use super::files::{About, Files, Named, is_version_heading};
 use super::sites::is_index;
 use crate::prose::Markup;
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Copies in an API reference with fewer words are short.
 const REFERENCE_WORDS: usize = 150;
@@ -24,28 +25,164 @@ const LICENCE_PHRASES: [&str; 6] = [
 /// A text with more words is more than a notice of a licence.
 const NOTICE_WORDS: usize = 300;
 
-/// The limits of a finding.
-pub(super) fn limits(finding: &Finding, files: &Files) -> Vec<Limit> {
+/// Maximum number of places that are compared with each other.
+const MAX_COMPARED: usize = 96;
+
+/// The limits of a finding by where its places are, and the highest grade of each place.
+pub(super) struct Limits {
+    pub of_finding: Vec<Limit>,
+    pub of_places: Vec<Grade>,
+}
+
+/// The limits of a finding: those of its most serious pair of places, so that one more place lowers no grade. Of a pair that contains new
+/// places or, if none is marked as new, of any.
+///
+/// Cost: linear in the places, and [`MAX_COMPARED`] squared.
+pub(super) fn limits(finding: &Finding, files: &Files) -> Limits {
     let about = files.about(finding);
+    let sites: Vec<Site> = finding.places.iter().zip(about).map(|(place, about)| Site::new(place, about)).collect();
+    let kinds = Kinds::of(&sites);
+    // Short texts in more places of a reference are phrases.
+    let is_short = finding.words() < REFERENCE_WORDS;
+    let is_phrase = finding.places.len() > 2 && sites.iter().all(|site| site.about.is_reference);
+    let reference = is_short.then_some(if is_phrase { Grade::Note } else { Grade::Warning });
+    let has_new = sites.iter().any(|site| site.is_new);
+    let mut grades = vec![None::<Grade>; kinds.number];
+    let (mut highest, mut reasons) = (None, Vec::new());
+    for (number, &one) in kinds.compared.iter().enumerate() {
+        for &other in &kinds.compared[number + 1..] {
+            let pair = [&sites[one], &sites[other]];
+            if has_new && !pair.iter().any(|site| site.is_new) {
+                continue;
+            }
+            let limits = of_pair(pair, reference);
+            let grade = limits.iter().map(|(grade, _)| *grade).min().unwrap_or(Grade::Error);
+            for kind in [one, other].map(|place| kinds.of_place[place]) {
+                grades[kind] = grades[kind].max(Some(grade));
+            }
+            if highest < Some(grade) {
+                (highest, reasons) = (Some(grade), Vec::new());
+            }
+            if highest == Some(grade) {
+                reasons.extend(limits.into_iter().filter(|limit| limit.0 == grade));
+            }
+        }
+    }
+    let grade_of = |kind: &usize| grades[*kind].unwrap_or(Grade::Note);
+    Limits { of_finding: reasons, of_places: kinds.of_place.iter().map(grade_of).collect() }
+}
+
+/// A place, and what is known about it and its file.
+struct Site<'a> {
+    about: &'a About,
+    is_new: bool,
+    is_release_notes: bool,
+    is_licence: bool,
+    is_generated: bool,
+    is_catalogue: bool,
+}
+
+impl<'a> Site<'a> {
+    fn new(place: &Place, about: &'a About) -> Self {
+        Site {
+            about,
+            is_new: place.is_new,
+            is_release_notes: about.is_release_notes || place.heading.as_deref().is_some_and(is_version_heading),
+            is_licence: about.is_licence || is_notice(place),
+            is_generated: about.generated.has(&bytes_of(place)),
+            is_catalogue: place.page.markup == Markup::Gettext,
+        }
+    }
+
+    /// What limits depend on, besides the names of two pages.
+    fn kind(&self) -> Kind<'a> {
+        let About { language, version, folder_version, is_of_old_version, is_reference, is_translation, .. } =
+            self.about;
+        let marks = [
+            self.is_release_notes,
+            self.is_generated,
+            self.is_licence,
+            self.is_catalogue,
+            *is_reference,
+            *is_translation,
+            *is_of_old_version,
+            !self.is_new,
+        ];
+        let named =
+            self.about.named.iter().map(|named| (&named.name, named.folder.as_str(), named.has_version)).collect();
+        // First those with the fewest reasons for a lower grade.
+        let rule = self.about.rules.grade.unwrap_or(Grade::Error);
+        let number = marks.iter().filter(|is| **is).count();
+        (Reverse(rule), number, marks, [language, version, folder_version], named)
+    }
+}
+
+type Kind<'a> = (Reverse<Grade>, usize, [bool; 8], [&'a str; 3], Vec<(&'a [String; 3], &'a str, bool)>);
+
+/// Places of different kinds: those of one kind differ only by the names of their pages.
+struct Kinds {
+    /// How many there are.
+    number: usize,
+    of_place: Vec<usize>,
+    /// A few places of each kind, by index.
+    compared: Vec<usize>,
+}
+
+impl Kinds {
+    fn of(sites: &[Site]) -> Self {
+        let mut kinds: BTreeMap<Kind, Vec<usize>> = BTreeMap::new();
+        sites.iter().enumerate().for_each(|(index, site)| kinds.entry(site.kind()).or_default().push(index));
+        let (mut of_place, mut compared) = (vec![0; sites.len()], Vec::new());
+        for (kind, places) in kinds.values().enumerate() {
+            places.iter().for_each(|&place| of_place[place] = kind);
+            compared.extend(examples(sites, places));
+        }
+        compared.truncate(MAX_COMPARED);
+        Kinds { number: kinds.len(), of_place, compared }
+    }
+}
+
+/// Of places of one kind, the first, and the first others in the same page, in another one, in one with another path without its version,
+/// and in one of another name.
+fn examples(sites: &[Site], places: &[usize]) -> BTreeSet<usize> {
+    let first = places[0];
+    let about = |place: usize| sites[place].about;
+    let is_other: [fn(&About, &About) -> bool; 4] = [
+        |one, other| one.path == other.path,
+        |one, other| one.path != other.path,
+        |one, other| one.rest != other.rest,
+        |one, other| one.file() != other.file(),
+    ];
+    let first_other =
+        |is: fn(&About, &About) -> bool| places[1..].iter().copied().find(|&place| is(about(first), about(place)));
+    std::iter::once(first).chain(is_other.into_iter().filter_map(first_other)).collect()
+}
+
+/// The limits of a pair, given the grade of short texts in a reference.
+fn of_pair(pair: [&Site; 2], reference: Option<Grade>) -> Vec<Limit> {
+    let about = pair.map(|site| site.about);
+    let all = |is: fn(&Site) -> bool| pair.iter().all(|site| is(site));
+    let any = |is: fn(&Site) -> bool| pair.iter().any(|site| is(site));
+    let note_or_warning =
+        |is: fn(&Site) -> bool, reason| any(is).then_some((if all(is) { Grade::Note } else { Grade::Warning }, reason));
     let rule = about.iter().filter_map(|about| about.rules.grade).min();
-    let are_catalogues = finding.places.iter().all(|place| place.page.markup == Markup::Gettext);
     let limits = [
-        are_catalogues.then_some((Grade::Note, Reason::Translation)),
-        release_notes(finding, &about),
-        reference(finding, &about),
+        all(|site| site.is_catalogue).then_some((Grade::Note, Reason::Translation)),
+        note_or_warning(|site| site.is_release_notes, Reason::ReleaseNotes),
+        reference.filter(|_| all(|site| site.about.is_reference)).map(|grade| (grade, Reason::Reference)),
         of_one_page(&about),
         of_one_folder(&about),
-        about.iter().all(|about| about.is_of_old_version).then_some((Grade::Warning, Reason::OldVersion)),
-        licence(finding, &about),
-        generated(finding, &about),
+        all(|site| site.about.is_of_old_version).then_some((Grade::Warning, Reason::OldVersion)),
+        all(|site| site.is_licence).then_some((Grade::Note, Reason::Licence)),
+        note_or_warning(|site| site.is_generated, Reason::Generated),
         rule.map(|grade| (grade, Reason::Rule)),
     ];
     limits.into_iter().flatten().collect()
 }
 
-/// All places in different pages, which are translations or versions of one, or of sites of different versions: a note. Only one of the
+/// Two places in different pages, which are translations or versions of one, or of sites of different versions: a note. Only one of the
 /// sites has no version, and the names of the pages differ: a warning.
-fn of_one_page(about: &[&About]) -> Option<Limit> {
+fn of_one_page(about: &[&About; 2]) -> Option<Limit> {
     fn number_of<'a, T: Ord>(about: &[&'a About], part: impl Fn(&'a About) -> T) -> usize {
         about.iter().map(|about| part(about)).collect::<BTreeSet<T>>().len()
     }
@@ -70,17 +207,19 @@ fn of_one_page(about: &[&About]) -> Option<Limit> {
     let is_any = about.iter().any(|about| has_number(&about.folder_version));
     let is_version = is_one && have_versions || have_folders && (are_all || is_any);
     let is_note = is_one || are_all || has_one_name;
-    is_version.then_some((if is_note { Grade::Note } else { Grade::Warning }, Reason::Version))
+    let grade = if is_note { Grade::Note } else { Grade::Warning };
+    let reason = if is_one || has_one_name { Reason::Version } else { Reason::OtherVersion };
+    is_version.then_some((grade, reason))
 }
 
-/// All places in versions of one folder, such as `guide-1.2` and `guide-1.3`, each in another one or in another language of one page: a
+/// Two places in versions of one folder, such as `guide-1.2` and `guide-1.3`, each in another one or in another language of one page: a
 /// note. One of the folders has no version, and the names of the pages differ: a warning.
-fn of_one_folder(about: &[&About]) -> Option<Limit> {
+fn of_one_folder(about: &[&About; 2]) -> Option<Limit> {
     about[0].named.iter().filter_map(|first| of_one_name(about, &first.name)).min()
 }
 
 /// The same of folders of this name: one page can be in versions within others.
-fn of_one_name<'a>(about: &[&'a About], name: &[String; 3]) -> Option<Limit> {
+fn of_one_name<'a>(about: &[&'a About; 2], name: &[String; 3]) -> Option<Limit> {
     let of_name = |about: &&'a About| about.named.iter().find(|named| named.name == *name);
     let named: Vec<&Named> = about.iter().map(of_name).collect::<Option<_>>()?;
     let number_of = |part: fn(&Named) -> &str| named.iter().map(|named| part(named)).collect::<BTreeSet<&str>>().len();
@@ -92,46 +231,15 @@ fn of_one_name<'a>(about: &[&'a About], name: &[String; 3]) -> Option<Limit> {
     let file = about[0].file();
     let has_one_file = about.iter().all(|about| about.file() == file) && !is_index(file);
     let is_note = is_one_page || has_one_file || named.iter().all(|named| named.has_version);
-    Some((if is_note { Grade::Note } else { Grade::Warning }, Reason::Version))
+    let grade = if is_note { Grade::Note } else { Grade::Warning };
+    Some((grade, if is_one_page || has_one_file { Reason::Version } else { Reason::OtherVersion }))
 }
 
-/// All places in release notes: a note. Some of them: a warning.
-fn release_notes(finding: &Finding, about: &[&About]) -> Option<Limit> {
-    let places = finding.places.iter().zip(about);
-    let mut are =
-        places.map(|(place, about)| about.is_release_notes || place.heading.as_deref().is_some_and(is_version_heading));
-    let first = are.next()?;
-    match (first, are.all(|is| is == first)) {
-        (true, true) => Some((Grade::Note, Reason::ReleaseNotes)),
-        (false, true) => None,
-        (_, false) => Some((Grade::Warning, Reason::ReleaseNotes)),
+/// Whether it is a notice of a licence.
+fn is_notice(place: &Place) -> bool {
+    place.words.len() <= NOTICE_WORDS && {
+        let text = place.text().to_ascii_lowercase();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        LICENCE_PHRASES.iter().any(|phrase| text.contains(phrase))
     }
-}
-
-/// All places in files of licences, or notices of one: a note.
-fn licence(finding: &Finding, about: &[&About]) -> Option<Limit> {
-    let is_notice = |place: &Place| {
-        place.words.len() <= NOTICE_WORDS && {
-            let text = place.text().to_ascii_lowercase();
-            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            LICENCE_PHRASES.iter().any(|phrase| text.contains(phrase))
-        }
-    };
-    let is_licence = |(place, about): (&Place, &&About)| about.is_licence || is_notice(place);
-    finding.places.iter().zip(about).all(is_licence).then_some((Grade::Note, Reason::Licence))
-}
-
-/// All places in text that a program wrote: a note. Some of them: a warning.
-fn generated(finding: &Finding, about: &[&About]) -> Option<Limit> {
-    let places = || finding.places.iter().zip(about);
-    let is_generated = |(place, about): (&Place, &&About)| about.generated.has(&bytes_of(place));
-    let grade = if places().all(is_generated) { Grade::Note } else { Grade::Warning };
-    places().any(is_generated).then_some((grade, Reason::Generated))
-}
-
-/// Short copies within an API reference: a warning in two places, a note in more.
-fn reference(finding: &Finding, about: &[&About]) -> Option<Limit> {
-    let grade = if finding.places.len() > 2 { Grade::Note } else { Grade::Warning };
-    let are_all = about.iter().all(|about| about.is_reference);
-    (are_all && finding.words() < REFERENCE_WORDS).then_some((grade, Reason::Reference))
 }

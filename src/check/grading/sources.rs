@@ -25,8 +25,8 @@ pub(super) fn limits(finding: &Finding, links: &Links) -> Vec<Limit> {
     linked.into_iter().chain(code).collect()
 }
 
-/// Whether links connect one place with all others. Of whole files, whether one leads to all others,
-/// each of twice its length, that contain it.
+/// Whether one of two places leads to the other, or of more all others to one: these are teasers of it. An index that leads to several
+/// pages says nothing about copies among them. Of whole files, whether one leads to all others, each of twice its length, that contain it.
 fn is_linked(finding: &Finding, links: &Links) -> bool {
     let places = &finding.places;
     let leads = |from: &Place, to: &Place| {
@@ -42,7 +42,7 @@ fn is_linked(finding: &Finding, links: &Links) -> bool {
     }
     let is_center = |center: usize| {
         let mut others = (0..places.len()).filter(|&index| index != center).map(|index| &places[index]);
-        others.all(|other| leads(other, &places[center]) || leads(&places[center], other))
+        others.all(|other| leads(other, &places[center]))
     };
     places.len() <= MAX_LINKED && (0..places.len()).any(is_center)
 }

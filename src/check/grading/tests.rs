@@ -5,6 +5,7 @@ use super::super::grade::{Grade, Preset, Reason};
 use super::super::request::Request;
 use super::super::rules::Rule;
 use super::super::run::run;
+use proptest::prelude::*;
 use std::fs;
 
 const COPIED: &str = "The nightly job copies every table to the second server before it removes anything from the first one, and it \
@@ -48,9 +49,9 @@ fn versions_without_a_number() {
     assert_eq!(graded(&all, Request::default()), (Grade::Note, vec![Reason::Version]));
     let [one, other, _] = files;
     let moved = [one, ("community/b.md", other.1.clone())];
-    assert_eq!(graded(&moved, Request::default()), (Grade::Warning, vec![Reason::Version]));
+    assert_eq!(graded(&moved, Request::default()), (Grade::Warning, vec![Reason::OtherVersion]));
     let indices = [("v2/README.md", moved[0].1.clone()), ("cmd/README.md", other.1)];
-    assert_eq!(graded(&indices, Request::default()), (Grade::Warning, vec![Reason::Version]));
+    assert_eq!(graded(&indices, Request::default()), (Grade::Warning, vec![Reason::OtherVersion]));
 }
 
 #[test]
@@ -91,10 +92,10 @@ fn places_limit_the_grade() {
     is(["en/a.md", "de/a.md"], COPIED, Grade::Note, &[Reason::Translation]);
     is(["en/a.md", "de/b.md"], COPIED, Grade::Error, &[]);
     is(["docs/a.md", "versioned_docs/version-1.0/a.md"], COPIED, Grade::Note, &[Reason::Version]);
-    is(["docs/v1.1/a.md", "docs/v1.2/moved/b.md"], COPIED, Grade::Note, &[Reason::Version]);
+    is(["docs/v1.1/a.md", "docs/v1.2/moved/b.md"], COPIED, Grade::Note, &[Reason::OtherVersion]);
     is(["docs/v1.1/a.md", "docs/v1.1/b.md"], COPIED, Grade::Error, &[]);
     is(["v0.18/docs/guide/a.md", "community/a.md"], COPIED, Grade::Note, &[Reason::Version]);
-    is(["v0.18/docs/a.md", "docs/b.md"], COPIED, Grade::Warning, &[Reason::Version]);
+    is(["v0.18/docs/a.md", "docs/b.md"], COPIED, Grade::Warning, &[Reason::OtherVersion]);
     is(["spec.md", "spec_2_0.md"], COPIED, Grade::Note, &[Reason::Version]);
     is(["part1.md", "part2.md"], COPIED, Grade::Error, &[]);
     is(["LICENSE.md", "LICENSE-MIT.md"], COPIED, Grade::Note, &[Reason::Licence]);
@@ -120,6 +121,12 @@ fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
+/// The reason of a finding in two versions: of one page if they have one name, unless each folder may have a page of that name.
+fn of_versions(paths: [&str; 2]) -> Reason {
+    let [one, other] = paths.map(|path| path.rsplit('/').next().unwrap());
+    if one == other && one != "README.md" { Reason::Version } else { Reason::OtherVersion }
+}
+
 /// Folders of one name, with and without the number of a version, that share pages; and without these, they are no versions.
 #[test]
 fn versions_in_the_names_of_folders() {
@@ -130,7 +137,7 @@ fn versions_in_the_names_of_folders() {
         ends.clone().find(has_number).or(ends.clone().next()).unwrap()
     };
     let is = |paths: [&'static str; 2], grade| {
-        let reasons = if grade == Grade::Error { vec![] } else { vec![Reason::Version] };
+        let reasons = if grade == Grade::Error { vec![] } else { vec![of_versions(paths)] };
         assert_eq!(grade_among(paths, &shared(paths.map(version))), (grade, reasons), "{paths:?}");
         assert_eq!(grade_among(paths, &[]), (Grade::Error, vec![]), "{paths:?}");
     };
@@ -182,7 +189,7 @@ fn numbers_of_topics_are_no_versions() {
 #[test]
 fn versions_within_versions() {
     let is = |paths: [&str; 2], other: &str, grade| {
-        let reasons = if grade == Grade::Error { vec![] } else { vec![Reason::Version] };
+        let reasons = if grade == Grade::Error { vec![] } else { vec![of_versions(paths)] };
         let others = shared([paths[0], paths[1], other].map(folder));
         assert_eq!(grade_among(paths, &others), (grade, reasons), "{paths:?}");
     };
@@ -394,4 +401,77 @@ fn strict_checks_report_short_texts_as_errors() {
     let find = FindOptions { strict: true, ..FindOptions::default() };
     let graded = graded(&pair(["a.md", "b.md"], SHORT), Request { find, ..Request::default() });
     assert_eq!(graded, (Grade::Error, vec![]));
+}
+
+/// The grade of a copy in the first pages of some, whose other pages have only words of their own, and the path of the place to look at.
+fn grade_in(copies: usize, paths: &[&str]) -> (Grade, String) {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, path) in paths.iter().enumerate() {
+        let file = folder.path().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let own = |part: &str| (0..40).map(|word| format!("p{number}{part}{word} ")).collect::<String>();
+        let text = if number < copies { COPIED } else { "" };
+        let before = if path.contains("generated") { "<!-- DO NOT EDIT -->\n\n" } else { "" };
+        fs::write(file, format!("{before}{}.\n\n{text}\n\n{}.\n", own("a"), own("b"))).unwrap();
+    }
+    let outcome =
+        run(&Request { folder: folder.path().into(), paths: vec![folder.path().into()], ..Request::default() })
+            .unwrap();
+    let [finding] = &outcome.findings[..] else { panic!("{copies} of {paths:?}: {}", outcome.findings.len()) };
+    let base = format!("{}/", folder.path().display());
+    (finding.grade, finding.primary().path().replace(&base, ""))
+}
+
+#[test]
+fn a_place_that_is_no_prose_lowers_no_grade() {
+    for more in ["CHANGELOG.md", "blog/a.md", "generated.md", "v1.0/docs/a.md", "api/a.md", "LICENSE.md", "news/z.md"] {
+        let (grade, at) = grade_in(3, &["docs/m.md", "docs/n.md", more]);
+        assert_eq!(grade, Grade::Error, "{more}");
+        assert!(at.starts_with("docs/"), "{more}: {at}");
+    }
+    // With one page of prose, it is still a copy of that page elsewhere.
+    assert_eq!(grade_in(3, &["docs/m.md", "CHANGELOG.md", "news/z.md"]), (Grade::Warning, "news/z.md".into()));
+}
+
+/// An index that links to two pages leads to their copies, but neither of these to the other.
+#[test]
+fn an_index_of_copies_lowers_no_grade() {
+    let own = |name: &str| (0..40).map(|word| format!("{name}{word} ")).collect::<String>();
+    let with = |name: &str, link: &str| format!("{}.\n\n{COPIED} {link}\n\n{}.\n", own(name), own(&format!("{name}x")));
+    let index = with("index", "See [b](b.md) and [c](c.md).");
+    let files = [("a.md", index), ("b.md", with("beta", "")), ("c.md", with("gamma", ""))];
+    assert_eq!(graded(&files, Request::default()), (Grade::Error, vec![]));
+}
+
+const KINDS: [&str; 13] = [
+    "docs/a.md",
+    "docs/b.md",
+    "docs/guide/c.md",
+    "CHANGELOG.md",
+    "news/a.md",
+    "generated-a.md",
+    "generated-b.md",
+    "api/a.md",
+    "api/b.md",
+    "v1.0/docs/a.md",
+    "v1.0/docs/b.md",
+    "v1.1/docs/a.md",
+    "de/docs/a.md",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// The grade of a text is that of its two most serious places, so that one more place never lowers it.
+    #[test]
+    fn a_group_has_the_grade_of_its_most_serious_pair(order in Just(KINDS.to_vec()).prop_shuffle(), places in 3usize..6) {
+        let of_pair = |one: usize, other: usize| {
+            let mut paths = vec![order[one], order[other]];
+            paths.extend((0..order.len()).filter(|&path| path != one && path != other).map(|path| order[path]));
+            grade_in(2, &paths).0
+        };
+        let pairs = (0..places).flat_map(|other| (0..other).map(move |one| (one, other)));
+        let most = pairs.map(|(one, other)| of_pair(one, other)).max().unwrap();
+        prop_assert_eq!(grade_in(places, &order).0, most, "{} of {:?}", places, order);
+    }
 }

@@ -50,12 +50,13 @@ pub(super) fn propose(findings: &mut [Finding], links: Option<&Links>) {
     }
 }
 
-/// The place to change if that one keeps the text: if possible one of the newest, then one in another page that can be changed, then the
-/// last.
+/// The place to change if that one keeps the text: if possible one that the grade is for, then one of the newest, then one in another page
+/// that can be changed, then the last.
 fn to_change(finding: &Finding, keep: usize, keepers: &Keepers) -> usize {
     let key = |&index: &usize| {
         let place = &finding.places[index];
-        (place.age(), place.path() != finding.places[keep].path(), !keepers.is_frozen(&place.page), index)
+        let is_other = place.path() != finding.places[keep].path();
+        (!place.is_lesser, place.age(), is_other, !keepers.is_frozen(&place.page), index)
     };
     (0..finding.places.len()).filter(|&index| index != keep).max_by_key(key).unwrap_or(keep)
 }
@@ -156,7 +157,9 @@ impl<'a> Change<'a> {
             _ => return self.link("", difference),
         };
         let reverse = if self.is_sure || self.pages > 1 { "" } else { ", or the other way round" };
-        let how = format!("keep the text in {kept} and {line}{reverse}{more}");
+        let marks = found.and_then(|found| marks(found.generator, &name(self.kept)));
+        let marks = marks.map_or(String::new(), |[start, end]| format!(" (put {start} and {end} around the text)"));
+        let how = format!("keep the text in {kept} and {line}{reverse}{more}{marks}");
         self.if_equal(difference, how, "include only what BOTH share")
     }
 
@@ -331,11 +334,14 @@ fn has_same_words(one: &Place, other: &Place) -> bool {
     one.page.words()[one.words.clone()] == other.page.words()[other.words.clone()]
 }
 
-/// How many pages are to change if that place keeps the text: where it is known to be new, else all others.
+/// How many pages are to change if that place keeps the text: where it is known to be new, else all others. Only those that the grade is for.
 fn pages_to_change(finding: &Finding, keep: usize) -> usize {
     let (kept, is_known) = (&finding.places[keep], is_known(finding, keep));
     let is_newer = |place: &Place| place.age() > kept.age();
-    let changes = finding.places.iter().filter(|place| place.path() != kept.path() && (is_newer(place) || !is_known));
+    let changes = finding
+        .places
+        .iter()
+        .filter(|place| place.path() != kept.path() && !place.is_lesser && (is_newer(place) || !is_known));
     // Places are ordered by page.
     let mut pages: Vec<&str> = changes.map(Place::path).collect();
     pages.dedup();
@@ -364,7 +370,7 @@ fn include(found: &Found, kept: &Place, other: &Place) -> Option<String> {
         Generator::Sphinx => {
             let path = if path.starts_with("../") { near } else { format!("/{path}") };
             let directive = if is_rst(other) { ".. include::" } else { "```{include}" };
-            format!("{directive} {path} (with marks around it for :start-after: and :end-before:)")
+            format!("{directive} {path} with :start-after: start-{name} and :end-before: end-{name}")
         }
         Generator::Antora => format!("include::{}[tag={name}]", antora(&path)),
         Generator::AsciiDoc => format!("include::{near}[tag={name}]"),
@@ -374,6 +380,19 @@ fn include(found: &Found, kept: &Place, other: &Place) -> Option<String> {
         Generator::MdBook => format!("{{{{#include {near}:{name}}}}}"),
         Generator::Quarto => format!("{{{{< include {} >}}}}", shared.replace(".mdx", ".qmd")),
     })
+}
+
+/// The lines to put before and after the text of this name, which its line of inclusion refers to. `None` if a file is included as a whole.
+fn marks(generator: Generator, name: &str) -> Option<[String; 2]> {
+    let comment = |text: String| format!("<!-- {text} -->");
+    match generator {
+        Generator::MkDocs => Some(["start", "end"].map(|end| comment(format!("--8<-- [{end}:{name}]")))),
+        Generator::Sphinx => Some(["start", "end"].map(|end| format!("a comment {end}-{name}"))),
+        Generator::Antora | Generator::AsciiDoc => Some(["tag", "end"].map(|end| format!("// {end}::{name}[]"))),
+        Generator::VitePress => Some(["#region", "#endregion"].map(|end| comment(format!("{end} {name}")))),
+        Generator::MdBook => Some(["ANCHOR", "ANCHOR_END"].map(|end| comment(format!("{end}: {name}")))),
+        Generator::Docusaurus | Generator::Astro | Generator::Hugo | Generator::Quarto => None,
+    }
 }
 
 fn is_rst(place: &Place) -> bool {

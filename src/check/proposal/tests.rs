@@ -50,34 +50,62 @@ fn pages(paths: &[&'static str], file: &'static str) -> Vec<(&'static str, Strin
 
 #[test]
 fn the_line_of_each_generator() {
-    for (paths, file, expected) in [
-        (["docs/a.md", "docs/b/c.md"], "mkdocs.yml", "--8<-- \"docs/a.md:nightly-job\""),
+    for (paths, file, expected, marks) in [
+        (
+            ["docs/a.md", "docs/b/c.md"],
+            "mkdocs.yml",
+            "--8<-- \"docs/a.md:nightly-job\"",
+            "<!-- --8<-- [start:nightly-job] --> and <!-- --8<-- [end:nightly-job] -->",
+        ),
         (
             ["docs/a.rst", "docs/b/c.rst"],
             "docs/conf.py",
-            ".. include:: /a.rst (with marks around it for :start-after: and :end-before:)",
+            ".. include:: /a.rst with :start-after: start-nightly-job and :end-before: end-nightly-job",
+            "a comment start-nightly-job and a comment end-nightly-job",
         ),
         (
             ["docs/a.md", "docs/b/c.md"],
             "docs/conf.py",
-            "```{include} /a.md (with marks around it for :start-after: and :end-before:)",
+            "```{include} /a.md with :start-after: start-nightly-job and :end-before: end-nightly-job",
+            "a comment start-nightly-job and a comment end-nightly-job",
         ),
         (
             ["modules/ROOT/pages/a.adoc", "modules/ROOT/pages/b/c.adoc"],
             "antora.yml",
             "include::ROOT:page$a.adoc[tag=nightly-job]",
+            "// tag::nightly-job[] and // end::nightly-job[]",
         ),
-        (["a.adoc", "b/c.adoc"], "unrelated", "include::../a.adoc[tag=nightly-job]"),
+        (
+            ["a.adoc", "b/c.adoc"],
+            "unrelated",
+            "include::../a.adoc[tag=nightly-job]",
+            "// tag::nightly-job[] and // end::nightly-job[]",
+        ),
         (
             ["docs/a.mdx", "docs/b/c.mdx"],
             "docusaurus.config.js",
             "import Shared from '../_nightly-job.mdx' and <Shared />",
+            "",
         ),
-        (["a.md", "b/c.md"], ".vitepress/config.js", "<!--@include: ../a.md#nightly-job-->"),
-        (["src/a.md", "src/b/c.md"], "book.toml", "{{#include ../a.md:nightly-job}}"),
-        (["a.qmd", "b/c.qmd"], "_quarto.yml", "{{< include ../_nightly-job.qmd >}}"),
+        (
+            ["a.md", "b/c.md"],
+            ".vitepress/config.js",
+            "<!--@include: ../a.md#nightly-job-->",
+            "<!-- #region nightly-job --> and <!-- #endregion nightly-job -->",
+        ),
+        (
+            ["src/a.md", "src/b/c.md"],
+            "book.toml",
+            "{{#include ../a.md:nightly-job}}",
+            "<!-- ANCHOR: nightly-job --> and <!-- ANCHOR_END: nightly-job -->",
+        ),
+        (["a.qmd", "b/c.qmd"], "_quarto.yml", "{{< include ../_nightly-job.qmd >}}", ""),
     ] {
-        let how = format!("keep the text in {} and write {expected} in {}, or the other way round", paths[0], paths[1]);
+        let marks = if marks.is_empty() { String::new() } else { format!(" (put {marks} around the text)") };
+        let how = format!(
+            "keep the text in {} and write {expected} in {}, or the other way round{marks}",
+            paths[0], paths[1]
+        );
         assert_eq!(proposed(&pages(&paths, file)), Some((0, how)), "{file}");
     }
 }
@@ -303,7 +331,8 @@ fn includes_need_equal_texts() {
         let files = [("a.md", page("alpha", one, "")), ("b.md", page("beta", other, "")), ("book.toml", String::new())];
         proposed(&files).unwrap().1
     };
-    let line = "keep the text in a.md and write {{#include ./a.md:alpha}} in b.md, or the other way round";
+    let line = "keep the text in a.md and write {{#include ./a.md:alpha}} in b.md, or the other way round \
+        (put <!-- ANCHOR: alpha --> and <!-- ANCHOR_END: alpha --> around the text)";
     assert_eq!(how(COPIED, &COPIED.replace(' ', "\n")), line);
     let edited = COPIED.replace("nightly", "daily");
     assert_eq!(
