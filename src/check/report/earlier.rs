@@ -1,7 +1,7 @@
 //! Recognises reports of earlier runs by their first lines, so that they are not read as pages.
 
 use super::super::grade::Grade;
-use super::human::MAX_OTHERS;
+use super::places::MAX_NEW;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
@@ -60,7 +60,7 @@ fn is_human(text: &str) -> bool {
         return false;
     }
     // The other places, and how many more there are.
-    let mut lines = lines.take(MAX_OTHERS + 1).skip_while(|line| is_also(line) || line.starts_with("and "));
+    let mut lines = lines.take(MAX_NEW + 1).skip_while(|line| is_also(line) || line.starts_with("and "));
     lines.next().is_some_and(|line| line.starts_with("    "))
 }
 

@@ -4,8 +4,9 @@ use super::super::finding::Finding;
 use super::super::grade::Grade;
 use super::super::outcome::Outcome;
 use super::diff::edits;
-use super::places::{also_at, reasons};
+use super::places::{also_at, annotated, reasons};
 use crate::readable::{escaped, escaped_lines};
+use std::cmp::Reverse;
 
 /// Maximum number of characters shown of the differences.
 const MAX_SHOWN: usize = 500;
@@ -13,10 +14,14 @@ const MAX_SHOWN: usize = 500;
 /// Maximum number of other places in a message.
 const MAX_OTHERS: usize = 5;
 
-/// Omits accepted findings. GitHub shows ten annotations of each level, so the most serious come first. Texts shown or logged by the
-/// runner are escaped. Paths are relative to the root of the repository.
+/// Omits accepted findings. Each new place has an annotation. GitHub shows ten of each level, so the most serious come first, and of one
+/// level the first of each finding before others of it. Texts shown or logged by the runner are escaped. Paths are relative to the root of
+/// the repository.
 pub(super) fn render(outcome: &Outcome) -> String {
-    outcome.listed_by_grade().into_iter().map(|finding| command(outcome, finding)).collect()
+    let numbered = |finding| annotated(finding).into_iter().enumerate();
+    let mut all: Vec<_> = outcome.listed_by_grade().into_iter().flat_map(numbered).collect();
+    all.sort_by_key(|(number, finding)| (Reverse(finding.grade), *number > 0));
+    all.iter().map(|(_, finding)| command(outcome, finding)).collect()
 }
 
 fn command(outcome: &Outcome, finding: &Finding) -> String {

@@ -2,7 +2,7 @@
 
 use super::super::grade::Grade;
 use super::super::outcome::Outcome;
-use super::places::{also_at, reasons};
+use super::places::{also_at, annotated, reasons};
 use crate::readable::escaped;
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
@@ -11,14 +11,16 @@ use std::collections::BTreeMap;
 /// Maximum number of other places in a description.
 const MAX_OTHERS: usize = 3;
 
-/// Omits accepted findings. Fingerprints depend on words and files, so that they survive a move within a file. Paths are relative to
+/// Omits accepted findings. Each new place is an issue. Fingerprints depend on words and files, so that they survive a move within a file. Paths are relative to
 /// the root of the repository.
 pub(super) fn render(outcome: &Outcome) -> String {
     let mut seen = BTreeMap::<String, usize>::new();
     let issues: Vec<Value> = outcome
         .listed()
         .into_iter()
+        .flat_map(annotated)
         .map(|finding| {
+            let finding = &*finding;
             let (here, path) = (finding.primary(), outcome.path(finding.primary()));
             let summary = finding.summary_with(|place| outcome.path(place));
             let others = also_at(finding, MAX_OTHERS, |place| outcome.path(place).into_owned());

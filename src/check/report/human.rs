@@ -5,13 +5,13 @@ use super::super::grade::Grade;
 use super::super::outcome::Outcome;
 use super::diff::word_diff;
 use super::marked::{Mark, Marked};
-use super::places::{and_more, others, reasons};
+use super::places::{Others, and_more, others, reasons};
 
 /// Maximum number of characters shown of a text.
 const MAX_SHOWN: usize = 600;
 
-/// Maximum number of other places that are listed.
-pub(super) const MAX_OTHERS: usize = 5;
+/// Maximum number of other places that are listed, unless more are new.
+const MAX_OTHERS: usize = 5;
 
 /// Omits accepted findings. The text is indented, and no other line is.
 pub(super) fn render(outcome: &Outcome) -> Marked {
@@ -25,7 +25,7 @@ pub(super) fn render(outcome: &Outcome) -> Marked {
 fn one(finding: &Finding, out: Marked) -> Marked {
     let line = |place: &Place| format!("{}:{}", place.path(), place.stretch.start);
     let accepted = if finding.accepted { " (accepted)" } else { "" };
-    let (places, more) = others(finding, MAX_OTHERS);
+    let Others { places, more, more_new } = others(finding, MAX_OTHERS);
     let mut out = out
         .marked(Mark::Primary, &line(finding.primary()))
         .text(": ")
@@ -37,7 +37,7 @@ fn one(finding: &Finding, out: Marked) -> Marked {
         out = out.text("also at ").marked(Mark::Other, &line(place)).text(&format!("{}{new}", under(place))).end_line();
     }
     if more > 0 {
-        out = out.text(&and_more("", more)).end_line();
+        out = out.text(&and_more("", more, more_new)).end_line();
     }
     let out = out.text("    ").then(word_diff(finding.shown(), MAX_SHOWN)).end_line();
     match &finding.proposal {

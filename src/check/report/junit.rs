@@ -1,9 +1,10 @@
-//! JUnit XML, as commonly understood: a failed test for each copy that makes the check fail, and a passed one for each other copy.
+//! JUnit XML, as commonly understood: a failed test for each copy that makes the check fail, and a passed one for each other copy. A copy
+//! with several new places has a test for each of them.
 
 use super::super::finding::Finding;
 use super::super::outcome::Outcome;
 use super::diff::word_diff;
-use super::places::{also_at, reasons};
+use super::places::{also_at, annotated, reasons};
 use crate::readable::{counted, escaped};
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
@@ -23,7 +24,7 @@ pub(super) fn render(outcome: &Outcome) -> String {
 }
 
 fn document(writer: &mut Writer<Vec<u8>>, outcome: &Outcome) -> io::Result<()> {
-    let findings = outcome.listed();
+    let findings: Vec<_> = outcome.listed().into_iter().flat_map(annotated).collect();
     let least = outcome.failing_grade();
     let fails = |finding: &Finding| least.is_some_and(|least| finding.grade >= least);
     let failures = findings.iter().filter(|finding| fails(finding)).count().to_string();

@@ -7,7 +7,7 @@ use super::super::outcome::Outcome;
 use super::diff::{MARKS, edits};
 use super::earlier::MARKDOWN;
 use super::marked::{Mark, Marked};
-use super::places::{Links, and_more, others, reasons};
+use super::places::{Links, Others, and_more, others, reasons};
 use crate::readable::{count, counted, escaped};
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ const MAX_CHARS: usize = 65_000;
 /// Characters that are reserved for what is written after the findings.
 const RESERVED: usize = 1_000;
 
-/// Maximum number of other places that are listed.
+/// Maximum number of other places that are listed, unless more are new.
 const MAX_OTHERS: usize = 10;
 
 /// Maximum number of characters shown of the differences of a finding.
@@ -93,13 +93,13 @@ fn details(outcome: &Outcome, finding: &Finding, links: &Links) -> String {
     let accepted = if finding.accepted { " (accepted)" } else { "" };
     let summary = html(&escaped(&format!("{}{}", finding.summary_with(|place| outcome.path(place)), reasons(finding))));
     let name = code(&format!("{}:{}", outcome.path(here), here.stretch.start.line));
-    let (places, more) = others(finding, MAX_OTHERS);
+    let Others { places, more, more_new } = others(finding, MAX_OTHERS);
     let mut out = format!("\n<details>\n<summary>{name}: {summary}{accepted}</summary>\n<ul>\n");
     for place in std::iter::once(here).chain(places) {
         _ = writeln!(out, "<li>{}</li>", item(outcome, place, links));
     }
     if more > 0 {
-        _ = writeln!(out, "<li>{}</li>", and_more("", more));
+        _ = writeln!(out, "<li>{}</li>", and_more("", more, more_new));
     }
     out += "</ul>\n\n";
     out += &block(&edits(finding.shown(), MAX_SHOWN));

@@ -85,12 +85,14 @@
     const show = (places) => {
       for (const at of places) {
         const item = add(list, "li");
+        item.value = copy.places.indexOf(at) + 1;
         titled(item, at);
         remarks(item, at);
       }
     };
-    show(copy.places.slice(0, MAX_PLACES));
-    const rest = copy.places.slice(MAX_PLACES);
+    const ordered = [...copy.places].sort((a, b) => b.isNew - a.isNew);
+    show(ordered.slice(0, MAX_PLACES));
+    const rest = ordered.slice(MAX_PLACES);
     if (!rest.length) return;
     const more = add(body, "button", "Show " + number(rest.length, "more place"));
     more.type = "button";

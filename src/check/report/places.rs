@@ -5,31 +5,64 @@ use super::super::link::Link;
 use super::super::outcome::Outcome;
 use super::super::pages::Page;
 use crate::readable::counted;
+use std::borrow::Cow;
 use std::fs;
 use std::path::PathBuf;
 
-/// The places besides the primary one: first the one that is shown with it, then the rest in order. At most `limit`; and how many more
-/// there are.
-pub(super) fn others(finding: &Finding, limit: usize) -> (Vec<&Place>, usize) {
-    let (_, shown) = finding.shown().primary_first();
-    let is_shown = |place: &&Place| place.page.place == shown.page.place && place.words == shown.words;
-    let rest = finding.others().filter(|place| !is_shown(place));
-    let places: Vec<&Place> = std::iter::once(shown).chain(rest).take(limit).collect();
-    let more = finding.places.len() - 1 - places.len();
-    (places, more)
+/// Maximum number of new places of a finding that are listed, and of those that are annotated.
+pub(super) const MAX_NEW: usize = 20;
+
+/// The places of a finding besides the primary one.
+pub(super) struct Others<'a> {
+    pub places: Vec<&'a Place>,
+    /// How many more there are, and how many of these are new.
+    pub more: usize,
+    pub more_new: usize,
 }
 
-/// `and 3 more places`, after a separator; empty if there are none.
-pub(super) fn and_more(separator: &str, more: usize) -> String {
-    if more == 0 { String::new() } else { format!("{separator}and {}", counted(more as u64, "more place")) }
+/// First the place that is shown with the primary one, then those that are new, then the rest in order. At most `limit`, but new ones up to
+/// [`MAX_NEW`].
+pub(super) fn others(finding: &Finding, limit: usize) -> Others<'_> {
+    let pair = finding.shown();
+    let shown = pair.indices[1 - pair.primary];
+    let mut order: Vec<usize> = (0..finding.places.len()).filter(|&index| index != finding.primary).collect();
+    order.sort_by_key(|&index| (index != shown, !finding.places[index].is_new));
+    let first = order.iter().rposition(|&index| finding.places[index].is_new).map_or(0, |last| last + 1);
+    let rest = order.split_off(order.len().min(limit.max(first.min(MAX_NEW))));
+    let more_new = rest.iter().filter(|&&index| finding.places[index].is_new).count();
+    Others { places: order.iter().map(|&index| &finding.places[index]).collect(), more: rest.len(), more_new }
 }
 
-/// The other places as `also at PATH:LINE, PATH:LINE and 3 more places`.
+/// The finding as it is, and then once more for each other new place that is to be changed, with that as the primary place.
+pub(super) fn annotated(finding: &Finding) -> Vec<Cow<'_, Finding>> {
+    let kept = finding.proposal.as_ref().map(|proposal| finding.places[proposal.keep].path());
+    let is_annotated = |index: &usize| {
+        let place = &finding.places[*index];
+        *index != finding.primary && place.is_new && !place.is_lesser && Some(place.path()) != kept
+    };
+    let others = (0..finding.places.len()).filter(is_annotated).take(MAX_NEW - 1);
+    let at = |index: usize| {
+        let mut other = finding.clone();
+        other.look_at(index);
+        Cow::Owned(other)
+    };
+    std::iter::once(Cow::Borrowed(finding)).chain(others.map(at)).collect()
+}
+
+/// `and 3 more places, 2 of them new`, after a separator; empty if there are none.
+pub(super) fn and_more(separator: &str, more: usize, new: usize) -> String {
+    let of_them = if new == 0 { String::new() } else { format!(", {new} of them new") };
+    if more == 0 { String::new() } else { format!("{separator}and {}{of_them}", counted(more as u64, "more place")) }
+}
+
+/// The other places as `also at PATH:LINE, PATH:LINE (new) and 3 more places`.
 pub(super) fn also_at(finding: &Finding, limit: usize, path: impl Fn(&Place) -> String) -> String {
-    let (places, more) = others(finding, limit);
-    let places: Vec<String> =
-        places.iter().map(|place| format!("{}:{}", path(place), place.stretch.start.line)).collect();
-    format!("also at {}{}", places.join(", "), and_more(" ", more))
+    let Others { places, more, more_new } = others(finding, limit);
+    let name = |place: &&Place| {
+        format!("{}:{}{}", path(place), place.stretch.start.line, if place.is_new { " (new)" } else { "" })
+    };
+    let places: Vec<String> = places.iter().map(name).collect();
+    format!("also at {}{}", places.join(", "), and_more(" ", more, more_new))
 }
 
 /// Why a finding is not an error, in brackets after a blank; empty for errors.

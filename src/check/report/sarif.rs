@@ -5,9 +5,10 @@ use super::super::finding::{Finding, Place};
 use super::super::grade::{Grade, Reason};
 use super::super::link::uri;
 use super::super::outcome::Outcome;
-use super::places::{and_more, others, reasons};
+use super::places::{Others, and_more, annotated, others, reasons};
 use crate::readable::escaped;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
@@ -66,21 +67,36 @@ pub(super) fn render(outcome: &Outcome) -> String {
             } },
             "columnKind": "unicodeCodePoints",
             "originalUriBaseIds": { "%SRCROOT%": { "description": { "text": base } } },
-            "results": outcome.listed().into_iter().map(|finding| result(outcome, finding)).collect::<Vec<_>>(),
+            "results": outcome.listed().into_iter().flat_map(|finding| results(outcome, finding)).collect::<Vec<_>>(),
         }],
     });
     serde_json::to_string_pretty(&log).expect("a value is JSON") + "\n"
 }
 
-fn result(outcome: &Outcome, finding: &Finding) -> Value {
+/// A result for each place to look at: code scanning shows one location of a result.
+fn results(outcome: &Outcome, finding: &Finding) -> Vec<Value> {
+    let of_place = |(number, at): (usize, Cow<Finding>)| {
+        let fingerprint = match number {
+            0 => finding.fingerprint.clone(),
+            _ => format!("{}-{}", finding.fingerprint, outcome.path(at.primary())),
+        };
+        result(outcome, &at, &fingerprint)
+    };
+    annotated(finding).into_iter().enumerate().map(of_place).collect()
+}
+
+fn result(outcome: &Outcome, finding: &Finding, fingerprint: &str) -> Value {
     let rule = RULES.iter().position(|(_, kind, ..)| *kind == finding.kind).expect("each kind has a rule");
     let summary = finding.summary_with(|place| outcome.path(place));
-    let (places, more) = others(finding, MAX_OTHERS);
+    let Others { places, more, more_new } = others(finding, MAX_OTHERS);
     let link = |(id, place): (usize, &&Place)| {
         format!("[{}:{}]({id})", literal(&outcome.path(place)), place.stretch.start.line)
     };
-    let links: Vec<String> = (1..).zip(&places).take(MAX_LINKS).map(link).collect();
-    let more = and_more(" ", more + places.len() - links.len());
+    // New ones are named, whatever their number.
+    let new = places.iter().rposition(|place| place.is_new).map_or(0, |last| last + 1);
+    let links: Vec<String> = (1..).zip(&places).take(MAX_LINKS.max(new)).map(link).collect();
+    let named_new = places.iter().skip(links.len()).filter(|place| place.is_new).count();
+    let more = and_more(" ", more + places.len() - links.len(), more_new + named_new);
     let related = |(id, place): (usize, &&Place)| {
         let mut related = location(outcome, place);
         related["id"] = json!(id);
@@ -98,7 +114,7 @@ fn result(outcome: &Outcome, finding: &Finding) -> Value {
         "message": { "text": text },
         "locations": [location(outcome, finding.primary())],
         "relatedLocations": (1..).zip(&places).map(related).collect::<Vec<_>>(),
-        "partialFingerprints": { "wordsOfBothPlaces/v1": finding.fingerprint },
+        "partialFingerprints": { "wordsOfBothPlaces/v1": fingerprint },
         "baselineState": if finding.accepted { "unchanged" } else { "new" },
         "properties": {
             "similarity": finding.shown().similarity,
