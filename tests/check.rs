@@ -211,7 +211,8 @@ fn a_baseline_of_version_1_is_read() {
 #[test]
 fn rules_ask_for_more_and_allow() {
     let folder = tree();
-    let allow = |paths: &str| Allow { paths: vec![paths.into()], reason: "each page is read alone".into() };
+    let allow =
+        |paths: &str| Allow { paths: vec![paths.into()], reason: "each page is read alone".into(), ..Allow::default() };
     let outcome = run(&Request { allow: vec![allow("lamps/")], ..request(&folder) }).unwrap();
     assert_eq!((names(&outcome), outcome.allowed), (vec![pair("backup.md", "restore.md")], 1));
 

@@ -4,6 +4,7 @@ use super::accepted::{AllKnown, Known, Sample, shared_grams, sorted};
 use super::error::{Error, InvalidBaseline, SinceError};
 use super::find::Kind;
 use super::finding::{Finding, Place, name};
+use super::grading::Grader;
 use super::pages::Tree;
 use super::paths::{joined, place, relative, shown};
 use super::staged::{Index, Setting};
@@ -18,13 +19,16 @@ use std::path::{Path, PathBuf};
 /// The version that is written. Version 1, of pairs with a fingerprint of their words, is read too.
 const VERSION: u32 = 2;
 
-/// The file.
-#[derive(Deserialize, Serialize)]
+/// The content of the file.
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, expecting = "an object with version and accepted")]
-struct File {
+struct Content {
     #[serde(deserialize_with = "known_version")]
     version: u32,
     accepted: Vec<Entry>,
+    /// The pages that were there when it was written and that no entry names, relative to its folder. Files of earlier programs lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pages: Option<Vec<String>>,
 }
 
 /// Reports another version with its line, like every other error in the file.
@@ -149,6 +153,8 @@ pub enum Update {
         kept: usize,
         /// How many stale entries were dropped.
         dropped: usize,
+        /// How many findings it does not accept: those that were not selected, or are not new.
+        left: usize,
     },
 }
 
@@ -157,7 +163,43 @@ pub(super) struct Baseline {
     /// Its folder, which paths are relative to: absolute and without links.
     folder: PathBuf,
     /// `None` if the file does not exist.
-    accepted: Option<Vec<Entry>>,
+    accepted: Option<Content>,
+}
+
+/// What a check compared with a baseline.
+pub(super) struct Checked<'a> {
+    pub tree: &'a Tree,
+    /// The paths that were checked: absolute and without links.
+    pub roots: Vec<PathBuf>,
+    /// The minimum length of a passage.
+    pub min_words: usize,
+    /// With the index of git, it determines which files exist.
+    pub index: Option<&'a Index>,
+}
+
+impl Checked<'_> {
+    fn exists(&self, file: &Path) -> bool {
+        exists(file, self.index)
+    }
+
+    fn is_below_root(&self, file: &Path) -> bool {
+        self.roots.iter().any(|root| file.starts_with(root))
+    }
+}
+
+fn exists(file: &Path, index: Option<&Index>) -> bool {
+    index.map_or_else(|| fs::symlink_metadata(file).is_ok(), |index| index.exists(file))
+}
+
+/// The entries of a baseline, by what was found.
+#[derive(Default)]
+pub(super) struct Entries {
+    /// Not found, although their pages, below the roots, were read or no longer exist.
+    pub stale: Vec<Entry>,
+    /// Those with the words of a finding.
+    found: Vec<Entry>,
+    /// Those of pages that were not checked.
+    elsewhere: Vec<Entry>,
 }
 
 impl Baseline {
@@ -183,7 +225,7 @@ impl Baseline {
     fn of(path: &Path, bytes: io::Result<Option<Vec<u8>>>) -> Result<Self, Error> {
         let cannot_read = |error| crate::Error::input(format!("cannot read the baseline {}", path.display()), error);
         let folder = place(path).parent().unwrap_or(Path::new("")).to_path_buf();
-        Ok(Baseline { folder, accepted: bytes.map_err(cannot_read)?.map(|bytes| parse(path, &bytes)).transpose()? })
+        Ok(Baseline { folder, accepted: bytes.map_err(cannot_read)?.map(|bytes| content(path, &bytes)).transpose()? })
     }
 
     /// Whether the file does not exist.
@@ -192,70 +234,108 @@ impl Baseline {
     }
 
     fn entries(&self) -> &[Entry] {
-        self.accepted.as_deref().unwrap_or_default()
+        self.accepted.as_ref().map_or(&[], |accepted| &accepted.accepted)
     }
 
-    /// Marks the accepted findings. With `update`, all findings become accepted, provided that all pages could be read. `min_words` is
-    /// the minimum length of a passage. With the index of git, it determines which files exist.
-    ///
-    /// Returns the stale entries: they were not found, although their pages, under one of `roots`, were read or no longer exist.
-    pub fn apply(
-        &self,
-        findings: &mut [Finding],
-        tree: &Tree,
-        roots: &[PathBuf],
-        min_words: usize,
-        update: bool,
-        index: Option<&Index>,
-    ) -> (Vec<Entry>, Option<Update>) {
-        let exists = |file: &Path| index.map_or_else(|| fs::symlink_metadata(file).is_ok(), |index| index.exists(file));
-        let used = self.accept(findings, min_words, exists);
-        let pages: BTreeSet<&Path> = tree.pages.iter().map(|page| page.place.as_path()).collect();
-        let roots: Vec<PathBuf> = roots.iter().map(|root| place(root)).collect();
+    /// Whether the file has entries, of whose pages none exists in the repository, if there is one.
+    pub fn is_elsewhere(&self, index: Option<&Index>, repository: Option<&Path>) -> bool {
+        let mut paths = self.entries().iter().flat_map(|entry| &entry.paths).peekable();
+        let is_here = |file: &Path| repository.is_none_or(|root| file.starts_with(root)) && exists(file, index);
+        paths.peek().is_some() && !paths.any(|path| is_here(&joined(&self.folder, Path::new(path))))
+    }
+
+    /// Whether it is known which pages were there when the file was written, if it exists.
+    pub fn knows_pages(&self) -> bool {
+        self.accepted.as_ref().is_none_or(|accepted| accepted.pages.is_some())
+    }
+
+    /// Marks the accepted findings, and the new places of the others, and grades these again. Returns the entries by what was found.
+    pub fn accept(&self, findings: &mut [Finding], checked: &Checked, grader: &Grader) -> Entries {
+        let used = self.mark(findings, checked, grader);
+        let pages: BTreeSet<&Path> = checked.tree.pages.iter().map(|page| page.place.as_path()).collect();
         // Findings in pages that exist but were not read may still be valid.
         let is_checked = |path: &String| {
             let file = joined(&self.folder, Path::new(path));
-            let is_read = pages.contains(file.as_path());
-            is_read || !exists(&file) && roots.iter().any(|root| file.starts_with(root))
+            pages.contains(file.as_path()) || !checked.exists(&file) && checked.is_below_root(&file)
         };
-        let entries = self.entries().iter().cloned().enumerate();
-        let (checked, kept): (Vec<_>, Vec<_>) = entries.partition(|(_, entry)| entry.paths.iter().all(is_checked));
-        let unused = checked.into_iter().filter(|(number, _)| !used.contains(number));
-        let mut stale: Vec<Entry> = unused.map(|(_, entry)| entry).collect();
-        stale.sort_unstable();
-        if !update {
-            return (stale, None);
+        let mut entries = Entries::default();
+        for (number, entry) in self.entries().iter().enumerate() {
+            let list = match (entry.paths.iter().all(is_checked), used.contains(&number)) {
+                (false, _) => &mut entries.elsewhere,
+                (true, false) => &mut entries.stale,
+                (true, true) => &mut entries.found,
+            };
+            list.push(entry.clone());
         }
-        if !tree.failed.is_empty() {
-            return (stale, Some(Update::Refused));
+        entries.stale.sort_unstable();
+        entries
+    }
+
+    /// Accepts findings: those that `is_selected` says or, without it, all. `entries` are those of [`accept`](Self::accept), and `left` is
+    /// how many findings are neither among these nor accepted. If all are accepted, entries that describe them are written anew.
+    pub fn update(
+        &self,
+        findings: &mut [Finding],
+        entries: &Entries,
+        checked: &Checked,
+        is_selected: Option<&dyn Fn(&Finding) -> bool>,
+        left: usize,
+    ) -> Update {
+        if !checked.tree.failed.is_empty() {
+            return Update::Refused;
         }
         // Entries of pages that were not checked stay, also if they have words that were found. What they accept is not written twice.
-        let mut kept: Vec<Entry> = kept.into_iter().map(|(_, entry)| entry).collect();
-        let known = AllKnown::new(kept.iter().map(|entry| entry.known(&self.folder)).collect(), min_words);
-        let is_kept = |finding: &Finding| known.look_up(finding, |_, file| exists(file)).is_accepted;
-        let written = findings.iter().filter(|finding| !is_kept(finding));
-        let written: Vec<Entry> = written.map(|finding| Entry::of(finding, &self.folder)).collect();
+        let mut kept = entries.elsewhere.clone();
         let number_of_kept = kept.len();
-        kept.extend(written);
-        let update = Update::Written {
-            accepted: findings.len(),
-            new: findings.iter().filter(|finding| !finding.accepted).count(),
-            kept: number_of_kept,
-            dropped: stale.len(),
-            text: render(kept),
+        if is_selected.is_some() {
+            kept.extend(entries.found.iter().cloned());
+        }
+        let known = AllKnown::new(kept.iter().map(|entry| entry.known(&self.folder)).collect(), checked.min_words);
+        let is_kept = |finding: &Finding| match is_selected {
+            Some(_) => finding.accepted,
+            None => known.look_up(finding, |_, file| checked.exists(file)).is_accepted,
         };
-        findings.iter_mut().for_each(|finding| finding.accepted = true);
-        (Vec::new(), Some(update))
+        let mut selected: Vec<&mut Finding> =
+            findings.iter_mut().filter(|finding| is_selected.is_none_or(|is_selected| is_selected(finding))).collect();
+        let written = selected.iter().filter(|finding| !is_kept(finding));
+        kept.extend(written.map(|finding| Entry::of(finding, &self.folder)));
+        let pages = self.pages_after(&kept, checked, is_selected.is_none());
+        let [accepted, new] = [selected.len(), selected.iter().filter(|finding| !finding.accepted).count()];
+        selected.iter_mut().for_each(|finding| finding.accepted = true);
+        let text = rendered(Content { version: VERSION, accepted: kept, pages: Some(pages) });
+        let left = left + findings.iter().filter(|finding| !finding.accepted).count();
+        Update::Written { text, accepted, new, kept: number_of_kept, dropped: entries.stale.len(), left }
+    }
+
+    /// The pages to list in the file: those that were there, apart from those that the entries name. If only some findings are accepted, a
+    /// page that was added since stays new.
+    fn pages_after(&self, entries: &[Entry], checked: &Checked, is_whole: bool) -> Vec<String> {
+        let listed = self.accepted.as_ref().and_then(|accepted| accepted.pages.as_ref());
+        let named: BTreeSet<&String> = entries.iter().flat_map(|entry| &entry.paths).collect();
+        let is_elsewhere = |path: &&String| !checked.is_below_root(&joined(&self.folder, Path::new(path)));
+        let old = listed.into_iter().flatten().filter(|path| !is_whole || is_elsewhere(path)).cloned();
+        let read = checked.tree.pages.iter().map(|page| shown(&relative(&self.folder, &page.place)));
+        let now = read.filter(|_| is_whole || listed.is_none());
+        let pages: BTreeSet<String> = old.chain(now).filter(|path| !named.contains(path)).collect();
+        pages.into_iter().collect()
+    }
+
+    /// The pages that were there when the file was written, if it lists them.
+    fn pages(&self) -> Option<BTreeSet<PathBuf>> {
+        let accepted = self.accepted.as_ref()?;
+        let named = accepted.accepted.iter().flat_map(|entry| &entry.paths);
+        Some(accepted.pages.as_ref()?.iter().chain(named).map(|path| joined(&self.folder, Path::new(path))).collect())
     }
 
     /// Marks the accepted findings, and the new places of the others. Returns the entries that have the words of a finding.
-    fn accept(&self, findings: &mut [Finding], min_words: usize, exists: impl Fn(&Path) -> bool) -> BTreeSet<usize> {
+    fn mark(&self, findings: &mut [Finding], checked: &Checked, grader: &Grader) -> BTreeSet<usize> {
         let known = self.entries().iter().map(|entry| entry.known(&self.folder)).collect();
-        let known = AllKnown::new(known, min_words);
+        let known = AllKnown::new(known, checked.min_words);
         let has_pairs = self.entries().iter().any(|entry| entry.fingerprint.is_some());
+        let pages = self.pages();
         let mut used = BTreeSet::new();
         for finding in findings {
-            let found = known.look_up(finding, |_, file| exists(file));
+            let found = known.look_up(finding, |_, file| checked.exists(file));
             used.extend(found.texts);
             finding.accepted = found.is_accepted;
             if has_pairs && !finding.accepted {
@@ -263,8 +343,18 @@ impl Baseline {
                 finding.accepted = pairs.len() + 1 >= finding.places.len();
                 used.extend(pairs);
             }
-            if let Some(new) = found.new.filter(|_| !finding.accepted) {
+            if finding.accepted {
+                continue;
+            }
+            // Of a text that no entry has, a page that was not there yet is where it is new.
+            let in_new_pages = || {
+                let is_new = |place: &Place| pages.as_ref().is_some_and(|pages| !pages.contains(&place.page.place));
+                finding.places.iter().map(is_new).collect::<Vec<bool>>()
+            };
+            let new = found.new.filter(|new| new.contains(&true)).unwrap_or_else(in_new_pages);
+            if new.contains(&true) {
                 finding.mark_new(&new);
+                grader.grade(finding);
             }
         }
         used
@@ -296,6 +386,10 @@ fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
 /// # Errors
 /// It is not a baseline: the error names the line.
 pub fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Entry>, InvalidBaseline> {
+    Ok(content(path, bytes)?.accepted)
+}
+
+fn content(path: &Path, bytes: &[u8]) -> Result<Content, InvalidBaseline> {
     let path = path.display().to_string();
     let invalid = |line: usize, column: usize, message: &str| InvalidBaseline {
         path: path.clone(),
@@ -315,16 +409,21 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Entry>, InvalidBaseline> {
         let what = "unresolved merge conflict: keep one of the versions";
         return Err(InvalidBaseline { is_conflict: true, ..invalid(line + 1, 1, what) });
     }
-    let file: File = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)).map_err(|error| {
+    serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)).map_err(|error| {
         let place = format!(" at line {} column {}", error.line(), error.column());
         let what = error.to_string();
         invalid(error.line(), error.column().max(1), what.strip_suffix(&place).unwrap_or(&what))
-    })?;
-    Ok(file.accepted)
+    })
 }
 
 /// The text of a baseline with these entries.
-pub fn render(mut accepted: Vec<Entry>) -> String {
-    accepted.sort_unstable_by(|x, y| (&x.paths, &x.words, &x.fingerprint).cmp(&(&y.paths, &y.words, &y.fingerprint)));
-    serde_json::to_string_pretty(&File { version: VERSION, accepted }).expect("strings make JSON") + "\n"
+pub fn render(accepted: Vec<Entry>) -> String {
+    rendered(Content { version: VERSION, accepted, pages: None })
+}
+
+fn rendered(mut content: Content) -> String {
+    content
+        .accepted
+        .sort_unstable_by(|x, y| (&x.paths, &x.words, &x.fingerprint).cmp(&(&y.paths, &y.words, &y.fingerprint)));
+    serde_json::to_string_pretty(&content).expect("strings make JSON") + "\n"
 }

@@ -17,7 +17,7 @@ mod values;
 
 use super::error::{Error, SinceError};
 use super::find;
-use super::outcome::FailOn;
+use super::outcome::{FailOn, Sort};
 use super::paths::place;
 use super::report::{Format, Target};
 use super::request::Request;
@@ -157,6 +157,7 @@ impl Config {
             report: given.report.or_else(report).or_else(|| Some(vec![Format::Human.into()])),
             link: given.link.or_else(|| file.link.clone()),
             grade: given.grade.or(file.grade).or(Some(defaults_of.grade)),
+            sort: given.sort.or(file.sort).or(Some(Sort::default())),
             fail_on: given.fail_on.or(file.fail_on).or(Some(FailOn::default())),
             max_findings: given.max_findings.or(file.max_findings).or(Some(0)),
             allow: file.allow.clone(),
@@ -191,6 +192,7 @@ impl Config {
             reports: settings.report.clone().unwrap_or(defaults.reports),
             link: settings.link.clone(),
             grade: settings.grade.unwrap_or(defaults.grade),
+            sort: settings.sort.unwrap_or_default(),
             fail_on: settings.fail_on.unwrap_or_default(),
             max_findings: settings.max_findings.unwrap_or_default(),
             ..Request::default()

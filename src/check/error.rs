@@ -19,8 +19,10 @@ pub enum Error {
     Baseline(InvalidBaseline),
     /// Git cannot determine what changed.
     Since(SinceError),
-    /// The request updates a baseline but names none.
+    /// The request updates a baseline but names none; or it names findings to accept, and does not update one.
     NoBaseline,
+    /// The request accepts a finding that was not found, named as given.
+    UnknownFinding(String),
     /// The request has both [`since`](super::Request::since) and [`staged`](super::Request::staged).
     SinceAndStaged,
     /// A file that the check depends on cannot be read, or threads cannot be started.
@@ -98,6 +100,9 @@ impl fmt::Display for Error {
             Error::Since(error) => error.fmt(f),
             Error::SinceAndStaged => f.write_str("changes since a commit and what is staged: choose one"),
             Error::NoBaseline => f.write_str("no baseline to update: name its file"),
+            Error::UnknownFinding(named) => {
+                write!(f, "{named}: no copy with this fingerprint, or with a place that starts there")
+            }
             Error::Run(error) => error.fmt(f),
         }
     }

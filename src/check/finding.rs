@@ -8,6 +8,7 @@ use crate::prose::Lines;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Maximum number of characters of a heading in a report.
@@ -232,6 +233,18 @@ impl Finding {
         self.pairs.sort_by_key(|pair| (pair.indices[1], pair.indices[0]));
         self.fingerprint = fingerprint(&self.places);
         self.look_at(position(self.primary));
+    }
+
+    /// Whether this names it: its fingerprint, or `PATH:LINE` of the start of one of its places, as reports have it, perhaps with a column.
+    /// The path is as given, or relative to the root of the repository.
+    pub(super) fn is_named(&self, typed: &str, root: Option<&Path>) -> bool {
+        let is_at = |place: &Place| {
+            let start = place.stretch.start;
+            let lines = [format!(":{}", start.line), format!(":{}:{}", start.line, start.column)];
+            let mut paths = lines.iter().filter_map(|line| typed.strip_suffix(line.as_str()));
+            paths.any(|path| path == place.path() || path == place.page.path_in(root))
+        };
+        self.fingerprint == typed || self.places.iter().any(is_at)
     }
 
     /// The place to look at.

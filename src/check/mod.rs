@@ -97,7 +97,7 @@ pub use {
     finding::{Finding, Pair, Place, Proposal},
     grade::{Grade, Preset, Reason},
     link::Link,
-    outcome::{FailOn, Outcome},
+    outcome::{FailOn, Outcome, Sort},
     pages::{Page, Stretch, Tree},
     request::{Counted, Request},
     rules::{Allow, Rule},

@@ -62,6 +62,39 @@ impl FailOn {
     }
 }
 
+/// The order in which reports list findings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Sort {
+    /// By the page and the line of the place to look at.
+    #[default]
+    Path,
+    /// The most serious first; then those with more words.
+    Grade,
+    /// Those with more words first, whatever their grade.
+    Words,
+}
+
+impl Sort {
+    /// All of them, the default first.
+    pub const ALL: [Sort; 3] = [Sort::Path, Sort::Grade, Sort::Words];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sort::Path => "path",
+            Sort::Grade => "grade",
+            Sort::Words => "words",
+        }
+    }
+
+    /// The order with this name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Sort::ALL.into_iter().find(|sort| sort.name() == name)
+    }
+}
+
 /// The findings of a check, and counts of what it read. Iterating yields all findings, including accepted ones.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -71,6 +104,13 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// Stale entries of the baseline: they were not found, although their pages were checked or no longer exist.
     pub stale: Vec<Entry>,
+    /// How many findings that are not accepted have no place that is known to be new since the baseline was written; 0 without a baseline,
+    /// and if a commit is compared, which shows what is new.
+    pub unplaced: usize,
+    /// Whether that is because the baseline has no list of the pages that were there then: an earlier program wrote it.
+    pub lacks_pages: bool,
+    /// Whether findings are not accepted, and the baseline has only entries of which no page exists in this repository.
+    pub is_elsewhere: bool,
     /// How many findings [`allow`](super::Request::allow) accepts. They are not in `findings`.
     pub allowed: usize,
     /// How many pages were read.
@@ -95,6 +135,8 @@ pub struct Outcome {
     pub update: Option<Update>,
     /// The least grade that is reported.
     pub grade: Grade,
+    /// The order of findings in reports.
+    pub sort: Sort,
     /// Which findings make the check fail.
     pub fail_on: FailOn,
     /// The check fails if there are more of them than this.
@@ -115,10 +157,15 @@ impl Outcome {
         self.unaccepted().filter(move |finding| finding.grade >= least)
     }
 
-    /// The same, ordered by their primary places.
+    /// The same in the [order](Self::sort) of reports; of equal ones, by their primary places.
     pub(super) fn listed(&self) -> Vec<&Finding> {
         let mut findings: Vec<&Finding> = self.reported().collect();
         findings.sort_by_key(|finding| finding.listed_by());
+        match self.sort {
+            Sort::Path => {}
+            Sort::Grade => findings.sort_by_key(|finding| Reverse((finding.grade, finding.words()))),
+            Sort::Words => findings.sort_by_key(|finding| Reverse(finding.words())),
+        }
         findings
     }
 

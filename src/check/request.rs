@@ -3,7 +3,7 @@
 use super::find;
 use super::grade::Grade;
 use super::link::Link;
-use super::outcome::FailOn;
+use super::outcome::{FailOn, Sort};
 use super::report::{Format, Target};
 use super::rules::{Allow, Rule};
 use super::walk::Walk;
@@ -84,9 +84,11 @@ pub struct Request {
     pub is_whole: bool,
     /// The file of accepted findings.
     pub baseline: Option<PathBuf>,
-    /// Whether to accept all findings. The new text of the baseline is in
-    /// [`Outcome::update`](super::Outcome::update); nothing is written.
+    /// Whether to accept all findings; with [`since`](Self::since) or [`staged`](Self::staged), those that are new. The new text of the
+    /// baseline is in [`Outcome::update`](super::Outcome::update); nothing is written.
     pub update_baseline: bool,
+    /// Only these findings are accepted then: each is a [fingerprint](super::Finding::fingerprint), or `PATH:LINE` where a place of it starts.
+    pub accept: Vec<String>,
     /// A git commit: only findings that are new since then are reported, as the same check of its merge base with the current commit
     /// would not report them.
     pub since: Option<String>,
@@ -101,6 +103,8 @@ pub struct Request {
     pub link: Option<Link>,
     /// The least grade that is reported.
     pub grade: Grade,
+    /// The order of findings in reports.
+    pub sort: Sort,
     /// Which findings make the check fail.
     pub fail_on: FailOn,
     /// The check fails if there are more of them than this.
@@ -136,11 +140,13 @@ impl Default for Request {
             is_whole: true,
             baseline: None,
             update_baseline: false,
+            accept: Vec::new(),
             since: None,
             staged: false,
             reports: vec![Format::Human.into()],
             link: None,
             grade: Grade::Warning,
+            sort: Sort::default(),
             fail_on: FailOn::default(),
             max_findings: 0,
             threads: 0,

@@ -12,12 +12,23 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Accepts copies between files that match these globs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Allow {
     /// Globs as in `.gitignore`. Both places of a finding must be in one of these files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
+    /// Lists of such globs: the two places of a finding may be in files of two different lists.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub between: Vec<Vec<String>>,
     /// Why they are accepted.
     pub reason: String,
+}
+
+impl Allow {
+    /// All of its lists, that of both places first.
+    pub(super) fn lists(&self) -> impl Iterator<Item = &[String]> {
+        std::iter::once(&self.paths[..]).chain(self.between.iter().map(|globs| &globs[..]))
+    }
 }
 
 /// A finding in a file that matches these globs must also reach these thresholds, and has at most this grade.
@@ -45,7 +56,9 @@ pub(super) struct OfFile {
 
 /// The rules of a request.
 pub(super) struct Rules {
+    /// The lists of all entries, one after the other.
     allow: Lists,
+    sides: Vec<Side>,
     finding: Lists,
     rules: Vec<Rule>,
 }
@@ -67,8 +80,15 @@ impl Rules {
         let lists = |list: List, lists: Vec<&[String]>| {
             Lists::new(base, &lists).map_err(|message| Error::Globs { list, message })
         };
+        let of_entry = |(entry, allow): (usize, &Allow)| {
+            let between = (0..allow.between.len()).map(move |list| Side { entry, between: Some(list) });
+            std::iter::once(Side { entry, between: None }).chain(between).collect::<Vec<_>>()
+        };
+        let of_allow = |allow: &'_ Allow| allow.lists().map(<[String]>::to_vec).collect::<Vec<_>>();
+        let all: Vec<Vec<String>> = allow.iter().flat_map(of_allow).collect();
         Ok(Rules {
-            allow: lists(List::Allow, allow.iter().map(|allow| &allow.paths[..]).collect())?,
+            allow: lists(List::Allow, all.iter().map(|globs| &globs[..]).collect())?,
+            sides: allow.iter().enumerate().flat_map(of_entry).collect(),
             finding: lists(List::Rules, rules.iter().map(|rule| &rule.paths[..]).collect())?,
             rules: rules.to_vec(),
         })
@@ -92,7 +112,8 @@ impl Rules {
         let mut numbers = BTreeMap::new();
         let mut scopes = Vec::new();
         let of_page = pages.iter().map(|page| {
-            let scope = Scope { allow: self.allow.find(&page.place), rules: self.finding.find(&page.place) };
+            let allow = self.allow.find(&page.place).into_iter().map(|list| self.sides[list]).collect();
+            let scope = Scope { allow, rules: self.finding.find(&page.place) };
             *numbers.entry(scope.clone()).or_insert_with(|| {
                 scopes.push(scope);
                 scopes.len() - 1
@@ -102,10 +123,25 @@ impl Rules {
     }
 }
 
-/// The indices of the entries and rules that apply to a page, ascending.
+/// An entry that accepts copies, and which of its lists a page is in: that of both places if it is `None`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Side {
+    entry: usize,
+    between: Option<usize>,
+}
+
+impl Side {
+    /// Whether it accepts copies between a page of this list and one of another.
+    fn accepts(self, other: Side) -> bool {
+        let is_between = self.between.is_some() && other.between.is_some() && self.between != other.between;
+        self.entry == other.entry && (is_between || self.between.is_none() && other.between.is_none())
+    }
+}
+
+/// The entries, and the indices of the rules, that apply to a page, ascending.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Scope {
-    allow: Vec<usize>,
+    allow: Vec<Side>,
     rules: Vec<usize>,
 }
 
@@ -123,7 +159,7 @@ impl Scopes<'_> {
     pub fn verdict(&self, finding: &Finding) -> Option<Verdict> {
         let [a, b] = [&finding.a, &finding.b].map(|place| &self.scopes[self.of_page[place.document]]);
         let mut rules = a.rules.iter().chain(&b.rules).map(|&number| &self.rules[number]);
-        let is_allowed = || a.allow.iter().any(|number| b.allow.binary_search(number).is_ok());
+        let is_allowed = || a.allow.iter().any(|one| b.allow.iter().any(|other| one.accepts(*other)));
         match rules.all(|rule| self.reaches(finding, rule)) {
             false => None,
             true if is_allowed() => Some(Verdict::Allowed),

@@ -1,6 +1,6 @@
 //! The run: request → pages → findings.
 
-use super::baseline::Baseline;
+use super::baseline::{Baseline, Checked, Update};
 use super::error::{Error, List, SinceError};
 use super::find::{self, Document, Judgement, find_with};
 use super::finding::Finding;
@@ -62,7 +62,8 @@ impl<'a> Check<'a> {
         let base = folder(&request.folder)?;
         let rules = Rules::new(&base, &request.allow, &request.rules)?;
         let selection = selection(request, &base)?;
-        if request.update_baseline && request.baseline.is_none() {
+        let is_update = request.update_baseline || !request.accept.is_empty();
+        if is_update && (request.baseline.is_none() || !request.update_baseline) {
             return Err(Error::NoBaseline);
         }
         let changes = match request.since.as_deref() {
@@ -114,7 +115,7 @@ impl<'a> Check<'a> {
             return Ok(unused(tree, &[(List::IgnoreHere, here)]));
         }
         let (allow, rules) = (&self.request.allow, &self.request.rules);
-        let allow: Vec<String> = allow.iter().flat_map(|allow| allow.paths.clone()).collect();
+        let allow: Vec<String> = allow.iter().flat_map(|allow| allow.lists().flatten().cloned()).collect();
         let rules: Vec<String> = rules.iter().flat_map(|rule| rule.paths.clone()).collect();
         let (allow, rules) = (globs(&self.base, &allow, List::Allow)?, globs(&self.base, &rules, List::Rules)?);
         let lists = [(List::IgnoreHere, here), (List::Ignore, ignored), (List::Allow, &allow), (List::Rules, &rules)];
@@ -157,25 +158,38 @@ impl Pages<'_> {
         })?;
         let Found { mut findings, grader, allowed, cut_short } = found;
         let index = changes.as_ref().and_then(Changes::index);
-        let (mut stale, update) = match &baseline {
-            Some(baseline) => {
-                baseline.apply(&mut findings, &tree, &request.paths, min_words, request.update_baseline, index)
-            }
-            None => (Vec::new(), None),
-        };
-        // After the baseline, which accepts what is not new as well if it is updated.
+        let roots = request.paths.iter().map(|root| place(root)).collect();
+        let checked = Checked { tree: &tree, roots, min_words, index };
+        let entries = baseline.as_ref().map(|baseline| baseline.accept(&mut findings, &checked, &grader));
+        let unaccepted = |findings: &[Finding]| findings.iter().filter(|finding| !finding.accepted).count();
+        let all = unaccepted(&findings);
         if let Some(past) = &past {
             // What longer findings covered then was there too.
             let then = pool.install(|| self::found(past.pages(), &rules, &request.find, true));
             past.keep_new(&mut findings, &then.findings, min_words, &grader);
-            // Entries elsewhere were not checked.
-            stale.clear();
         }
+        let left = all - unaccepted(&findings);
+        let is_selected = selection_of(request, &findings)?;
+        let update = baseline.as_ref().zip(entries.as_ref()).filter(|_| request.update_baseline);
+        let update = update
+            .map(|(baseline, entries)| baseline.update(&mut findings, entries, &checked, is_selected.as_deref(), left));
+        // Those that an update drops are not stale any longer, and of a comparison entries elsewhere were not checked.
+        let stale = entries.map(|entries| entries.stale).filter(|_| past.is_none() && !is_written(update.as_ref()));
+        let is_unplaced = |finding: &&Finding| !finding.accepted && finding.places.iter().all(|place| !place.is_new);
+        let used = baseline.as_ref().filter(|baseline| past.is_none() && !baseline.is_missing());
+        let unplaced = used.map_or(0, |_| findings.iter().filter(is_unplaced).count());
+        let lacks_pages = used.is_some_and(|baseline| !baseline.knows_pages());
+        let root = current_repository();
+        let is_elsewhere = unaccepted(&findings) > 0
+            && baseline.as_ref().is_some_and(|baseline| baseline.is_elsewhere(index, root.as_deref()));
         propose(&mut findings, grader.links.as_ref());
         drop(grader);
         Ok(Outcome {
             findings,
-            stale,
+            stale: stale.unwrap_or_default(),
+            unplaced,
+            lacks_pages,
+            is_elsewhere,
             allowed,
             pages: tree.pages.len(),
             words: tree.pages.iter().map(|page| page.words().len()).sum(),
@@ -188,10 +202,11 @@ impl Pages<'_> {
             unused,
             update,
             grade: request.grade,
+            sort: request.sort,
             fail_on: request.fail_on,
             max_findings: request.max_findings,
             link: request.link.clone(),
-            root: current_repository(),
+            root,
             only_new: changes.is_some(),
         })
     }
@@ -216,6 +231,32 @@ fn found<'a>(pages: &'a [Arc<Page>], rules: &Rules, options: &find::FindOptions,
     let mut findings = Finding::all(pages, find::grouped(reported));
     let grader = Grader::new(&mut findings, pages, rules, options);
     Found { findings, grader, allowed: find::grouped(allowed).len(), cut_short }
+}
+
+/// Whether the baseline is to be replaced.
+fn is_written(update: Option<&Update>) -> bool {
+    matches!(update, Some(Update::Written { .. }))
+}
+
+type IsSelected = Box<dyn Fn(&Finding) -> bool>;
+
+/// Which findings an update of the baseline accepts; `None` for all that there are. Of a comparison, those that are new.
+///
+/// # Errors
+/// None is as [`accept`](Request::accept) says.
+fn selection_of(request: &Request, findings: &[Finding]) -> Result<Option<IsSelected>, Error> {
+    let is_comparison = request.since.is_some() || request.staged;
+    if request.accept.is_empty() {
+        return Ok(is_comparison.then(|| -> IsSelected { Box::new(|_| true) }));
+    }
+    let root = current_repository();
+    let is_named = move |finding: &Finding, typed: &str| finding.is_named(typed, root.as_deref());
+    if let Some(unknown) = request.accept.iter().find(|typed| !findings.iter().any(|finding| is_named(finding, typed)))
+    {
+        return Err(Error::UnknownFinding(unknown.clone()));
+    }
+    let accept = request.accept.clone();
+    Ok(Some(Box::new(move |finding| accept.iter().any(|typed| is_named(finding, typed)))))
 }
 
 /// A folder as an absolute path without links.

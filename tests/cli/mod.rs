@@ -9,6 +9,7 @@
 //! | `agreement` | pairs, clusters and verdicts agree with each other and with `truth.jsonl` |
 //! | `same_bytes` | the same output for any number of threads, any memory, any way in |
 //! | `check_earlier` | which findings are new |
+//! | `check_new` | which places of a copy are new, what is annotated then, and what a baseline accepts |
 //! | `check_reports` | reports of copies follow the rules of their consumers |
 //! | `bounds` | memory stays small whatever comes in |
 //! | `endings` | closed pipes, files that may not be read |
@@ -38,6 +39,7 @@
 mod agreement;
 mod bounds;
 mod check_earlier;
+mod check_new;
 mod check_reports;
 mod clean;
 mod clean_index;

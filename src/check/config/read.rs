@@ -3,7 +3,7 @@
 use super::super::error::{Error, InvalidConfig};
 use super::super::find;
 use super::super::grade::{Grade, Preset};
-use super::super::outcome::FailOn;
+use super::super::outcome::{FailOn, Sort};
 use super::super::report::Target;
 use super::super::request::Counted;
 use super::super::rules::Allow;
@@ -76,6 +76,7 @@ fn settings(mut table: Table) -> Settings {
         report: table.get("report", |value| value.list("a list of quoted reports", parsed::<Target>)),
         link: table.get("link", parsed),
         grade: table.get("grade", |value| one_of(value, &Grade::ALL, Grade::name)),
+        sort: table.get("sort", |value| one_of(value, &Sort::ALL, Sort::name)),
         fail_on: table.get("fail-on", |value| one_of(value, &FailOn::ALL, FailOn::name)),
         max_findings: table.get("max-findings", findings),
         allow: table.get("allow", allow).unwrap_or_default(),
@@ -97,12 +98,30 @@ fn settings(mut table: Table) -> Settings {
 fn allow(value: Value) -> Result<Vec<Allow>, Wrong> {
     let entries = value.list("tables, each under [[check.allow]]", |item| {
         let mut table = item.table("[[check.allow]]")?;
-        let paths = table.need("paths", GLOBS, some_globs);
+        let between = table.get("between", between);
+        let paths = match table.has("between") {
+            true if table.has("paths") => {
+                table.record(table.wrong("has both `paths` and `between`: make two tables of it"));
+                table.get("paths", some_globs)
+            }
+            true => Some(Vec::new()),
+            false => table.need("paths", GLOBS, some_globs),
+        };
         let reason = table.need("reason", &format!("{REASON}, as a quoted string"), |value| text(value, REASON));
         table.done();
-        Ok(paths.zip(reason).map(|(paths, reason)| Allow { paths, reason }))
+        let between = between.unwrap_or_default();
+        Ok(paths.zip(reason).map(|(paths, reason)| Allow { paths, between, reason }))
     });
     Ok(entries?.into_iter().flatten().collect())
+}
+
+/// Lists of globs: copies between two of them are accepted.
+fn between(value: Value) -> Result<Vec<Vec<String>>, Wrong> {
+    let lists = value.list(LISTS, some_globs)?;
+    match value.length() {
+        Some(2..) => Ok(lists),
+        _ => Err(value.wrong(format!("expected {LISTS}"))),
+    }
 }
 
 /// A rule, whose thresholds must be stricter than the settings for all files; `None` if it is wrong.
@@ -158,6 +177,7 @@ fn more_similar(value: Value, share: f64, general: Option<&Settings>) -> Result<
 
 const PATHS: &str = "a list of quoted paths";
 const GLOBS: &str = "a list of quoted globs";
+const LISTS: &str = "two lists of quoted globs or more";
 const REASON: &str = "the reason why copies are accepted";
 
 fn words(value: Value) -> Result<usize, Wrong> {
@@ -230,8 +250,9 @@ mod tests {
     #[test]
     fn printed_settings_parse_to_the_same() {
         let text = "[check]\npaths = [\"a\"]\nignore = [\"b/\"]\nmin-words = 50\nfile-similarity = 0.85\nstrict = true\ncount = [\"code\"]\n\
-            baseline = \"c\"\nreport = [\"html=d\"]\nfail-on = \"any\"\nmax-findings = 3\n\n\
-            [[check.allow]]\npaths = [\"e\"]\nreason = \"f\"\n\n[[check.rule]]\npaths = [\"g\"]\nmin-words = 60\nsimilarity = 0.9\ngrade = \"note\"\n\
+            baseline = \"c\"\nreport = [\"html=d\"]\nsort = \"words\"\nfail-on = \"any\"\nmax-findings = 3\n\n\
+            [[check.allow]]\npaths = [\"e\"]\nreason = \"f\"\n\n\
+            [[check.allow]]\nbetween = [[\"h\"], [\"i\", \"j\"]]\nreason = \"k\"\n\n[[check.rule]]\npaths = [\"g\"]\nmin-words = 60\nsimilarity = 0.9\ngrade = \"note\"\n\
             preset = \"changelogs\"\n";
         assert_eq!(of(text).unwrap().to_toml().unwrap(), text);
     }

@@ -2,7 +2,7 @@
 
 use super::super::grade::{Grade, Preset};
 use super::super::link::Link;
-use super::super::outcome::FailOn;
+use super::super::outcome::{FailOn, Sort};
 use super::super::paths::{joined, relative};
 use super::super::report::Target;
 use super::super::request::Counted;
@@ -62,6 +62,9 @@ pub struct Settings {
     /// The least grade that is reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grade: Option<Grade>,
+    /// The order of findings in reports.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort: Option<Sort>,
     /// Which findings make the check fail.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fail_on: Option<FailOn>,

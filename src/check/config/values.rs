@@ -290,6 +290,11 @@ impl<'a> Value<'a> {
         self.value.get_ref().as_str()
     }
 
+    /// How many items a list has.
+    pub fn length(&self) -> Option<usize> {
+        self.value.get_ref().as_array().map(|list| list.len())
+    }
+
     /// All items of a list that can be read; the errors of the others are recorded.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use neardups::Error;
 use neardups::check::config::{Config, MAX_FINDINGS, MAX_WORDS, Settings, parse_share};
 use neardups::check::find::FindOptions;
 use neardups::check::report::{Format, Target};
-use neardups::check::{Counted, FailOn, Grade, Link, Request, Walk};
+use neardups::check::{Counted, FailOn, Grade, Link, Request, Sort, Walk};
 use neardups::prose::Markup;
 use neardups::similarity::Threshold;
 use std::env;
@@ -24,6 +24,8 @@ pub struct Arguments {
     pub walk: Walk,
     /// `--update-baseline`.
     pub update: bool,
+    /// `--accept`.
+    pub accept: Vec<String>,
     /// `--since`.
     pub since: Option<String>,
     /// `--staged`.
@@ -64,6 +66,7 @@ impl Arguments {
                 report: given.get_many("report").map(|targets| targets.cloned().collect()),
                 link: given.get_one("link").cloned().or_else(link_of_workflow),
                 grade: given.get_one::<String>("grade").and_then(|word| Grade::by_name(word)),
+                sort: given.get_one::<String>("sort").and_then(|word| Sort::by_name(word)),
                 fail_on: given.get_one::<String>("fail-on").and_then(|word| FailOn::by_name(word)),
                 max_findings: number("max-findings"),
                 ..Settings::default()
@@ -71,6 +74,7 @@ impl Arguments {
             ignore: words("ignore").unwrap_or_default(),
             walk: Walk { hidden: given.get_flag("hidden"), ignore_files: !given.get_flag("no-ignore-files") },
             update: given.get_flag("update-baseline"),
+            accept: words("accept").unwrap_or_default(),
             since: given.get_one::<String>("since").cloned(),
             staged: given.get_flag("staged"),
             config: path("config"),
@@ -103,6 +107,7 @@ impl Arguments {
             ignore_here: self.ignore.clone(),
             walk: self.walk,
             update_baseline: self.update,
+            accept: self.accept.clone(),
             since: self.since.clone(),
             staged: self.staged,
             threads: self.threads,
@@ -123,6 +128,7 @@ pub fn explained(error: neardups::check::Error, staged: bool) -> Error {
         Error::Since(SinceError::Git(message)) => usage_error(format!("{option}: git failed: {message}")),
         Error::Since(error @ SinceError::Reference { .. }) => usage_error(format!("--since {error}")),
         Error::Since(error) => usage_error(format!("{option}: {error}")),
+        Error::UnknownFinding(_) => usage_error(format!("--accept {error}")),
         Error::NoBaseline => usage_error("--update-baseline needs --baseline FILE, the file to write"),
         Error::Run(error) => error,
         error => usage_error(error.to_string()),
@@ -185,6 +191,18 @@ fn grades() -> impl Iterator<Item = (&'static str, &'static str)> {
     })
 }
 
+/// The values of `--sort`.
+fn sorts() -> impl Iterator<Item = (&'static str, &'static str)> {
+    Sort::ALL.into_iter().map(|sort| {
+        let help = match sort {
+            Sort::Path => "by page and line",
+            Sort::Grade => "the most serious first, then those with more words",
+            Sort::Words => "those with more words first",
+        };
+        (sort.name(), help)
+    })
+}
+
 /// The help of a value of `--report`.
 fn help(format: Format) -> &'static str {
     match format {
@@ -244,7 +262,8 @@ pub fn command() -> Command {
         )
         .after_help(
             "Examples:\n  dedup check docs/ README.md\n  dedup check docs/ --baseline dedup-baseline.json --update-baseline\n  \
-             dedup check docs/ --since origin/main --report github --report sarif=dedup.sarif\n  dedup check docs/ --report html=copies.html",
+             dedup check docs/ --since origin/main --report github --report sarif=dedup.sarif\n  dedup check docs/ --report html=copies.html\n  \
+             dedup check docs/ --baseline dedup-baseline.json --update-baseline --accept docs/new.md:12",
         )
         .arg(
             Arg::new("paths")
@@ -273,7 +292,17 @@ pub fn command() -> Command {
         .arg(flag("no-ignore-files", "Also check files that .gitignore and .ignore exclude"))
         .arg(flag("hidden", "Also check hidden files in folders"))
         .arg(file("baseline", "File of accepted copies, known by their words and files; one more place of an accepted copy is new"))
-        .arg(flag("update-baseline", "Write the baseline, so that it accepts all current copies"))
+        .arg(
+            flag("update-baseline", "Write the baseline, so that it accepts all current copies; with --since or --staged, the new ones")
+        )
+        .arg(
+            Arg::new("accept")
+                .long("accept")
+                .value_name("COPY")
+                .action(ArgAction::Append)
+                .requires("update-baseline")
+                .help("With --update-baseline, accept only this copy: FILE:LINE as reported, or its fingerprint; may be repeated"),
+        )
         .arg(
             Arg::new("since")
                 .long("since")
@@ -323,6 +352,7 @@ pub fn command() -> Command {
         )
         .arg(choice("color", "WHEN", colors(), "When to colour the human report and messages [default: auto]"))
         .arg(choice("grade", "GRADE", grades(), "The least grade that is reported [default: warning]"))
+        .arg(choice("sort", "ORDER", sorts(), "The order of copies in reports [default: path]"))
         .arg(choice("fail-on", "WHAT", fail_on(), "Which copies make the check fail [default: error]"))
         .arg(
             Arg::new("max-findings")

@@ -50,7 +50,7 @@ pub fn unused(unused: &[Unused], config: &Config, terminal: &Terminal) {
 /// Reports the update of the baseline.
 pub fn update(update: &Update, baseline: &Path, terminal: &Terminal) {
     let baseline = baseline.display();
-    let Update::Written { accepted, new, kept, dropped, .. } = *update else {
+    let Update::Written { accepted, new, kept, dropped, left, .. } = *update else {
         terminal.warning(&format!("{baseline}: not written, because some files could not be read"));
         return;
     };
@@ -61,6 +61,12 @@ pub fn update(update: &Update, baseline: &Path, terminal: &Terminal) {
     let new = part(new, "new");
     let (kept, dropped) = (part(kept, "kept for pages that were not checked"), part(dropped, "dropped"));
     terminal.line(&format!("{} accepted in {baseline}{new}{kept}{dropped}", counted(accepted as u64, "copy")));
+    if left > 0 {
+        let others = counted(left as u64, if accepted > 0 { "other copy" } else { "copy" });
+        terminal.line(&format!(
+            "{others} not accepted: --update-baseline without --accept, --since and --staged accepts all"
+        ));
+    }
 }
 
 /// Number of pages with many copies that are listed, and the number of findings above which they are.
@@ -70,6 +76,22 @@ const MANY_FINDINGS: usize = 10;
 /// Warns of stale baseline entries and of pages without words, and prints the counts.
 pub fn summary(outcome: &Outcome, baseline: Option<&Path>, time: Duration, terminal: &Terminal) {
     stale(&outcome.stale, baseline, terminal);
+    if let Some(baseline) = baseline.filter(|_| outcome.is_elsewhere) {
+        terminal.warning(&format!(
+            "{}: none of the pages that it accepts is in this repository: their paths are relative to the folder of the file",
+            baseline.display()
+        ));
+    }
+    if let Some(baseline) = baseline.filter(|_| outcome.unplaced > 0) {
+        let which = format!("it is not known which places of {} are new", counted(outcome.unplaced as u64, "copy"));
+        match outcome.lacks_pages {
+            true => terminal.warning(&format!(
+                "{}: has no list of pages, so {which}: --update-baseline adds it, or use --since",
+                baseline.display()
+            )),
+            false => terminal.line(&format!("{which}, because all their pages were there before; --since shows it")),
+        }
+    }
     if outcome.pages > 0 && outcome.words == 0 {
         let pages = counted(outcome.pages as u64, "page");
         terminal.warning(&format!("{pages} without words that count: nothing was compared"));

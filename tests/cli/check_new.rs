@@ -1,0 +1,357 @@
+//! Which places of a copy are new, what is graded and annotated then, and what a baseline accepts.
+
+use super::shell::Shell;
+use serde_json::Value;
+use std::fs;
+
+/// Words that no other page has.
+fn own(name: &str, words: usize) -> String {
+    (0..words).map(|at| format!("{name}{at} ")).collect::<String>().trim_end().to_string() + "."
+}
+
+/// A page with some paragraphs among words of its own.
+fn page(name: &str, parts: &[&str]) -> String {
+    let [before, after] = [own(&format!("{name}x"), 60), own(&format!("{name}y"), 60)];
+    format!("# {name}\n\n{before}\n\n{}\n\n{after}\n", parts.join("\n\n"))
+}
+
+/// Pages in a folder `docs` of a repository with one commit.
+fn repository(pages: &[(&str, String)]) -> Shell {
+    let shell = Shell::new();
+    for (name, text) in pages {
+        write(&shell, name, text);
+    }
+    shell.sh("git init -q -b main .").done();
+    commit(&shell);
+    shell
+}
+
+fn write(shell: &Shell, name: &str, text: &str) {
+    let file = shell.folder().join(name);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, text).unwrap();
+}
+
+fn commit(shell: &Shell) {
+    shell.sh("rm -f fixtures; git add -A; git -c user.name=t -c user.email=t@t commit -q -m one").done();
+}
+
+fn records(shell: &Shell, arguments: &str) -> Vec<Value> {
+    let lines = shell.sh(&format!("dedup check -q --report jsonl {arguments}")).stdout;
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Of each finding that is not accepted: its grade, the path of the place to look at, and the paths that are new.
+fn found(shell: &Shell, arguments: &str) -> Vec<(String, String, Vec<String>)> {
+    let records = records(shell, arguments);
+    let text = |value: &Value| value.as_str().unwrap().to_string();
+    let of = |record: &Value| {
+        let places = record["places"].as_array().unwrap();
+        let primary = &places[record["primary"].as_u64().unwrap() as usize];
+        let new = places.iter().filter(|place| place["new"] == true).map(|place| text(&place["path"]));
+        (text(&record["grade"]), text(&primary["path"]), new.collect())
+    };
+    records.iter().filter(|record| record["known"] == false).map(of).collect()
+}
+
+fn one(grade: &str, primary: &str, new: &[&str]) -> Vec<(String, String, Vec<String>)> {
+    vec![(grade.into(), primary.into(), new.iter().map(|path| path.to_string()).collect())]
+}
+
+#[test]
+fn a_new_copy_in_a_changelog_hides_no_other() {
+    let text = own("shared", 60);
+    let shell = repository(&[
+        ("docs/storage.md", page("storage", &[&text])),
+        ("CHANGELOG.md", "# Changes\n\n## 2.0\n\nFirst.\n".into()),
+    ]);
+    write(&shell, "docs/new.md", &page("new", &[&text]));
+    assert_eq!(found(&shell, "--since main"), one("error", "docs/new.md", &["docs/new.md"]));
+    // One more place, which alone would be a warning.
+    write(&shell, "CHANGELOG.md", &format!("# Changes\n\n## 2.0\n\n{text}\n"));
+    assert_eq!(found(&shell, "--since main"), one("error", "docs/new.md", &["CHANGELOG.md", "docs/new.md"]));
+    assert_eq!(shell.sh("dedup check -q --since main").status, 1);
+    let first = shell.sh("dedup check -q --since main").stdout.lines().next().unwrap().to_string();
+    assert!(first.starts_with("docs/new.md:5:1: error: ") && !first.contains("release notes"), "{first}");
+    // What was there before does not count: only the changelog is new.
+    commit(&shell);
+    write(&shell, "CHANGELOG.md", "# Changes\n\n## 2.0\n\nFirst.\n");
+    commit(&shell);
+    write(&shell, "CHANGELOG.md", &format!("# Changes\n\n## 2.0\n\n{text}\n"));
+    assert_eq!(found(&shell, "--since main"), one("warning", "CHANGELOG.md", &["CHANGELOG.md"]));
+    assert_eq!(found(&shell, "--no-config")[0].0, "error");
+}
+
+/// The changelog and the new page are one finding as a whole, so only one of them is compared with the third page.
+#[test]
+fn a_changelog_that_is_like_the_new_page_hides_no_copy() {
+    let text = own("shared", 60);
+    for name in ["CHANGELOG.md", "news/z.md"] {
+        let shell =
+            repository(&[("docs/storage.md", page("storage", &[&text])), (name, "# Changes\n\nFirst.\n".into())]);
+        write(&shell, "docs/new.md", &format!("# New\n\nA few words.\n\n{text}\n"));
+        assert_eq!(found(&shell, "--since main").iter().map(|found| found.0.as_str()).collect::<Vec<_>>(), ["error"]);
+        write(&shell, name, &format!("# Changes\n\nFirst.\n\n{text}\n"));
+        let graded = found(&shell, "--since main");
+        let errors: Vec<_> = graded.iter().filter(|found| found.0 == "error").collect();
+        let [(_, primary, new)] = &errors[..] else { panic!("{graded:?}") };
+        // The first of the two files is the one that is compared; of a changelog, the other one is listed too.
+        let expected: &[&str] = if name < "docs" { &[name, "docs/new.md"] } else { &["docs/new.md"] };
+        assert!(primary == "docs/new.md" && new == expected, "{graded:?}");
+    }
+}
+
+#[test]
+fn each_new_place_is_annotated() {
+    let notice = own("notice", 60);
+    let names: Vec<String> = (0..12).map(|number| format!("page{number:02}")).collect();
+    let pages: Vec<(String, String)> =
+        names.iter().map(|name| (format!("docs/{name}.md"), page(name, &[&notice]))).collect();
+    let pages: Vec<(&str, String)> = pages.iter().map(|(path, text)| (path.as_str(), text.clone())).collect();
+    let shell = repository(&pages);
+    let new = ["docs/zz1.md", "docs/zz2.md", "docs/zz3.md"];
+    new.iter().for_each(|path| write(&shell, path, &page(&path[5..8], &[&notice])));
+    assert_eq!(found(&shell, "--since main"), one("error", new[0], &new));
+
+    let report = |format: &str| shell.sh(&format!("dedup check -q --since main --report {format}")).stdout;
+    let human: Vec<String> = report("human").lines().take(7).map(String::from).collect();
+    assert!(human[0].starts_with("docs/zz1.md:5:1: error: "), "{human:?}");
+    assert!(human[2].starts_with("also at docs/zz2.md:5:1, under “zz2”, new too"), "{human:?}");
+    assert!(human[3].starts_with("also at docs/zz3.md:5:1, under “zz3”, new too"), "{human:?}");
+    assert_eq!(human[6], "and 9 more places");
+
+    let github = report("github");
+    let files: Vec<&str> = github.lines().map(|line| line.split([' ', ',']).nth(1).unwrap()).collect();
+    assert_eq!(files, new.map(|path| format!("file={path}")));
+
+    let gitlab: Value = serde_json::from_str(&report("gitlab")).unwrap();
+    let issues = gitlab.as_array().unwrap();
+    assert_eq!(issues.iter().map(|issue| issue["location"]["path"].as_str().unwrap()).collect::<Vec<_>>(), new);
+    let mut prints: Vec<&str> = issues.iter().map(|issue| issue["fingerprint"].as_str().unwrap()).collect();
+    prints.sort_unstable();
+    prints.dedup();
+    assert_eq!(prints.len(), 3);
+
+    let sarif: Value = serde_json::from_str(&report("sarif")).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let uri = |result: &Value| {
+        result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].as_str().unwrap().to_string()
+    };
+    assert_eq!(results.iter().map(uri).collect::<Vec<_>>(), new);
+    let text = results[0]["message"]["text"].as_str().unwrap();
+    assert!(text.contains("docs/zz2.md:5") && text.contains("docs/zz3.md:5"), "{text}");
+
+    let junit = report("junit");
+    assert!(junit.contains("tests=\"3\" failures=\"3\""), "{junit}");
+    assert!(new.iter().all(|path| junit.contains(&format!("file=\"{path}\""))), "{junit}");
+
+    let markdown = report("markdown");
+    let items: Vec<&str> = markdown.lines().filter(|line| line.starts_with("<li>")).collect();
+    assert!(items[2].contains("docs/zz2.md:5") && items[2].ends_with(", new</li>"), "{items:?}");
+    assert!(items[3].contains("docs/zz3.md:5") && items[3].ends_with(", new</li>"), "{items:?}");
+}
+
+#[test]
+fn more_new_places_than_are_listed_are_counted() {
+    let notice = own("notice", 60);
+    let shell = repository(&[("docs/a.md", page("alpha", &[&notice]))]);
+    for number in 0..30 {
+        write(&shell, &format!("docs/new{number:02}.md"), &page(&format!("n{number:02}"), &[&notice]));
+    }
+    let human = shell.sh("dedup check -q --since main").stdout;
+    assert_eq!(human.lines().filter(|line| line.ends_with("new too")).count(), 19, "{human}");
+    assert!(human.contains("\nand 10 more places, 10 of them new\n"), "{human}");
+    let github = shell.sh("dedup check -q --since main --report github").stdout;
+    assert_eq!(github.lines().count(), 20);
+}
+
+/// The page that no earlier check knows is new, wherever it is in the order of names.
+#[test]
+fn a_baseline_knows_the_pages_that_were_there() {
+    let [text, notice] = [own("shared", 60), own("notice", 60)];
+    let shell = repository(&[
+        ("docs/guide/cache.md", page("cache", &[&text, &notice])),
+        ("docs/guide/other.md", page("other", &[&notice])),
+        ("docs/guide/plain.md", page("plain", &[&own("plain", 60)])),
+    ]);
+    let with = "docs --baseline b.json";
+    shell.sh(&format!("dedup check -q {with} --update-baseline")).done();
+    assert_eq!(found(&shell, with), []);
+    for (path, copied) in [
+        ("docs/admin/aaa.md", &text),
+        ("docs/zzz.md", &text),
+        ("docs/admin/aaa.md", &own("plain", 60)),
+        ("docs/zzz.md", &own("plain", 60)),
+    ] {
+        write(&shell, path, &page("added", &[copied]));
+        assert_eq!(found(&shell, with), one("error", path, &[path]));
+        let proposal = records(&shell, with).into_iter().find(|record| record["known"] == false).unwrap();
+        let how = proposal["proposal"]["how"].as_str().unwrap().to_string();
+        assert!(how.starts_with("keep the text in docs/guide/") && how.ends_with(&format!("from {path}")), "{how}");
+        fs::remove_file(shell.folder().join(path)).unwrap();
+    }
+    // Both pages were there.
+    write(&shell, "docs/guide/plain.md", &page("plain", &[&own("plain", 60), &text]));
+    assert_eq!(found(&shell, with).iter().map(|found| found.2.len()).collect::<Vec<_>>(), [0]);
+    let run = shell.sh(&format!("dedup check {with}"));
+    assert!(run.stderr.contains("it is not known which places of 1 copy are new"), "{}", run.stderr);
+    // A page that only a partial check knows, and one that is gone.
+    write(&shell, "docs/guide/plain.md", &page("plain", &[]));
+    write(&shell, "docs/zzz.md", &page("added", &[]));
+    shell.sh("dedup check -q docs/guide --baseline b.json --update-baseline").done();
+    write(&shell, "docs/zzz.md", &page("added", &[&text]));
+    assert_eq!(found(&shell, with), one("error", "docs/zzz.md", &["docs/zzz.md"]));
+}
+
+#[test]
+fn a_baseline_without_a_list_of_pages_says_so() {
+    let text = own("shared", 60);
+    let shell = repository(&[
+        ("docs/a.md", page("alpha", &[&text])),
+        ("docs/b.md", page("beta", &[&text])),
+        ("docs/c.md", page("gamma", &[&own("gamma", 60)])),
+    ]);
+    shell.sh("dedup check -q docs --baseline b.json --update-baseline").done();
+    let written: Value = serde_json::from_str(&fs::read_to_string(shell.folder().join("b.json")).unwrap()).unwrap();
+    assert_eq!(written["pages"], serde_json::json!(["docs/c.md"]));
+    // As an earlier program wrote it.
+    let mut old = written.as_object().unwrap().clone();
+    old.remove("pages");
+    shell.write("b.json", serde_json::to_string(&old).unwrap());
+    let quiet = shell.sh("dedup check docs --baseline b.json");
+    assert!(quiet.status == 0 && !quiet.stderr.contains("list of pages"), "{}", quiet.stderr);
+    write(&shell, "docs/0.md", &page("zero", &[&own("gamma", 60)]));
+    let warned = shell.sh("dedup check docs --baseline b.json");
+    let warning = "b.json: has no list of pages, so it is not known which places of 1 copy are new";
+    assert!(warned.status == 1 && warned.stderr.contains(warning), "{}", warned.stderr);
+    assert_eq!(found(&shell, "docs --baseline b.json")[0].2, [""; 0]);
+}
+
+#[test]
+fn a_baseline_of_other_folders_accepts_nothing_and_says_so() {
+    let text = own("shared", 60);
+    let copies = [("docs/a.md", page("alpha", &[&text])), ("docs/b.md", page("beta", &[&text]))];
+    let shell = repository(&copies);
+    shell.sh("dedup check -q docs --baseline b.json --update-baseline; git clone -q . other").done();
+    let run = shell.sh("cd other; dedup check docs --baseline ../b.json");
+    let warning =
+        "../b.json: none of the pages that it accepts is in this repository: their paths are relative to the folder";
+    assert!(run.status == 1 && run.stderr.contains(warning), "{}", run.stderr);
+    // In its place, it accepts all.
+    let run = shell.sh("cp b.json other; cd other; dedup check docs --baseline b.json");
+    assert!(run.status == 0 && !run.stderr.contains("warning"), "{}", run.stderr);
+}
+
+/// Two copies that a baseline may accept, of which the second is new since the commit.
+fn two_copies() -> Shell {
+    let [one, two] = [own("first", 60), own("second", 60)];
+    let shell = repository(&[
+        ("docs/a.md", page("alpha", &[&one, &two])),
+        ("docs/b.md", page("beta", &[&one])),
+        ("docs/c.md", page("gamma", &[])),
+    ]);
+    write(&shell, "docs/c.md", &page("gamma", &[&two]));
+    shell
+}
+
+#[test]
+fn one_finding_is_accepted() {
+    let shell = two_copies();
+    assert_eq!(found(&shell, "docs").len(), 2);
+    let fingerprint = records(&shell, "docs")[1]["fingerprint"].as_str().unwrap().to_string();
+    for named in ["docs/c.md:5", "docs/c.md:5:1", "docs/a.md:7", &fingerprint] {
+        let run = shell.sh(&format!("dedup check docs --baseline b.json --update-baseline --accept {named}"));
+        let expected = "1 copy accepted in b.json, 1 new\ndedup: 1 other copy not accepted";
+        assert!(run.stderr.contains(expected) && run.status == 1, "{}", run.stderr);
+        assert_eq!(found(&shell, "docs --baseline b.json").len(), 1, "{named}");
+        // The first one is accepted too, and the second stays.
+        let run = shell.sh("dedup check docs --baseline b.json --update-baseline --accept docs/b.md:5");
+        assert!(run.status == 0 && run.stderr.contains("1 copy accepted in b.json, 1 new\n"), "{}", run.stderr);
+        assert_eq!(shell.sh("dedup check -q docs --baseline b.json").status, 0);
+        fs::remove_file(shell.folder().join("b.json")).unwrap();
+    }
+    let run = shell.sh("dedup check docs --baseline b.json --update-baseline --accept docs/c.md:6");
+    let expected = "--accept docs/c.md:6: no copy with this fingerprint, or with a place that starts there";
+    assert!(run.status == 2 && run.stderr.contains(expected), "{}", run.stderr);
+    assert!(!shell.folder().join("b.json").exists());
+    assert_eq!(shell.sh("dedup check docs --baseline b.json --accept docs/c.md:5").status, 2);
+}
+
+#[test]
+fn what_is_new_is_accepted() {
+    let shell = two_copies();
+    let run = shell.sh("dedup check docs --since main --baseline b.json --update-baseline");
+    let expected = "1 copy accepted in b.json, 1 new\ndedup: 1 other copy not accepted";
+    assert!(run.status == 0 && run.stderr.contains(expected), "{}", run.stderr);
+    assert_eq!(found(&shell, "docs --baseline b.json").len(), 1);
+    assert_eq!(shell.sh("dedup check -q docs --baseline b.json --since main").status, 0);
+    // All of them.
+    let run = shell.sh("dedup check docs --baseline b.json --update-baseline");
+    assert!(run.status == 0 && run.stderr.contains("2 copies accepted in b.json, 1 new\n"), "{}", run.stderr);
+}
+
+#[test]
+fn copies_between_two_lists_are_allowed_and_no_others() {
+    let [old, new] = [own("old", 60), own("new", 60)];
+    let shell = repository(&[
+        ("docs/v1.4/a.md", page("alpha", &[&old])),
+        ("docs/guide/b.md", page("beta", &[&old, &new])),
+        ("docs/guide/c.md", page("gamma", &[&new])),
+    ]);
+    let with = |allow: &str| {
+        shell.write("dedup.toml", format!("[[check.allow]]\n{allow}\nreason = \"kept as it was\"\n"));
+        shell.sh("dedup check")
+    };
+    let run = with("between = [[\"docs/v1.4/**\"], [\"docs/guide/**\"]]");
+    assert!(run.status == 1 && run.stderr.contains("1 copy (1 error), 1 allowed"), "{}", run.stderr);
+    assert!(run.stdout.starts_with("docs/guide/c.md:5:1: error: "), "{}", run.stdout);
+    assert_eq!(with("paths = [\"docs/v1.4/**\", \"docs/guide/**\"]").status, 0);
+    // Globs that match nothing are named, and one list is not enough.
+    let run = with("between = [[\"docs/v1.4/**\"], [\"docs/none/**\"]]");
+    assert!(run.stderr.contains("[[check.allow]] 'docs/none/**' matches no page"), "{}", run.stderr);
+    for (allow, expected) in [
+        ("between = [[\"docs/**\"]]", "expected two lists of quoted globs or more"),
+        ("between = [\"docs/**\", \"x\"]", "expected a list of quoted globs"),
+        ("paths = [\"a\"]\nbetween = [[\"a\"], [\"b\"]]", "has both `paths` and `between`"),
+    ] {
+        let run = with(allow);
+        assert!(run.status == 2 && run.stderr.contains(expected), "{}", run.stderr);
+    }
+}
+
+/// The page that was renamed keeps its text; only the copy is new.
+#[test]
+fn a_renamed_page_is_not_new_beside_a_copy_of_it() {
+    let text = own("shared", 60);
+    let old = page("cache", &[&text, &own("more", 80)]);
+    let shell = repository(&[("docs/cache.md", old.clone()), ("docs/other.md", page("other", &[]))]);
+    shell.sh("git mv docs/cache.md docs/zcaching.md").done();
+    write(&shell, "docs/tutorial.md", &page("tutorial", &[&text]));
+    assert_eq!(found(&shell, "docs --since main"), one("error", "docs/tutorial.md", &["docs/tutorial.md"]));
+    // Also if it was edited, and its text moved to two pages.
+    write(&shell, "docs/zcaching.md", &format!("{old}\n{}\n", own("added", 30)));
+    assert_eq!(found(&shell, "docs --since main"), one("error", "docs/tutorial.md", &["docs/tutorial.md"]));
+    write(&shell, "docs/zcaching.md", &page("cache", &[&own("more", 80)]));
+    assert_eq!(found(&shell, "docs --since main"), []);
+}
+
+#[test]
+fn copies_in_the_order_that_is_asked_for() {
+    let [one, two, long] = [own("first", 50), own("second", 90), own("long", 120)];
+    let shell = repository(&[
+        ("docs/a.md", page("alpha", &[&long])),
+        ("docs/news/z.md", page("zeta", &[&long])),
+        ("docs/b.md", page("beta", &[&one])),
+        ("docs/c.md", page("gamma", &[&one])),
+        ("docs/d.md", page("delta", &[&two])),
+        ("docs/e.md", page("epsilon", &[&two])),
+    ]);
+    let order = |sort: &str| {
+        let human = shell.sh(&format!("dedup check -q docs {sort}")).stdout;
+        let first = |line: &str| line.strip_prefix("docs/")?.chars().next();
+        human.lines().filter_map(first).collect::<String>()
+    };
+    assert_eq!(["", "--sort path", "--sort grade", "--sort words"].map(order), ["cen", "cen", "ecn", "nec"]);
+    shell.write("dedup.toml", "[check]\nsort = \"grade\"\n");
+    assert_eq!(order(""), "ecn");
+}
