@@ -122,6 +122,13 @@ impl Threshold {
         elements - self.min_overlap(elements) + 1
     }
 
+    /// Returns the length of the prefix of a set of `n` elements for sets of at least `least` elements, with which it
+    /// [can](Self::may_differ_in) reach the threshold: no longer than the [prefix](Self::prefix_of) for all sets.
+    #[inline]
+    pub fn prefix_with(self, elements: usize, least: usize) -> usize {
+        elements - self.jaccard_overlap(elements, least) + 1
+    }
+
     /// Returns whether `dot / √(a · b)` is at or above the threshold: the cosine of two vectors with this dot product
     /// and these squared norms. Squared, `(dot·q)² ≥ (p·a)·(p·b)`, in 256 bits. False if a vector is zero.
     pub fn reached_by_cosine(self, dot: u128, a: u128, b: u128) -> bool {

@@ -49,18 +49,32 @@ impl Prefix {
         self.keys_of(&counts, set, keys);
     }
 
-    /// Appends the keys of the prefix of a multiset, given in any order. An empty one has none.
+    /// Appends the keys of the prefix of a multiset, given in any order. An empty one has none. Those of its first `inner` elements
+    /// come first: returns how many they are.
     ///
-    /// Cost: as for a set.
-    pub fn keys_of_multiset(&self, elements: &[u64], keys: &mut Vec<u64>) {
-        let mut sorted = elements.to_vec();
-        sorted.sort_unstable();
-        let occurrences = sorted.chunk_by(|a, b| a == b).flat_map(|run| {
-            // The first occurrence of an element is the element itself, as in a set.
-            run.iter().enumerate().map(|(i, &x)| if i == 0 { x } else { combine(mix(i as u64), x) })
-        });
-        let (counts, keys_of_elements) = (self.counts(&sorted), occurrences.collect());
-        self.keys_of(&counts, keys_of_elements, keys);
+    /// Cost: a sort of the elements that other documents have too, of 16 bytes each.
+    pub fn keys_of_multiset(&self, elements: &[u64], inner: usize, keys: &mut Vec<u64>) -> usize {
+        let (counts, length) = (self.counts(elements), self.threshold.prefix_of(elements.len()));
+        let is_count = |wanted: u8| counts.iter().filter(|&&count| count == wanted).count();
+        // Mostly, the elements of this document alone fill the prefix, after those that were not counted.
+        let (unknown, own) = (is_count(0), is_count(1));
+        let of_others = |length: usize| length.min(unknown) + length.saturating_sub(unknown + own);
+        if elements.is_empty() || of_others(length) == 0 {
+            return 0;
+        }
+        let mut others: Vec<(u8, u64)> = Vec::with_capacity(elements.len() - own);
+        others.extend(counts.into_iter().zip(elements.iter().copied()).filter(|&(count, _)| count != 1));
+        others.sort_unstable();
+        // The first occurrence of an element is the element itself, as in a set.
+        if others.array_windows().any(|[a, b]| a == b) {
+            for run in others.chunk_by_mut(|a, b| a == b) {
+                let repeats = run.iter_mut().enumerate().skip(1);
+                repeats.for_each(|(at, (_, element))| *element = combine(mix(at as u64), *element));
+            }
+            others.sort_unstable();
+        }
+        keys.extend(others[..of_others(length)].iter().map(|&(_, key)| key));
+        of_others(inner)
     }
 
     /// How many documents have each of these elements.
@@ -150,7 +164,7 @@ mod tests {
                     let (mut sorted, mut keys) = (document.clone(), Vec::new());
                     sorted.sort_unstable();
                     if multisets {
-                        prefix.keys_of_multiset(document, &mut keys);
+                        prefix.keys_of_multiset(document, 0, &mut keys);
                     } else {
                         sorted.dedup();
                         prefix.keys_of_set(document, &mut keys);
@@ -188,6 +202,36 @@ mod tests {
             expected.sort_unstable();
             keys.sort_unstable();
             prop_assert_eq!(keys, expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_keys_of_a_multiset_are_those_of_its_first_elements(
+            documents in prop::collection::vec(prop::collection::vec(0u64..12, 1..30), 1..5),
+            percent in 1u64..=100,
+            inner in 0usize..30,
+        ) {
+            let documents: Vec<Vec<u64>> = documents.iter().map(|d| d.iter().map(|&x| mix(x)).collect()).collect();
+            let prefix = prefix(percent, &documents);
+            for document in &documents {
+                let with = |element| documents.iter().filter(|other| other.contains(element)).count();
+                let mut sorted: Vec<(usize, u64)> = Vec::new();
+                for (at, element) in document.iter().enumerate() {
+                    let before = document[..at].iter().filter(|&other| other == element).count() as u64;
+                    let key = if before == 0 { *element } else { combine(mix(before), *element) };
+                    sorted.push((with(element), key));
+                }
+                sorted.sort_unstable();
+                let of_first = |length: usize| -> Vec<u64> {
+                    sorted[..length].iter().filter(|(count, _)| *count > 1).map(|&(_, key)| key).collect()
+                };
+                let length = prefix.threshold.prefix_of(document.len());
+                let (inner, mut keys) = (inner.min(length), vec![7]);
+                let count = prefix.keys_of_multiset(document, inner, &mut keys);
+                prop_assert_eq!(&keys[1..], of_first(length));
+                prop_assert_eq!(&keys[1..=count], of_first(inner));
+            }
         }
     }
 

@@ -19,9 +19,9 @@
 //! does. The least number of spots is the reference program's.
 //!
 //! **Cost.** One reading of the collection to count spots, and a second one if they do not fit the memory for features.
-//! Then one or two keys for each of about `(1 − τ)·n` of a document's `n` spots, rare ones first, and a comparison for
-//! each pair that shares one and whose lengths are in the same or neighbouring partitions ([`partitions`]). No pair at
-//! or above the threshold is missed.
+//! Then a key for each of about `(1 − τ)·n` of a document's `n` spots, rare ones first, and a second one for the first of them: as the
+//! shorter one of two documents in neighbouring partitions ([`partitions`]) it shares more spots with a longer one than with a shorter
+//! one. A comparison for each pair that shares a key. No pair at or above the threshold is missed.
 //!
 //! **Where it is weak.** Headings, lists, tables, code, and languages other than the one of the antecedents: documents
 //! with fewer than `min_spots` spots are compared with nothing. A scan warns if their share is above 20 %.
@@ -260,17 +260,20 @@ impl SpotSigs {
         let (start, mut end) = (spots.len(), spots.len());
         let links_all = self.over == ChainOver::All;
         masks.clear();
+        // Each 64 tokens have room for as many, however few are left.
+        spots.resize(start + tokens.len().next_multiple_of(64), 0);
         for tokens in tokens.chunks(64) {
-            let (mut links, mut antecedents) = (0u64, 0u64);
-            spots.resize(end + tokens.len(), 0);
+            let (mut links, mut antecedents, mut count) = (0u64, 0u64, 0);
+            let room: &mut [u64; 64] = spots[end..].first_chunk_mut().expect("there is room for all tokens");
             for (i, &token) in tokens.iter().enumerate() {
                 let role = words.role(token);
                 let is_link = (role == Role::Content) | links_all;
-                spots[end] = token;
-                end += usize::from(is_link);
+                room[count % 64] = token;
+                count += usize::from(is_link);
                 links |= u64::from(is_link) << i;
                 antecedents |= u64::from(role == Role::Antecedent) << i;
             }
+            end += count;
             masks.extend([links, antecedents]);
         }
         spots.truncate(end);
@@ -337,23 +340,32 @@ impl Algorithm for SpotSigs {
         }
     }
 
-    /// Appends the number of spots and the prefix of the multiset. A document whose spots all occur in no other
-    /// document has no prefix and no key.
+    /// Appends the number of spots, and the prefix of the multiset, after the number of its first elements that are the prefix for
+    /// documents of the next partition. A document whose spots all occur in no other document has no prefix and no key.
     fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
-        if features.hashes.len() >= self.min_spots {
-            fingerprint.push(features.hashes.len() as u64);
-            self.prefix.keys_of_multiset(&features.hashes, fingerprint);
-        }
+        let spots = features.hashes.len();
+        let Some((_, next)) = self.partitions.of(spots) else { return };
+        // All documents of the next partition are longer.
+        let inner = next.map_or(0, |least| self.threshold.prefix_with(spots, least));
+        fingerprint.extend([spots as u64, 0]);
+        let own = fingerprint.len();
+        let count = self.prefix.keys_of_multiset(&features.hashes, inner, fingerprint);
+        fingerprint[own - 1] = count as u64;
     }
 
-    /// Appends the elements of the prefix in the document's partition of lengths, and also in the next partition if
+    /// Appends the elements of the prefix in the document's partition of lengths, and the first of them also in the next partition if
     /// documents there can reach the threshold. So the shorter of two documents meets the longer one in the partition
     /// of the longer.
     fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
-        let Some((&spots, prefix)) = fingerprint.split_first() else { return };
-        let Some((partition, next)) = self.partitions.of(spots as usize) else { return };
-        for partition in partition..=partition + usize::from(next) {
-            keys.extend(prefix.iter().map(|&element| combine(mix(partition as u64 + 1), element)));
+        let [spots, inner, prefix @ ..] = fingerprint else { return };
+        let Some((partition, next)) = self.partitions.of(*spots as usize) else { return };
+        let mut add = |partition: usize, elements: &[u64]| {
+            let of_partition = mix(partition as u64 + 1);
+            keys.extend(elements.iter().map(|&element| combine(of_partition, element)));
+        };
+        add(partition, prefix);
+        if next.is_some() {
+            add(partition + 1, &prefix[..*inner as usize]);
         }
     }
 
@@ -594,6 +606,36 @@ mod tests {
         let compare = |threshold| spotsigs(&[("threshold", threshold)]).compare(&times([7, 3]), &times([5, 5]));
         assert_eq!(compare("2/3").unwrap().value(), 8.0 / 12.0);
         assert_eq!(compare("0.67"), None);
+    }
+
+    /// In one partition, in two neighbouring ones, and wherever the common spots are in the order.
+    #[test]
+    fn similar_documents_share_a_key() {
+        let keys = |spotsigs: &SpotSigs, spots: &[u64]| {
+            let features = Features { hashes: spots.to_vec(), ..Features::default() };
+            let (mut fingerprint, mut keys) = (Vec::new(), Vec::new());
+            spotsigs.fingerprint(&features, &mut fingerprint);
+            spotsigs.keys(&fingerprint, &mut keys);
+            keys
+        };
+        for threshold in ["1/3", "0.5", "0.8", "1"] {
+            let spotsigs = spotsigs(&[("threshold", threshold), ("min-spots", "1")]);
+            let jaccard = spotsigs.threshold;
+            // Spots that nothing counted are in the order of their hashes. Those that only one document has come first, before as few
+            // common ones as there may be.
+            for short in 1..40u64 {
+                for long in (short..=jaccard.max_total(short as usize) as u64).take(60) {
+                    let shared = jaccard.jaccard_overlap(short as usize, long as usize) as u64;
+                    let common = || (0..shared).map(|spot| 1000 + spot);
+                    let a: Vec<u64> = (0..short - shared).chain(common()).collect();
+                    let b: Vec<u64> = (100..100 + long - shared).chain(common()).collect();
+                    assert!(spotsigs.compare(&a, &b).is_some());
+                    let of_a = keys(&spotsigs, &a);
+                    let shares = keys(&spotsigs, &b).iter().any(|key| of_a.contains(key));
+                    assert!(shares, "{shared} of {short} and {long} at {threshold}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -27,14 +27,15 @@ impl Partitions {
         std::iter::successors(Some(from(self.least)), move |range| range.end().checked_add(1).map(from))
     }
 
-    /// Returns the number of the partition of a length, and whether a multiset in the next partition can reach the
-    /// threshold. `None` for lengths below the least.
+    /// Returns the number of the partition of a length, and the least length of the next partition if a multiset there can reach
+    /// the threshold. `None` for lengths below the least.
     ///
     /// Cost: one step a partition. Partitions grow as powers of `1/τ`, except for τ near 1, where the first ones have
     /// two lengths each.
-    pub fn of(&self, length: usize) -> Option<(usize, bool)> {
+    pub fn of(&self, length: usize) -> Option<(usize, Option<usize>)> {
         let (number, range) = self.ranges().enumerate().find(|(_, range)| length <= *range.end())?;
-        (length >= self.least).then(|| (number, self.threshold.max_total(length) > *range.end()))
+        let next = range.end().checked_add(1).filter(|&next| self.threshold.max_total(length) >= next);
+        (length >= self.least).then_some((number, next))
     }
 }
 
@@ -68,17 +69,17 @@ mod tests {
     #[test]
     fn lengths_are_found_where_they_are() {
         let at = |length| partitions("0.44", 4).of(length);
-        assert_eq!([at(0), at(3), at(4), at(5)], [None, None, Some((0, false)), Some((0, true))]);
-        assert_eq!([at(10), at(11), at(26)], [Some((0, true)), Some((1, false)), Some((1, true))]);
+        assert_eq!([at(0), at(3), at(4), at(5)], [None, None, Some((0, None)), Some((0, Some(11)))]);
+        assert_eq!([at(10), at(11), at(26)], [Some((0, Some(11))), Some((1, None)), Some((1, Some(27)))]);
         // 12 of 27 is at 4/9, just above 0.44; 11.88 would do.
-        assert_eq!(at(12), Some((1, true)));
+        assert_eq!(at(12), Some((1, Some(27))));
     }
 
     #[test]
     fn the_ends_of_what_can_be_asked() {
-        assert_eq!(partitions("0.000000000001", 1).of(usize::MAX), Some((1, false)));
-        assert_eq!(partitions("1", 1).of(1000), Some((499, false)));
-        assert_eq!(partitions("1", 1).of(1), Some((0, false)));
+        assert_eq!(partitions("0.000000000001", 1).of(usize::MAX), Some((1, None)));
+        assert_eq!(partitions("1", 1).of(1000), Some((499, None)));
+        assert_eq!(partitions("1", 1).of(1), Some((0, None)));
     }
 
     proptest! {
@@ -91,12 +92,13 @@ mod tests {
             let partitions = Partitions::new(threshold, least);
             let (of_short, next) = partitions.of(short).unwrap();
             let (of_long, _) = partitions.of(long).unwrap();
-            let meet = of_short == of_long || (next && of_short + 1 == of_long);
+            let meet = of_short == of_long || (next.is_some_and(|least| least <= long) && of_short + 1 == of_long);
             if threshold.reached_by(short as u64, long as u64) {
                 prop_assert!(meet);
             }
             // Whoever looks into the next partition can find something there.
-            prop_assert!(!next || threshold.reached_by(short as u64, *partitions.ranges().nth(of_short).unwrap().end() as u64 + 1));
+            let after = partitions.ranges().nth(of_short + 1).map(|range| *range.start());
+            prop_assert!(next.is_none_or(|least| Some(least) == after && threshold.reached_by(short as u64, least as u64)));
         }
     }
 }

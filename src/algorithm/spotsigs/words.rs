@@ -144,31 +144,35 @@ pub enum Role {
 #[derive(Debug)]
 pub struct Words {
     seed: u64,
-    /// An open-addressing table, indexed by the low bits of the hash and at most a sixteenth full, so that nearly every search ends at
-    /// once. A slot is free if its role is [`Role::Content`].
-    slots: Vec<u64>,
-    /// The role of the word in each slot.
-    roles: Vec<Role>,
+    /// An open-addressing table of the numbers of words, from 1, indexed by the low bits of the hash and at most a sixteenth full, so
+    /// that nearly every search ends at once; 0 for a free slot.
+    slots: Vec<u32>,
+    /// The hash of each word by its number, the antecedents first. No word has the number 0.
+    hashes: Vec<u64>,
+    antecedents: u32,
 }
 
 impl Words {
     /// The words of these lists, for tokens hashed with `seed`.
     pub fn new(lists: &WordLists, seed: u64) -> Self {
-        fn hashes(words: &[String], role: Role, seed: u64) -> impl Iterator<Item = (u64, Role)> {
-            words.iter().map(move |word| (token_hash(word.as_bytes(), seed), role))
-        }
-        let antecedents = hashes(&lists.antecedents, Role::Antecedent, seed);
-        let all: Vec<(u64, Role)> = antecedents.chain(hashes(&lists.skipped, Role::Skipped, seed)).collect();
-        let slots = (16 * all.len()).next_power_of_two();
-        let mut words = Words { seed, slots: vec![0; slots], roles: vec![Role::Content; slots] };
-        for (hash, role) in all {
-            let slot = words.slot(hash);
-            // A word in both lists stays an antecedent.
-            if words.roles[slot] == Role::Content {
-                (words.slots[slot], words.roles[slot]) = (hash, role);
+        let all = lists.antecedents.len() + lists.skipped.len();
+        let slots = (16 * all).next_power_of_two();
+        let mut words = Words { seed, slots: vec![0; slots], hashes: vec![0], antecedents: 0 };
+        words.add(&lists.antecedents);
+        words.antecedents = words.hashes.len() as u32 - 1;
+        // A word in both lists stays an antecedent.
+        words.add(&lists.skipped);
+        words
+    }
+
+    fn add(&mut self, words: &[String]) {
+        for hash in words.iter().map(|word| token_hash(word.as_bytes(), self.seed)) {
+            let slot = self.slot(hash);
+            if self.slots[slot] == 0 {
+                self.slots[slot] = self.hashes.len() as u32;
+                self.hashes.push(hash);
             }
         }
-        words
     }
 
     /// Returns the seed of the token hashes.
@@ -179,15 +183,22 @@ impl Words {
     /// Returns the role of a token.
     #[inline]
     pub fn role(&self, token: u64) -> Role {
-        self.roles[self.slot(token)]
+        // A free slot has the largest number of all then.
+        match self.slots[self.slot(token)].wrapping_sub(1) {
+            u32::MAX => Role::Content,
+            number if number < self.antecedents => Role::Antecedent,
+            _ => Role::Skipped,
+        }
     }
 
     /// The slot of a token, or the free slot where its search ends.
+    ///
+    /// Of a free slot, the hash is read that no word has: few bytes are read, whatever the tokens are.
     #[inline]
     fn slot(&self, token: u64) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = token as usize & mask;
-        while (self.roles[slot] != Role::Content) & (self.slots[slot] != token) {
+        while (self.slots[slot] != 0) & (self.hashes[self.slots[slot] as usize] != token) {
             slot = (slot + 1) & mask;
         }
         slot
