@@ -2,6 +2,7 @@
 
 use super::sided::Sided;
 use super::table::Table;
+use crate::kernel::fetch::fetch;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -214,6 +215,15 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Prefetches the members after these places.
+    fn fetch<'p>(&self, places: impl Iterator<Item = &'p RunPlace>) {
+        for place in places {
+            let table = &self.tables[place.table as usize];
+            fetch(&table.members, place.at as usize + 1);
+            table.fetch_range(place.run as usize);
+        }
+    }
+
     /// Passes every pair, ascending, to `look`, with the [place](Self::partners) where they meet first, on threads of the pool, each
     /// with what `begin` returns. No more rows are begun once `stops`. `fetch` prefetches what `look` reads of a number.
     ///
@@ -234,7 +244,10 @@ impl<'a> Rows<'a> {
             }
             let (mut marks, mut came) = (vec![u32::MAX; self.numbers], begin());
             while let Some(numbers) = self.order.chunks(ROWS_AT_ONCE).nth(next.fetch_add(1, Ordering::Relaxed)) {
-                for &number in numbers.iter().take_while(|_| !stops()) {
+                let rows = |count: usize| numbers.iter().skip(count).take(1).flat_map(|&number| self.of(number));
+                (0..ROWS_AHEAD).for_each(|count| self.fetch(rows(count)));
+                for (count, &number) in numbers.iter().enumerate().take_while(|_| !stops()) {
+                    self.fetch(rows(count + ROWS_AHEAD));
                     self.partners(number, &mut marks, &fetch, |other, place| {
                         look((number.min(other), number.max(other)), place, &mut came);
                     });
@@ -246,6 +259,9 @@ impl<'a> Rows<'a> {
 
 /// The number of members that are listed at once.
 const MET_AT_ONCE: usize = if cfg!(test) { 3 } else { 32 };
+
+/// How many rows ahead the members of runs are prefetched.
+const ROWS_AHEAD: usize = 2;
 
 /// The number of rows that a thread takes at once.
 const ROWS_AT_ONCE: usize = 64;

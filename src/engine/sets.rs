@@ -396,7 +396,11 @@ impl Sets {
     pub fn fetch(&self, group: u32) {
         match (self.set_of(group), &self.content) {
             (None, _) => {}
-            (Some(set), Content::Held { at, .. }) => fetch(at, set),
+            (Some(set), Content::Held { at, .. }) => {
+                // The end of it may be in another cache line.
+                fetch(at, set);
+                fetch(at, set + 1);
+            }
             (Some(set), Content::Written { at, .. }) => {
                 fetch(&at.lengths, set);
                 match at.outlined {

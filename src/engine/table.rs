@@ -55,6 +55,12 @@ impl Table {
         runs.for_each(|run| fetch(&self.members, self.range(run).start));
     }
 
+    /// Prefetches where a run is.
+    #[inline]
+    pub fn fetch_range(&self, run: usize) {
+        fetch(&self.ends, run.saturating_sub(1));
+    }
+
     /// The key of a run, if keys are free; else 0.
     #[inline]
     pub fn key(&self, run: usize) -> u64 {
