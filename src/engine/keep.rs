@@ -17,6 +17,7 @@ use super::corpus::Corpus;
 use super::edges::{Edge, Found, FoundList};
 use super::hot::HotFamilies;
 use super::portions::Portion;
+use super::sets::LastRead;
 use super::subset::Subset;
 use super::table::{HOT_RUN, Table};
 use super::turns::{self, KeepPolicy};
@@ -190,8 +191,8 @@ impl<'a> Turns<'a> {
     }
 
     /// The similarity of two groups that share a key; see [`Search::compared`].
-    fn compared(&self, a: u32, b: u32, compared: &mut u64) -> Option<Similarity> {
-        self.search.compared(self.evidence, (a, b), || self.runs.share(a, b), compared)
+    fn compared(&self, a: u32, b: u32, (compared, last): (&mut u64, &mut LastRead)) -> Option<Similarity> {
+        self.search.compared(self.evidence, (a, b), || self.runs.share(a, b), (compared, last))
     }
 
     /// No families yet, if the algorithm allows prefixes of sets.
@@ -293,12 +294,17 @@ struct Seen {
     /// A bit for each text.
     bits: Vec<u64>,
     turns: Vec<u32>,
+    /// The set of the one, and of the others some.
+    last: LastRead,
 }
+
+/// The memory for sets that were read from a file, for each thread that compares some.
+const READ_BYTES: u64 = 1 << 16;
 
 impl Seen {
     /// None of so many.
     fn new(texts: usize) -> Self {
-        Seen { bits: vec![0; texts.div_ceil(64)], turns: Vec::new() }
+        Seen { bits: vec![0; texts.div_ceil(64)], turns: Vec::new(), last: LastRead::within(READ_BYTES) }
     }
 
     /// Whether this one was not seen before.
@@ -399,7 +405,7 @@ impl Choice<'_> {
         }
         let (others, mut compared) = self.possible(&self.copied, 0, turn, seen);
         for other in others.into_iter().map(|other| self.turns.order[other as usize]) {
-            if let Some(similarity) = self.turns.compared(group, other, &mut compared) {
+            if let Some(similarity) = self.turns.compared(group, other, (&mut compared, &mut seen.last)) {
                 self.edges.push(Edge::between(group, other, similarity));
             }
         }
@@ -434,7 +440,7 @@ impl Choice<'_> {
         let mut best = None::<(u32, Similarity)>;
         for other in others {
             let (a, b) = (order[turn as usize], order[other as usize]);
-            if let Some(similarity) = self.turns.compared(a, b, &mut compared)
+            if let Some(similarity) = self.turns.compared(a, b, (&mut compared, &mut seen.last))
                 && best.is_none_or(|(_, most)| similarity.value() > most.value())
             {
                 best = Some((other, similarity));
@@ -621,13 +627,14 @@ impl<'a> Connection<'a> {
         let runs: Vec<u32> = (0..self.turns.runs.len() as u32).filter(|&run| !self.is_hot(run)).collect();
         for batch in self.turns.runs.batches(&runs) {
             let open: Vec<Vec<Placed>> = batch.iter().filter_map(|&run| self.open_parts(run)).collect();
-            let found: Vec<_> = open.into_par_iter().map(|parts| self.connecting(&parts)).collect();
+            let connecting = |last: &mut LastRead, parts: Vec<Placed>| self.connecting(&parts, last);
+            let found: Vec<_> = open.into_par_iter().map_init(|| LastRead::within(0), connecting).collect();
             found.into_iter().for_each(|found| self.add(found));
         }
     }
 
     /// Edges between the parts of a run until all that are similar are connected.
-    fn connecting(&self, placed: &[Placed]) -> (Vec<Edge>, u64) {
+    fn connecting(&self, placed: &[Placed], last: &mut LastRead) -> (Vec<Edge>, u64) {
         let Turns { search, evidence, .. } = self.turns;
         // Of each part the groups that are open, and the others.
         let parts = placed.chunk_by(|a, b| a.part == b.part);
@@ -646,7 +653,7 @@ impl<'a> Connection<'a> {
                 let rest = settled.iter().flat_map(|a| other_open.iter().map(move |b| (a.group, b.group)));
                 let mut similar = pairs.chain(rest).filter(|&(a, b)| self.is_new(a, b)).filter_map(|(a, b)| {
                     let can_be = search.can_be_similar(evidence, a, b, &mut compared);
-                    let similarity = if can_be { self.turns.compared(a, b, &mut compared) } else { None };
+                    let similarity = if can_be { self.turns.compared(a, b, (&mut compared, &mut *last)) } else { None };
                     similarity.map(|similarity| Edge::between(a, b, similarity))
                 });
                 if let Some(edge) = similar.next() {
@@ -693,12 +700,12 @@ impl<'a> Connection<'a> {
     /// Adds edges between a group and those of its family that nothing connects with it.
     fn connect_one(&mut self, families: &Families, family: u32, group: u32, set: &[u64]) {
         let Turns { search, evidence, .. } = *self.turns;
-        let others = families.find(family, set, |_| Wanted::Yes);
+        let (others, mut last) = (families.find(family, set, |_| Wanted::Yes), LastRead::within(0));
         for other in others.expect("it is in memory") {
             if self.is_new(group, other)
                 && self.part(group) != self.part(other)
                 && search.can_be_similar(evidence, group, other, &mut self.compared)
-                && let Some(similarity) = self.turns.compared(group, other, &mut self.compared)
+                && let Some(similarity) = self.turns.compared(group, other, (&mut self.compared, &mut last))
             {
                 let edge = Edge::between(group, other, similarity);
                 self.connect(&edge);

@@ -762,13 +762,14 @@ impl<'a> Search<'a> {
     }
 
     /// The similarity of two groups that [can be similar](Self::can_be_similar), if they share a key and are at or above
-    /// the threshold. A comparison of sets is counted. `share_run` says whether they are in one run.
+    /// the threshold. A comparison of sets is counted. `share_run` says whether they are in one run; `last` has sets of earlier
+    /// comparisons.
     pub fn compared(
         &self,
         evidence: &Evidence,
         (a, b): (u32, u32),
         share_run: impl FnOnce() -> bool,
-        compared: &mut u64,
+        (compared, last): (&mut u64, &mut LastRead),
     ) -> Option<Similarity> {
         if !self.keys.share_key(a, b).unwrap_or_else(share_run) {
             return None;
@@ -777,7 +778,7 @@ impl<'a> Search<'a> {
             Evidence::Fingerprints => self.similarity_of_fingerprints(a, b),
             Evidence::Sets(sets) => {
                 *compared += 1;
-                sets.compared(a, b, |a, b| self.algorithm.compare(a, b))
+                sets.compared_after(last, a, b, |a, b| self.algorithm.compare(a, b))
             }
         }
     }
