@@ -13,7 +13,10 @@ use crate::source::rest::{Failure, Form, OnDisk, copy_without};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufWriter, Read, Write};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::thread;
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,6 +65,7 @@ pub(super) fn write(
     let done = folder.done();
     let mut list = folder.list_of_done()?;
     let threads = workers(options.engine.threads);
+    let has_idle = inputs.files.len() < threads;
     let mut next = 0..inputs.files.len();
     let mut written = Written::default();
     let copy = |number: usize| {
@@ -70,7 +74,7 @@ pub(super) fn write(
         let copied = match found {
             Existing::Output => Ok(done.get(&number).cloned()),
             Existing::Replaceable | Existing::Other | Existing::NoFile => {
-                write_file(file, of_file, folder, options, (found, is_durable))
+                write_file(file, of_file, folder, options, (found, is_durable, has_idle))
             }
         };
         (number, file, found == Existing::Output, copied)
@@ -124,7 +128,7 @@ fn write_file(
     of_file: &OfFile,
     folder: &Folder,
     options: &CleanOptions,
-    (found, is_durable): (Existing, bool),
+    (found, is_durable, has_idle): (Existing, bool, bool),
 ) -> Copied {
     // Its records are unknown, as in an encrypted file: its bytes are kept.
     let is_lost = of_file.counts.condition == Condition::Unreadable && !has_bytes(file);
@@ -157,13 +161,15 @@ fn write_file(
     match is_unchanged {
         true => copy_whole(file, new.file()).map_err(cannot)?,
         false => {
-            let mut out = BufWriter::with_capacity(1 << 16, new.file());
             let original = OnDisk::open(&file.path).map_err(Failure::Read);
             let copied = original.and_then(|mut original| {
-                copy_without(&mut original, &options.source, of_file.left_out(), Form::Whole, &mut out)
+                let copy = |out: &mut (dyn Write + Send)| {
+                    copy_without(&mut original, &options.source, of_file.left_out(), Form::Whole, out)
+                };
+                write_with(new.file(), has_idle, copy)
             });
             match copied {
-                Ok(()) => out.flush().map_err(cannot)?,
+                Ok(()) => {}
                 Err(Failure::Write(error)) => return Err(cannot(error)),
                 Err(Failure::Read(error)) => {
                     let what =
@@ -181,6 +187,71 @@ fn write_file(
     refuse_edited(new.path())?;
     new.commit().map_err(cannot)?;
     Ok(Some(Stamp::of(&fs::symlink_metadata(&output).map_err(cannot)?)))
+}
+
+/// Writes to a file what `copy` makes, which then need not wait for the system if a thread `is_idle`.
+///
+/// # Errors
+/// Those of `copy`, or the file cannot be written.
+fn write_with(
+    file: &fs::File,
+    is_idle: bool,
+    copy: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    thread::scope(|scope| {
+        let (full, blocks) = sync_channel(BLOCKS);
+        let (give_back, empty) = channel();
+        let write = move || {
+            let mut file = file;
+            blocks.into_iter().try_for_each(|block: Vec<u8>| {
+                file.write_all(&block)?;
+                // Nobody needs it if the copy is complete.
+                _ = give_back.send(block);
+                Ok(())
+            })
+        };
+        let writer = is_idle.then(|| thread::Builder::new().name("dedup write".into()).spawn_scoped(scope, write));
+        let Some(Ok(writer)) = writer else {
+            let mut out = BufWriter::with_capacity(1 << 16, file);
+            return copy(&mut out).and_then(|()| out.flush().map_err(Failure::Write));
+        };
+        let mut passed = Passed { block: Vec::new(), full, empty };
+        let copied = copy(&mut passed).and_then(|()| passed.flush().map_err(Failure::Write));
+        drop(passed);
+        // After an error, nothing more can be passed: the first error counts.
+        let written: io::Result<()> = writer.join().unwrap_or_else(|panic| resume_unwind(panic));
+        written.map_err(Failure::Write).and(copied)
+    })
+}
+
+/// The number of bytes that are passed to the thread that writes, at least, and of such blocks that wait for it.
+const BLOCK: usize = 256 << 10;
+const BLOCKS: usize = 4;
+
+/// What is written by another thread.
+struct Passed {
+    block: Vec<u8>,
+    full: SyncSender<Vec<u8>>,
+    /// Those that were written.
+    empty: Receiver<Vec<u8>>,
+}
+
+impl Write for Passed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = &bytes[..bytes.len().min(BLOCK)];
+        self.block.extend_from_slice(taken);
+        if self.block.len() >= BLOCK {
+            self.flush()?;
+        }
+        Ok(taken.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let mut next = self.empty.try_recv().unwrap_or_default();
+        next.clear();
+        let block = std::mem::replace(&mut self.block, next);
+        self.full.send(block).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
 }
 
 /// Refuses a link in the place of a folder for an output: what it leads to is not of this run.
@@ -252,5 +323,38 @@ fn refuse_equal_but_for_case(inputs: &Inputs) -> Result<(), Error> {
             "{} would be written over another output, because names that differ only in case are one file there",
             file.shown
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By another thread or by this one: all of it, and the error of the system.
+    #[test]
+    fn what_is_copied_is_written() {
+        let pieces: Vec<Vec<u8>> = [0, 1, 70_000, BLOCK, 3, 3 * BLOCK + 1, 2 * BLOCK, 5]
+            .into_iter()
+            .zip(1u8..)
+            .map(|(length, byte)| (0..length).map(|at| byte.wrapping_mul(at as u8)).collect())
+            .collect();
+        let copy = |out: &mut (dyn Write + Send)| {
+            let written = pieces.iter().try_for_each(|piece| out.write_all(piece));
+            written.map_err(Failure::Write)
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        for is_idle in [false, true] {
+            write_with(&fs::File::create(&path).unwrap(), is_idle, copy).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), pieces.concat());
+            // It is open for reading alone.
+            let Err(Failure::Write(error)) = write_with(&fs::File::open(&path).unwrap(), is_idle, copy) else {
+                panic!("it was written")
+            };
+            assert!(error.raw_os_error().is_some(), "{error}");
+            let unread = |_: &mut (dyn Write + Send)| Err(Failure::Read(io::Error::other("unread")));
+            let file = fs::File::create(&path).unwrap();
+            assert!(matches!(write_with(&file, is_idle, unread), Err(Failure::Read(_))));
+        }
     }
 }
