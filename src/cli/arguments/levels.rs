@@ -121,6 +121,8 @@ const ADVANCED: &[&str] = &[
     // Of the check.
     "paragraph-words",
     "paragraph-similarity",
+    "accept",
+    "sort",
     "no-config",
     "print-config",
     // Runs and indexes.

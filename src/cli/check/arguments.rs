@@ -262,8 +262,7 @@ pub fn command() -> Command {
         )
         .after_help(
             "Examples:\n  dedup check docs/ README.md\n  dedup check docs/ --baseline dedup-baseline.json --update-baseline\n  \
-             dedup check docs/ --since origin/main --report github --report sarif=dedup.sarif\n  dedup check docs/ --report html=copies.html\n  \
-             dedup check docs/ --baseline dedup-baseline.json --update-baseline --accept docs/new.md:12",
+             dedup check docs/ --since origin/main --report github --report sarif=dedup.sarif\n  dedup check docs/ --report html=copies.html",
         )
         .arg(
             Arg::new("paths")
@@ -293,7 +292,9 @@ pub fn command() -> Command {
         .arg(flag("hidden", "Also check hidden files in folders"))
         .arg(file("baseline", "File of accepted copies, known by their words and files; one more place of an accepted copy is new"))
         .arg(
-            flag("update-baseline", "Write the baseline, so that it accepts all current copies; with --since or --staged, the new ones")
+            flag("update-baseline", "Write the baseline, so that it accepts all current copies").long_help(
+                "Write the baseline, so that it accepts all current copies; with --since or --staged, the new ones",
+            ),
         )
         .arg(
             Arg::new("accept")
