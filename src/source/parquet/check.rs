@@ -61,6 +61,7 @@ pub(super) fn column(
     let column = Column::new(metadata.column_descr());
     let chunk = chunk(end, metadata)?;
     let (mut pages, mut expansion) = (Pages::new(file, chunk)?, Expansion::default());
+    pages.refuses_others = true;
     let (mut left, mut found) = (chunk.values, 0);
     while left > 0 {
         let page = pages.next(&mut expansion, options)?;

@@ -398,6 +398,25 @@ mod tests {
         assert!(refused > 0);
     }
 
+    /// A page of another kind: an index, one that nobody knows, or one that is of values for who reads 32 bits alone.
+    #[test]
+    fn a_page_of_another_kind_is_damage() {
+        let mut refused = [0; 2];
+        for name in FILES {
+            let bytes = fs::read(Path::new(FIXTURES).join(name)).unwrap();
+            for at in (0..bytes.len() - 2).filter(|&at| (bytes[at], bytes[at + 2]) == (0x15, 0x15)) {
+                for kind in [&[0x02][..], &[0x08], &[0x80, 0x80, 0x80, 0x80, 0x20]] {
+                    let changed = [&bytes[..=at], kind, &bytes[at + 2..]].concat();
+                    let message = copy(&file(&changed), &[1]).map_or_else(|error| error.to_string(), |_| String::new());
+                    for (refused, part) in refused.iter_mut().zip(["neither values nor", "more than 32 bits"]) {
+                        *refused += usize::from(message.contains(part));
+                    }
+                }
+            }
+        }
+        assert!(refused.into_iter().all(|refused| refused > 0), "{refused:?}");
+    }
+
     proptest! {
         /// No panic, and the same outcome twice.
         #[test]

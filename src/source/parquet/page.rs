@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
+use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
 use super::codec::{self, Codec};
@@ -82,8 +83,13 @@ impl Header {
     fn read(thrift: &mut Thrift) -> Result<Self, Damage> {
         let mut header = Header { kind: -1, is_packed: true, ..Header::default() };
         let mut is_negative = false;
+        // Another decoder may read the same header, and take the lower half of more.
+        let int = |thrift: &mut Thrift| match thrift.int()? {
+            value if i32::try_from(value).is_ok() => Ok(value),
+            _ => Err(Damage::from("a page has a number of more than 32 bits")),
+        };
         let mut size = |thrift: &mut Thrift| {
-            let value = thrift.int()?;
+            let value = int(thrift)?;
             is_negative |= value < 0;
             Ok::<_, Damage>(value.unsigned_abs())
         };
@@ -91,20 +97,22 @@ impl Header {
         // The numbers of the parts that only pages of a kind have, as bits.
         let mut parts = 0u32;
         thrift.fields(&mut |thrift, number, kind| {
-            if matches!((number, kind), (5 | 7 | 8, Kind::Struct)) {
+            check_field(number, kind, 1..=4, 5..=8)?;
+            if matches!(number, 5 | 7 | 8) {
                 parts |= 1 << number;
             }
             match (number, kind) {
-                (1, Kind::Int) => header.kind = thrift.int()?,
+                (1, Kind::Int) => header.kind = int(thrift)?,
                 (2, Kind::Int) => header.size = size(thrift)? as usize,
                 (3, Kind::Int) => header.packed = size(thrift)? as usize,
-                (4, Kind::Int) => header.checksum = Some(thrift.int()? as u32),
+                (4, Kind::Int) => header.checksum = Some(int(thrift)? as u32),
                 (5 | 7, Kind::Struct) => thrift.fields(&mut |thrift, number, kind| {
+                    check_field(number, kind, 1..=2, 5..=5)?;
                     match (number, kind) {
                         (1, Kind::Int) => header.values = size(thrift)?,
-                        (2, Kind::Int) => header.encoding = thrift.int()?,
-                        (3, Kind::Int) => header.level_encoding = thrift.int()?,
-                        (4, Kind::Int) => header.repetition_encoding = thrift.int()?,
+                        (2, Kind::Int) => header.encoding = int(thrift)?,
+                        (3, Kind::Int) => header.level_encoding = int(thrift)?,
+                        (4, Kind::Int) => header.repetition_encoding = int(thrift)?,
                         _ => return Ok(false),
                     }
                     Ok(true)
@@ -112,11 +120,12 @@ impl Header {
                 (8, Kind::Struct) => {
                     is_version_2 = true;
                     thrift.fields(&mut |thrift, number, kind| {
+                        check_field(number, kind, 1..=6, 8..=8)?;
                         match (number, kind) {
                             (1, Kind::Int) => header.values = size(thrift)?,
                             (2, Kind::Int) => counts.1 = size(thrift)?,
                             (3, Kind::Int) => counts.0 = size(thrift)?,
-                            (4, Kind::Int) => header.encoding = thrift.int()?,
+                            (4, Kind::Int) => header.encoding = int(thrift)?,
                             (5, Kind::Int) => levels.1 = size(thrift)? as usize,
                             (6, Kind::Int) => levels.0 = size(thrift)? as usize,
                             (7, Kind::Bool(value)) => header.is_packed = value,
@@ -145,6 +154,15 @@ impl Header {
         header.levels = is_version_2.then_some(levels);
         header.counts = is_version_2.then_some(counts);
         Ok(header)
+    }
+}
+
+/// Checks that a field of a header has its type, and a number that any decoder has: otherwise two decoders may read it differently.
+fn check_field(number: i64, kind: Kind, ints: RangeInclusive<i64>, structs: RangeInclusive<i64>) -> Result<(), Damage> {
+    let is_other = ints.contains(&number) && kind != Kind::Int || structs.contains(&number) && kind != Kind::Struct;
+    match is_other || i16::try_from(number).is_err() {
+        true => Err("the header of a page has a field of another type".into()),
+        false => Ok(()),
     }
 }
 
@@ -318,13 +336,24 @@ pub(super) struct Pages<'f> {
     buffer: Vec<u8>,
     used: usize,
     pub dictionary: Option<Arc<Page>>,
+    /// Whether pages that are neither values nor a dictionary are damage: the decoder that copies files takes their bytes for a header.
+    pub refuses_others: bool,
 }
 
 impl<'f> Pages<'f> {
     pub fn new(file: &'f fs::File, chunk: Chunk) -> Result<Self, Damage> {
         let Chunk { codec, start, length, .. } = chunk;
         let codec = Codec::by_code(codec)?;
-        Ok(Pages { file, codec, start, end: start + length, buffer: Vec::new(), used: 0, dictionary: None })
+        Ok(Pages {
+            file,
+            codec,
+            start,
+            end: start + length,
+            buffer: Vec::new(),
+            used: 0,
+            dictionary: None,
+            refuses_others: false,
+        })
     }
 
     /// The next page of values.
@@ -357,6 +386,8 @@ impl<'f> Pages<'f> {
                 return Err(Damage::from(format!("a dictionary has the encoding {encoding}")).into());
             }
             Header::DICTIONARY => self.dictionary = Some(page),
+            Header::DATA | Header::DATA_2 => {}
+            _ if self.refuses_others => return Err(Damage::from("a page is neither values nor a dictionary").into()),
             // Pages of other kinds hold no values.
             _ => {}
         }
