@@ -70,7 +70,8 @@ impl Before {
 pub(super) fn end_with_marks(text: &str, cut: Range<usize>, before: Before, limit: usize) -> usize {
     let Some(rest) = text.get(cut.end..limit).filter(|_| before.begins_sentence) else { return cut.end };
     let words = &text[cut.clone()];
-    let is_mark = |c: char| [ENDS, WIDE_ENDS, COMMAS].iter().any(|marks| marks.contains(c)) || closes(c, words);
+    let mut open = Open { words, left: Vec::new() };
+    let is_mark = |c: char| [ENDS, WIDE_ENDS, COMMAS].iter().any(|marks| marks.contains(c)) || open.is_closed_by(c);
     let (marks, after) = rest.split_at(rest.len() - rest.trim_start_matches(is_mark).len());
     let is_before_space = after.chars().next().map_or(limit == text.len(), char::is_whitespace);
     if marks.is_empty() || !is_before_space && !marks.contains(|c| WIDE_ENDS.contains(c)) {
@@ -93,12 +94,37 @@ fn closed_by(mark: char) -> impl Iterator<Item = char> {
     PAIRS.iter().filter(move |(_, close)| *close == mark).map(|(open, _)| *open)
 }
 
-/// Whether a mark closes one that the words open.
-fn closes(mark: char, words: &str) -> bool {
-    let count = |wanted: char| words.chars().filter(|&c| c == wanted).count();
-    match mark {
-        '"' => count('"') % 2 == 1,
-        _ => closed_by(mark).any(|open| count(open) > count(mark)),
+/// The quotation marks and brackets that words open.
+struct Open<'w> {
+    words: &'w str,
+    /// How many of each mark can close one, of the marks that were seen.
+    left: Vec<(char, usize)>,
+}
+
+impl Open<'_> {
+    /// Whether a mark closes one that the words open, and no mark before it closed.
+    ///
+    /// Cost: the words are read once for each mark that there is.
+    fn is_closed_by(&mut self, mark: char) -> bool {
+        if mark != '"' && closed_by(mark).next().is_none() {
+            return false;
+        }
+        let at = self.left.iter().position(|&(seen, _)| seen == mark).unwrap_or_else(|| {
+            self.left.push((mark, self.count(mark)));
+            self.left.len() - 1
+        });
+        let left = &mut self.left[at].1;
+        let is_open = *left > 0;
+        *left = left.saturating_sub(1);
+        is_open
+    }
+
+    fn count(&self, mark: char) -> usize {
+        let count = |wanted: char| self.words.chars().filter(|&c| c == wanted).count();
+        match mark {
+            '"' => count('"') % 2,
+            _ => closed_by(mark).map(|open| count(open).saturating_sub(count(mark))).max().unwrap_or(0),
+        }
     }
 }
 
@@ -137,6 +163,9 @@ mod tests {
         check(&[
             ("Before. <Some words>. After.", "Before. After."),
             ("<Some words>. After.", "After."),
+            ("<Some (words>). After.", "After."),
+            // What nothing opens stays.
+            ("<Some (words>)). After.", ")). After."),
             ("Before. <Some words>.", "Before. "),
             ("<Some words>.", ""),
             ("Before. <Some words>?! After.", "Before. After."),
