@@ -182,8 +182,9 @@ pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Resu
     let by = match &ranking.by {
         RankBy::Newest => Some("newest".to_string()),
         RankBy::Oldest => Some("oldest".to_string()),
-        RankBy::Greatest(field) => Some(format!("max:{field}")),
-        RankBy::Least(field) => Some(format!("min:{field}")),
+        // As it is typed, so that a comma is not the one before a second rule.
+        RankBy::Greatest(field) => Some(format!("max:{}", field.to_string().replace(',', "\\,"))),
+        RankBy::Least(field) => Some(format!("min:{}", field.to_string().replace(',', "\\,"))),
         _ => None,
     };
     let rank = match by {

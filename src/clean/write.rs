@@ -65,7 +65,8 @@ pub(super) fn write(
     let done = folder.done();
     let mut list = folder.list_of_done()?;
     let threads = workers(options.engine.threads);
-    let has_idle = inputs.files.len() < threads;
+    // Each writes from up to 3 MiB beside it: few, whatever the number of threads.
+    let has_idle = inputs.files.len() <= (threads / 2).min(MOST_BESIDE);
     let mut next = 0..inputs.files.len();
     let mut written = Written::default();
     let copy = |number: usize| {
@@ -223,6 +224,9 @@ fn write_with(
         written.map_err(Failure::Write).and(copied)
     })
 }
+
+/// The maximum number of files that are written beside their reading.
+const MOST_BESIDE: usize = 8;
 
 /// The number of bytes that are passed to the thread that writes, at least, and of such blocks that wait for it.
 const BLOCK: usize = 256 << 10;

@@ -264,10 +264,6 @@ fn write(
         write_page_again(page, factory, request, &terminal)?;
     }
     summarise(&terminal, request, &cleaned, started);
-    if let (true, false, Decides::Index(_, factory)) = (is_new, request.quiet, &request.decides) {
-        let remark = short_texts::remark((paths, source), factory, &*request.tokens.measure())?;
-        remark.iter().for_each(|remark| terminal.line(remark));
-    }
     match &cleaned.report {
         Some(report) => {
             let ran =
@@ -291,6 +287,11 @@ fn write(
                 None => write_stats(stats_file.take(), &Continued::of(&cleaned, index), None)?,
             }
         }
+    }
+    // All is written by now, and short texts are read once more.
+    if let (true, false, Decides::Index(_, factory)) = (is_new, request.quiet, &request.decides) {
+        let remark = short_texts::remark((paths, source), factory, &*request.tokens.measure())?;
+        remark.iter().for_each(|remark| terminal.line(remark));
     }
     Ok(Status::of_input(cleaned.failed))
 }

@@ -8,8 +8,9 @@ use neardups::tokenizer::{TokenDetail, Tokenizer, Tokens};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// The number of documents that are looked at.
+/// The number of documents that are looked at, and of bytes of their texts: those of more are not short.
 const SAMPLE: usize = 1000;
+const SAMPLE_BYTES: usize = 16 << 20;
 
 /// The remark that a scan would choose shorter shingles than an index that was made, by the median length of the first documents.
 ///
@@ -58,18 +59,20 @@ fn chosen(factory: &TableFactory, median: usize) -> Result<(String, Option<Strin
 
 /// The lengths of the first documents in tokens.
 fn first_lengths(input: &mut Input, tokenizer: &dyn Tokenizer) -> Vec<usize> {
-    let (mut lengths, mut tokens) = (Vec::new(), Tokens::new(TokenDetail::Hashes, 0));
+    let (mut lengths, mut tokens, mut bytes) = (Vec::new(), Tokens::new(TokenDetail::Hashes, 0), 0);
     input.read(&mut |batch| {
         batch.documents(&mut |document| {
             if let Ok(document) = document
                 && lengths.len() < SAMPLE
+                && bytes < SAMPLE_BYTES
             {
+                bytes += document.text.len();
                 tokens.clear();
                 tokenizer.tokenize(&document.text, &mut tokens);
                 lengths.push(tokens.len());
             }
         });
-        if lengths.len() < SAMPLE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if lengths.len() < SAMPLE && bytes < SAMPLE_BYTES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     lengths
 }
