@@ -6,24 +6,28 @@ use std::ops::Range;
 const VALUES: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 const NULL: &str = "null";
 
+/// The maximum number of such values in a line: their places take memory. A line with more is malformed.
+const MOST: usize = 1 << 16;
+
 /// A line in which such values are null.
 pub(super) struct Replaced {
     pub line: String,
-    /// Where each of them was in the line, in order.
-    values: Vec<Range<usize>>,
+    /// Where each of them was in the line, in order, and where null begins in the new line.
+    values: Vec<(Range<usize>, usize)>,
 }
 
 impl Replaced {
-    /// Replaces such values of a line; `None` if it has none. The line need not be valid JSON otherwise.
+    /// Replaces such values of a line; `None` if it has none, or more than [`MOST`]. The line need not be valid JSON otherwise.
     ///
     /// # Cost
     /// Time grows with the length of the line.
     pub fn new(line: &str) -> Option<Self> {
-        let values = values(line);
-        let first = values.first()?.start;
-        let mut replaced = line[..first].to_string();
-        for (number, value) in values.iter().enumerate() {
-            let end = values.get(number + 1).map_or(line.len(), |next| next.start);
+        let found = values(line)?;
+        let first = found.first()?.start;
+        let (mut replaced, mut values) = (line[..first].to_string(), Vec::with_capacity(found.len()));
+        for (number, value) in found.iter().enumerate() {
+            let end = found.get(number + 1).map_or(line.len(), |next| next.start);
+            values.push((value.clone(), replaced.len()));
             replaced += NULL;
             replaced += &line[value.end..end];
         }
@@ -31,20 +35,16 @@ impl Replaced {
     }
 
     /// Where a byte of the new line was in the original one; of a value, its first byte.
+    ///
+    /// # Cost
+    /// A binary search.
     pub fn original(&self, at: usize) -> usize {
-        // What the values before this position were longer than null, and how far it is in the last of them.
-        let (mut before, mut now) = (0, 0);
-        for value in &self.values {
-            let start = now + (value.start - before);
-            if at < start {
-                break;
-            }
-            if at < start + NULL.len() {
-                return value.start;
-            }
-            (before, now) = (value.end, start + NULL.len());
+        let before = self.values.partition_point(|(_, start)| *start <= at);
+        match before.checked_sub(1).map(|last| &self.values[last]) {
+            None => at,
+            Some((value, start)) if at < start + NULL.len() => value.start,
+            Some((value, start)) => value.end + (at - start - NULL.len()),
         }
-        before + (at - now)
     }
 
     /// The part of the original line that stands in the new one. It has no such value.
@@ -56,8 +56,8 @@ impl Replaced {
     }
 }
 
-/// Such values outside of strings, where a value of JSON may be.
-fn values(line: &str) -> Vec<Range<usize>> {
+/// Such values outside of strings, where a value of JSON may be; `None` if there are more than [`MOST`].
+fn values(line: &str) -> Option<Vec<Range<usize>>> {
     let bytes = line.as_bytes();
     let (mut values, mut before, mut at) = (Vec::new(), b' ', 0);
     while let Some(&byte) = bytes.get(at) {
@@ -68,6 +68,9 @@ fn values(line: &str) -> Vec<Range<usize>> {
                 let end = at + value.map_or(1, |value| value.len());
                 let is_end = |next: &u8| matches!(next, b',' | b']' | b'}') || next.is_ascii_whitespace();
                 if value.is_some() && bytes.get(end).is_none_or(is_end) {
+                    if values.len() == MOST {
+                        return None;
+                    }
                     values.push(at..end);
                 }
                 at = end;
@@ -78,7 +81,7 @@ fn values(line: &str) -> Vec<Range<usize>> {
             before = byte;
         }
     }
-    values
+    Some(values)
 }
 
 /// The position after the string that begins here.
@@ -97,6 +100,15 @@ fn after_string(bytes: &[u8], start: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_of_very_many_values_is_malformed() {
+        let line = |values: usize| format!("[{}]", vec!["NaN"; values].join(","));
+        let replaced = Replaced::new(&line(MOST)).unwrap();
+        assert_eq!(replaced.line, line(MOST).replace("NaN", "null"));
+        assert_eq!(replaced.original(replaced.line.len() - 1), line(MOST).len() - 1);
+        assert!(Replaced::new(&line(MOST + 1)).is_none());
+    }
 
     #[test]
     fn values_become_null() {
