@@ -166,6 +166,9 @@ fn filter_input(
     warnings.iter().for_each(|warning| terminal.warning(warning));
     let (mut index, torn) = open_index(request, &terminal)?;
     warnings.extend(torn);
+    if request.drops_known && index.has_unconfirmed() {
+        terminal.line(PASSES_AGAIN);
+    }
     if request.drops_known && index.noted_nothing() {
         terminal.warning(DROPS_UNWRITTEN);
         warnings.push(DROPS_UNWRITTEN.into());
@@ -245,6 +248,9 @@ fn remembered_now(index: &Index, sink: &Output, failure: Option<&Error>) -> Stri
 fn is_of_writing(error: &Error) -> bool {
     matches!(error, Error::Full(_) | Error::Output { .. } | Error::Io { .. })
 }
+
+/// What is to be done where an interrupted run noted which documents have left.
+const PASSES_AGAIN: &str = "the last run was interrupted, and may not have written its last documents: feed them again in this run, and they pass once more";
 
 /// The warning where documents that an interrupted run remembered and did not write would be dropped.
 const DROPS_UNWRITTEN: &str = "the last run did not close the index, and did not note which documents it wrote: --drop-known drops those with ids that it remembered \

@@ -255,7 +255,7 @@ impl Monitor {
         out.family(
             "decisions_total",
             "counter",
-            "Decisions on documents. Fresh and known ones pass; --drop-known drops known ones that have an id.",
+            "Decisions on documents. Fresh and known ones pass; --drop-known drops known ones, unless an interrupted run may not have written them.",
         );
         decisions
             .iter()

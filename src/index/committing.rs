@@ -89,7 +89,8 @@ impl Index {
                     self.log.mark(repeat::END);
                     self.noted = None;
                 }
-                if is_complete {
+                // Those whose decisions were not repeated yet have not come again.
+                if is_complete && self.repetition.is_none() {
                     self.confirm_all();
                 }
                 // The index is whole without it.

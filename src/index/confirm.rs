@@ -63,7 +63,12 @@ impl Index {
 
     /// Whether the document at a place is unconfirmed, known ones are dropped, and it comes for the first time since. It then has come.
     pub(super) fn comes_again(&mut self, place: u64) -> bool {
-        self.confirms_known() && self.unconfirmed.contains(&place) && self.passed_again.insert(place)
+        let comes_again = self.confirms_known() && self.unconfirmed.contains(&place) && self.passed_again.insert(place);
+        if comes_again {
+            // It has not left yet: what did before it says nothing of it.
+            self.leaving.restart();
+        }
+        comes_again
     }
 
     /// The decision on a document that passed before an interruption, and is fed again.
@@ -92,6 +97,7 @@ impl Index {
         let found = self.search().unnamed(signature, |place| unconfirmed.contains(&place) && !again.contains(&place));
         if let Ok(Some(place)) = found {
             again.insert(place);
+            self.leaving.restart();
         }
         self.passed_again = again;
         Ok(found?.is_some())
@@ -113,7 +119,8 @@ impl Index {
 
     /// Whether the end of this run will confirm documents, if it ends by itself, and what it writes is to be on the disk.
     pub(crate) fn will_confirm(&self) -> bool {
-        self.has_leaving && matches!(self.log.left, Left::Before(_)) && self.sync != Sync::Off
+        let confirms = self.has_leaving && self.repetition.is_none() && matches!(self.log.left, Left::Before(_));
+        confirms && self.sync != Sync::Off
     }
 
     /// A run has ended by itself: if it had documents, all have left.

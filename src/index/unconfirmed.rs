@@ -160,7 +160,8 @@ impl Leaving {
         self.left.drain(..old).next_back().map(|(place, ..)| place)
     }
 
-    /// Forgets what has left: a run failed, and another begins.
+    /// Forgets what has left: a run failed, and another begins; or a document from before comes again, and what left before that says nothing
+    /// of it.
     pub fn restart(&mut self) {
         (self.begun, self.committed) = (None, None);
         self.left.clear();
