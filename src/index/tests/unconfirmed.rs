@@ -142,7 +142,8 @@ fn nothing_is_lost_however_often_it_is_killed_and_sent_again() {
     let folder = tempfile::tempdir().unwrap();
     for has_ids in [false, true] {
         let again = |seed| send(folder.path(), seed, seed % 2 == 1, has_ids, Limits::default());
-        assert!((0..24).map(again).sum::<usize>() > 0, "nothing passed again");
+        let seeds = if has_ids { 0..8 } else { 0..24 };
+        assert!(seeds.map(again).sum::<usize>() > 0, "nothing passed again");
     }
 }
 
