@@ -89,8 +89,7 @@ impl Index {
                     self.log.mark(repeat::END);
                     self.noted = None;
                 }
-                // Those whose decisions were not repeated yet have not come again.
-                if is_complete && self.repetition.is_none() {
+                if is_complete {
                     self.confirm_all();
                 }
                 // The index is whole without it.

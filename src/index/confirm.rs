@@ -119,13 +119,17 @@ impl Index {
 
     /// Whether the end of this run will confirm documents, if it ends by itself, and what it writes is to be on the disk.
     pub(crate) fn will_confirm(&self) -> bool {
-        let confirms = self.has_leaving && self.repetition.is_none() && matches!(self.log.left, Left::Before(_));
-        confirms && self.sync != Sync::Off
+        self.can_confirm() && self.sync != Sync::Off
+    }
+
+    /// Whether the end of this run can confirm documents: it had some, and those whose decisions were not repeated yet have not come again.
+    fn can_confirm(&self) -> bool {
+        self.has_leaving && self.repetition.is_none() && matches!(self.log.left, Left::Before(_))
     }
 
     /// A run has ended by itself: if it had documents, all have left.
     pub(super) fn confirm_all(&mut self) {
-        if self.has_leaving && matches!(self.log.left, Left::Before(_)) {
+        if self.can_confirm() {
             self.log.note_left(Left::All);
             (self.unconfirmed, self.passed_again) = (0..0, BTreeSet::new());
         }
