@@ -42,6 +42,7 @@ mod joined;
 mod keep;
 mod names;
 mod portions;
+mod prefixes;
 mod read;
 mod request;
 mod rows;
