@@ -247,7 +247,7 @@ fn the_server_of_the_guide_is_a_whole_one() {
     let guide = fs::read_to_string(root().join("src/guide/filtering.md")).unwrap();
     let (_, block) = guide.split_once("```python\n").expect("it is the first block");
     let server = block.split_once("```\n").unwrap().0;
-    assert!(server.lines().count() <= 32, "{server}");
+    assert!(server.lines().count() <= 33, "{server}");
     let shell = Shell::new();
     if shell.sh("python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'").status != 0 {
         eprintln!("not tested: there is no python3, or one before 3.11");
@@ -256,4 +256,8 @@ fn the_server_of_the_guide_is_a_whole_one() {
     shell.write("server.py", server);
     let (_server, fresh) = served(&shell, &shell.folder().join("server.py")).unwrap();
     assert_eq!(fresh, 200 + 3 * 200, "a shared page is new once");
+    // A filter that cannot start is a server that failed.
+    assert_eq!(shell.sh("echo one two | dedup index add other.idx --format lines --threshold 0.9").status, 0);
+    let failed = shell.sh("python3 server.py other.sock --index other.idx --threshold 0.5");
+    assert!(failed.status == 2 && failed.stderr.contains("threshold"), "{failed:?}");
 }

@@ -11,11 +11,16 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// The program that is tested: that of this build, or another one that `.ci/run` names.
+fn tested() -> PathBuf {
+    std::env::var_os("DEDUP_UNDER_TEST").map_or_else(|| env!("CARGO_BIN_EXE_dedup").into(), PathBuf::from)
+}
+
 /// A command that finds `dedup` first, speaks plain English, and gets nothing on standard input.
 pub fn command(program: &str, folder: &Path) -> Command {
-    let binary = Path::new(env!("CARGO_BIN_EXE_dedup")).parent().expect("a program is in a folder");
+    let binary = tested().parent().expect("a program is in a folder").to_path_buf();
     let inherited = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::join_paths([PathBuf::from(binary)].into_iter().chain(std::env::split_paths(&inherited)));
+    let path = std::env::join_paths([binary].into_iter().chain(std::env::split_paths(&inherited)));
     let mut command = Command::new(program);
     command.env_clear().env("PATH", path.expect("a folder without a colon")).env("LC_ALL", "C");
     command.current_dir(folder).stdin(Stdio::null());
@@ -74,7 +79,7 @@ impl Shell {
 
     /// The program itself, to be started with arguments separated by blanks.
     pub fn command(&self, arguments: &str) -> Command {
-        let mut command = command(env!("CARGO_BIN_EXE_dedup"), self.folder());
+        let mut command = command(&tested().to_string_lossy(), self.folder());
         command.args(arguments.split_whitespace());
         command
     }
