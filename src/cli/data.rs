@@ -2,6 +2,7 @@
 
 use super::excerpt::excerpt;
 use super::numbers::{time, whole};
+use super::sizing::Collection;
 use super::terminal::{self, bytes, count, counted};
 use neardups::algorithm::PlannedRun;
 use neardups::engine::{Bounded, Example, Removal, Similarities, SimilarityRange};
@@ -33,9 +34,12 @@ pub struct Data {
 /// What a scan is expected to take.
 #[derive(Serialize)]
 struct Expected {
+    documents: u64,
     memory_bytes: f64,
     temporary_bytes: f64,
-    seconds: f64,
+    most_temporary_bytes: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -69,9 +73,8 @@ struct Removed {
     high: f64,
 }
 
-/// What a process takes however few documents there are, and for each: as `--memory` says.
-const BYTES_OF_PROCESS: f64 = 100e6;
-const BYTES_A_DOCUMENT: f64 = 70.0;
+/// Bytes whose reading takes long enough for the time of more of them to be estimated.
+const ENOUGH_FOR_TIME: u64 = 16 << 20;
 
 /// Tokens of the least run that two texts share, where it is looked for how they differ.
 const SHARED_RUN: usize = 5;
@@ -81,16 +84,32 @@ const CONTEXT: usize = 3;
 const SHOWN: usize = 8;
 
 impl Data {
-    /// What was found, for people and programs. `tokenizer` finds where the examples differ.
-    pub fn new(found: &Similarities, plan: &PlannedRun, words: u64, memory: u64, tokenizer: &dyn Tokenizer) -> Self {
+    /// What was found, for people and programs; what a scan takes is that of so many `documents` like these. `tokenizer` finds where the
+    /// examples differ.
+    pub fn new(
+        found: &Similarities,
+        plan: &PlannedRun,
+        (documents, words): (u64, u64),
+        memory: u64,
+        tokenizer: &dyn Tokenizer,
+    ) -> Self {
         let counts = &found.report.counts;
+        let times = documents as f64 / counts.documents.max(1) as f64;
         let keys = plan.forecast.costs.iter().find(|(what, ..)| what.starts_with("keys of all documents"));
-        let keys = keys.map_or(0.0, |&(_, bytes, _)| bytes);
-        let (features, memory) = (8.0 * counts.tokens as f64, memory as f64);
+        let collection = Collection {
+            documents: documents as f64,
+            features: times * counts.tokens as f64,
+            keys: keys.map_or(0.0, |&(_, bytes, _)| bytes),
+        };
+        let similar = found.removals.iter().find(|removal| removal.threshold.as_f64() == 0.5);
+        let share = similar.map_or(0.0, |removal| removal.documents.value) / counts.documents.max(1) as f64;
+        let memory = memory as f64;
         let expected = Expected {
-            memory_bytes: BYTES_OF_PROCESS + BYTES_A_DOCUMENT * counts.documents as f64 + (keys + features).min(memory),
-            temporary_bytes: if keys > memory / 2.0 { keys } else { 0.0 },
-            seconds: found.reading.as_secs_f64(),
+            documents,
+            memory_bytes: collection.memory(memory),
+            temporary_bytes: collection.temporary(memory, share),
+            most_temporary_bytes: collection.temporary(memory, 1.0),
+            seconds: (times <= 1.0 || counts.bytes >= ENOUGH_FOR_TIME).then_some(times * found.reading.as_secs_f64()),
         };
         Data {
             documents: counts.documents,
@@ -127,12 +146,25 @@ impl Data {
         if self.failed > 0 {
             line(format!("  {} failed", count(self.failed)));
         }
-        let Expected { memory_bytes, temporary_bytes, seconds } = self.expected;
-        let temporary = if temporary_bytes > 0.0 { bytes(temporary_bytes) } else { "none".into() };
+        let Expected { documents, memory_bytes, temporary_bytes, most_temporary_bytes, seconds } = self.expected;
+        let of = match documents == self.documents {
+            true => "a scan".to_string(),
+            false => format!("a scan of {} like these", counted(documents, "document")),
+        };
+        let temporary = match most_temporary_bytes > 0.0 {
+            false => "none".to_string(),
+            true => {
+                let most = bytes(most_temporary_bytes);
+                format!("{} (at most {most}, if all were similar to others)", bytes(temporary_bytes))
+            }
+        };
+        let took = match seconds {
+            Some(seconds) => format!("{} for reading", time(1e9 * seconds)),
+            None => format!("a time that only a sample of {} or more shows", bytes(ENOUGH_FOR_TIME as f64)),
+        };
         line(format!(
-            "  a scan takes about {} of memory at most, temporary files: {temporary}, and {} for reading (estimates)",
+            "  {of} takes about {} of memory at most, temporary files: {temporary}, and {took} (estimates)",
             bytes(memory_bytes),
-            time(1e9 * seconds)
         ));
         line(format!(
             "\n  {} of {} were compared with all documents; every pair at 0.3 or more of these was found",

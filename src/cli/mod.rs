@@ -37,6 +37,7 @@ mod review;
 mod scan;
 mod short_texts;
 mod signals;
+mod sizing;
 mod spelling;
 mod spread;
 mod standard_output;

@@ -8,6 +8,7 @@ use super::markup;
 use super::method::Method;
 use super::numbers::{time, whole};
 use super::preparation::Described;
+use super::sizing::{Collection, memory_of_index};
 use super::spelling::{spell_all, spelled};
 use super::stats::end_programs_on_signals;
 use super::status::Status;
@@ -25,19 +26,21 @@ use std::io::Write as _;
 
 /// Prints the plan.
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
-    let &Arguments { mut documents, mut tokens, .. } = arguments;
+    let mut tokens = arguments.tokens;
     let method = Method::resolve(&arguments.method)?;
     let (entry, factory) = method.factory()?;
     let found = if arguments.paths.is_empty() { None } else { Some(look(arguments, &method, &factory)?) };
+    let mut documents = PLANNED_DOCUMENTS;
     if let Some((found, words)) = &found {
         (documents, tokens) = (found.report.counts.documents, *words);
     }
+    let documents = arguments.documents.unwrap_or(documents);
+    let memory = input::engine_options(&arguments.run, &method.tokens).memory;
     let mut plan = factory.plan(tokens as usize, documents)?;
-    add_index(&mut plan, documents);
-    let data = found.as_ref().map(|(found, words)| {
-        let memory = input::engine_options(&arguments.run, &method.tokens).memory;
-        Data::new(found, &plan, *words, memory, &*method.tokens.tokenizer)
-    });
+    let data = found
+        .as_ref()
+        .map(|(found, words)| Data::new(found, &plan, (documents, *words), memory, &*method.tokens.tokenizer));
+    add_sizes(&mut plan, documents, memory);
     spell_all(&mut plan.forecast.notes);
     let (preset, prepared) = (method.preset, method.tokens.prepared.as_ref());
     // The steps have lines of their own.
@@ -64,20 +67,41 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     Ok(Status::of_input(found.map_or(0, |(found, _)| found.report.counts.failed)))
 }
 
-/// Adds what an index takes that keeps features.
-fn add_index(plan: &mut PlannedRun, documents: u64) {
+/// Adds what a scan takes, and an index, of an algorithm that compares features.
+fn add_sizes(plan: &mut PlannedRun, documents: u64, memory: u64) {
     let Some(stored) = plan.forecast.stored else { return };
-    let bytes = bytes_on_disk(stored, PLANNED_ID) as f64;
+    let (number, memory) = (documents as f64, memory as f64);
+    let collection = Collection {
+        documents: number,
+        features: stored.features as f64 * number,
+        keys: 8.0 * stored.keys as f64 * number,
+    };
+    let stored_bytes = bytes_on_disk(stored, PLANNED_ID) as f64;
     plan.forecast.costs.extend([
-        ("index, for ids of 20 bytes", bytes, "bytes a document"),
-        ("index of all documents, if all pass", bytes * documents as f64, "bytes"),
+        ("memory of a scan, at most", collection.memory(memory), "bytes"),
+        (
+            "temporary files of a scan, if one document in five is somewhat similar to an earlier one",
+            collection.temporary(memory, 0.2),
+            "bytes",
+        ),
+        ("temporary files of a scan, if all are", collection.temporary(memory, 1.0), "bytes"),
+        ("index, for ids of 20 bytes", stored_bytes, "bytes a document"),
+        ("index of all documents, if all pass", stored_bytes * number, "bytes"),
+        ("least --memory of an index of all documents", memory_of_index(number, stored), "bytes"),
     ]);
+    let notes = &mut plan.forecast.notes;
     let note = "the size of the index follows from its format; the folder of tables beside it takes some 200 bytes a document more, \
                 as measured for 217 words each";
+    let time =
+        "for the time of a scan on this machine, plan with a sample of the documents: dedup plan SAMPLE --documents N";
     // What is special about these options stays at the end.
-    let notes = &mut plan.forecast.notes;
-    notes.insert(notes.len().min(1), note.into());
+    let place = notes.len().min(1);
+    notes.insert(place, time.into());
+    notes.insert(place, note.into());
 }
+
+/// The number of documents that a plan assumes without any.
+const PLANNED_DOCUMENTS: u64 = 1_000_000;
 
 /// The bytes of an id that a plan assumes.
 const PLANNED_ID: usize = 20;

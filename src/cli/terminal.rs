@@ -347,7 +347,7 @@ impl Observer for Terminal {
 
     fn many_pairs(&self, most: u64) {
         self.line(&format!(
-            "up to {} pairs may be near-duplicates; --emit verdicts, --emit clusters and --emit kept compare far fewer",
+            "up to {} pairs may be near-duplicates; a scan with --emit verdicts, --emit clusters or --emit kept compares far fewer",
             count(most)
         ));
     }

@@ -114,7 +114,7 @@ const LEAST: u64 = 3;
 const RANGES: usize = 8;
 
 /// The thresholds of removals, in tenths, in addition to that of the algorithm.
-const REMOVALS: [u64; 3] = [7, 8, 9];
+const REMOVALS: [u64; 5] = [5, 6, 7, 8, 9];
 
 /// Texts that are longer than this are not kept for examples.
 const MOST_TEXT: usize = 256 << 10;
@@ -632,7 +632,8 @@ mod tests {
             .iter()
             .map(|(_, text)| text.split(' ').collect::<Vec<_>>().windows(3).map(<[&str]>::to_vec).collect())
             .collect();
-        let (mut copies, mut ranges, mut removed) = (0, vec![0; RANGES], vec![(0.7, 0), (0.8, 0), (0.9, 0)]);
+        let (mut copies, mut ranges, mut removed) =
+            (0, vec![0; RANGES], [0.5, 0.6, 0.7, 0.8, 0.9].map(|threshold| (threshold, 0)).to_vec());
         for b in (0..texts.len()).filter(|&b| !sets[b].is_empty()) {
             let mut best = 0.0f64;
             for a in (0..b).filter(|&a| !sets[a].is_empty()) {

@@ -686,7 +686,7 @@ fn very_many_pairs_are_announced() {
     let shell = Shell::new();
     let copies =
         |count| shell.sh(&format!("yes 'one two three' | head -{count} | dedup scan - --format lines | head -1"));
-    let announced = "up to 10,577,700 pairs may be near-duplicates; --emit verdicts, --emit clusters and --emit kept compare far fewer";
+    let announced = "up to 10,577,700 pairs may be near-duplicates; a scan with --emit verdicts, --emit clusters or --emit kept compares far fewer";
     let many = copies(4600);
     assert!(many.stdout.lines().count() == 1 && many.stderr.contains(announced), "{}", many.stderr);
     assert!(!copies(4400).stderr.contains("may be near-duplicates"));

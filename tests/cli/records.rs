@@ -659,9 +659,12 @@ pub struct PlanData {
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct ExpectedOfScan {
+    documents: u64,
     memory_bytes: f64,
     temporary_bytes: f64,
-    seconds: f64,
+    most_temporary_bytes: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
 }
 
 #[derive(Debug, Deserialize, Serialize)]

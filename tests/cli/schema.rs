@@ -145,6 +145,7 @@ const COMMANDS: &str = r##"
 3 dedup contain in.jsonl --against files --preset palm --stats palm.json > /dev/null
 3 dedup contain in.jsonl --against files --of reference --emit kept --stats of.json > /dev/null
 0 dedup plan fixtures/jsonl/docs --json > data.json
+0 dedup plan fixtures/jsonl/docs --documents 1M --json > more.json
 0 dedup plan --algo simhash --json --mask numbers --join-hyphens > search.json
 0 dedup lexicon build files --min-df 1 > terms
 0 dedup compare files/a.txt files/b.txt --algo imatch --lexicon terms --json > terms.json

@@ -536,6 +536,13 @@ fn error_of_jaccard(threshold: Threshold, slots: usize) -> f64 {
     ((similarity * (1.0 - similarity) / slots as f64).sqrt() * 1e4).round() / 1e4
 }
 
+/// The Jaccard similarity of two documents of so many shingles that differ in one token, to three decimals: the shingles around it
+/// differ, as many as a shingle is wide.
+fn after_an_edit(features: usize, width: usize) -> f64 {
+    let different = width.min(features);
+    ((features - different) as f64 / (features + different) as f64 * 1e3).round() / 1e3
+}
+
 fn forecast_sketched(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Forecast, Error> {
     let (threshold, _, bands) = resolve_bands(settings)?;
     let kind = resolve_sketch(settings)?.0;
@@ -555,34 +562,42 @@ fn forecast_sketched(settings: &Settings, median_tokens: usize, documents: u64) 
     let mut notes = vec![match features {
         Some(features) if kind == sketch::Kind::Fss => format!(
             "a pair at {threshold} is found with probability {found:.4} if its documents have {features} shingles each, and with at least \
-             {:.4} whatever their length; every reported pair is verified exactly",
+             {:.4} whatever their length; less similar pairs that are found are compared, and not reported: every reported pair is \
+             verified exactly",
             curve.lowest(threshold.as_f64())
         ),
         _ => format!(
-            "a pair at {threshold} is found with probability {found:.4}; every reported pair is verified exactly"
+            "a pair at {threshold} is found with probability {found:.4}; less similar pairs that are found are compared, and not \
+             reported: every reported pair is verified exactly"
         ),
     }];
     if threshold.as_f64() <= 0.6 && !settings.has(&HASHES) {
         notes.push("at this threshold `hashes 512` compares far fewer unrelated pairs".into());
     }
+    let width = settings.integer(&SHINGLE)?.or_else(|| shingle_width(median_tokens));
+    let edited = features.zip(width).map(|(features, width)| after_an_edit(features, width));
+    let edited = edited.map(|similarity| ("similarity of two such documents if one token differs", similarity, ""));
     Ok(Forecast {
         curve_of: "jaccard",
         curve: curve.points(threshold.as_f64(), features),
-        costs: vec![
-            ("hash evaluations a document", evaluations.round(), ""),
-            text,
-            ("shingles", 8.0 * features.unwrap_or(median_tokens) as f64, "bytes a document"),
-            ("signature", 8.0 * slots, "bytes a document, of which only the keys are kept"),
-            ("keys", 8.0 * bands.bands as f64, "bytes a document"),
-            ("keys of all documents", 8.0 * bands.bands as f64 * documents as f64, "bytes"),
-            ("candidates, if unrelated documents are 0.05 alike", unrelated(0.05), "pairs"),
-            ("candidates, if unrelated documents are 0.1 alike", unrelated(0.1), "pairs"),
-            (
-                "standard error of the similarity that signatures show",
-                error_of_jaccard(threshold, bands.slots()),
-                "at the threshold",
-            ),
-        ],
+        costs: edited
+            .into_iter()
+            .chain([
+                ("hash evaluations a document", evaluations.round(), ""),
+                text,
+                ("shingles", 8.0 * features.unwrap_or(median_tokens) as f64, "bytes a document"),
+                ("signature", 8.0 * slots, "bytes a document, of which only the keys are kept"),
+                ("keys", 8.0 * bands.bands as f64, "bytes a document"),
+                ("keys of all documents", 8.0 * bands.bands as f64 * documents as f64, "bytes"),
+                ("candidates, if unrelated documents are 0.05 alike", unrelated(0.05), "pairs"),
+                ("candidates, if unrelated documents are 0.1 alike", unrelated(0.1), "pairs"),
+                (
+                    "standard error of the similarity that signatures show",
+                    error_of_jaccard(threshold, bands.slots()),
+                    "at the threshold",
+                ),
+            ])
+            .collect(),
         search: None,
         stored: features.map(|features| StoredFeatures { features, keys: bands.bands }),
         notes,

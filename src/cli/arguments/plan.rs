@@ -12,8 +12,8 @@ use std::path::PathBuf;
 pub struct Arguments {
     /// Algorithm, preset, parameters and tokens.
     pub method: Method,
-    /// `--documents`.
-    pub documents: u64,
+    /// `--documents`; without it, as many as are read.
+    pub documents: Option<u64>,
     /// `--tokens`.
     pub tokens: u64,
     /// Files and folders; empty for a plan without documents.
@@ -34,7 +34,7 @@ impl Arguments {
         let number = |name: &str| *value(given, name).expect("has a default");
         Arguments {
             method: Method::new(given),
-            documents: number("documents"),
+            documents: value(given, "documents").copied(),
             tokens: number("tokens"),
             paths: input::paths(given),
             sample: number("sample"),
@@ -53,12 +53,12 @@ pub fn command() -> Command {
             "Shows what the options resolve to: every parameter with its reason, the probability that a pair is found at each \
              similarity, and the cost for a number of documents; for SimHash and random projection that of each layout of tables, for a \
              batch and for a query. Without documents, it reads nothing and runs nothing.\n\n\
-             With files or folders, it reads them: how many documents they have and how long these are, what a scan of them takes, and how \
-             similar they are. For that, a sample of documents is compared with all of them; every pair at 0.3 or more of these is found. \
+             With files or folders, it reads them: how many documents they have and how long these are, what a scan of them takes (or of \
+             more documents like these, with --documents), and how similar they are. For that, a sample of documents is compared with all of them; every pair at 0.3 or more of these is found. \
              The numbers of pairs, and of documents that a threshold would remove, are estimates with an interval of 95 %; they are exact \
              if the sample has all documents.",
         )
-        .after_help("Examples:\n  dedup plan --threshold 0.9 --recall 0.999\n  dedup plan --algo simhash --distance 6 --documents 100000000\n  dedup plan corpus.jsonl.gz --text-field body --sample 5000")
+        .after_help("Examples:\n  dedup plan --threshold 0.9 --recall 0.999\n  dedup plan --algo simhash --distance 6 --documents 100000000\n  dedup plan corpus.jsonl.gz --text-field body --sample 5000\n  dedup plan sample.jsonl --documents 50M --memory 8G")
         .arg(input::paths_arg().help("Files or folders to read; - is standard input. Without any, nothing is read"))
         .arg(method::algorithm())
         .arg(method::preset())
@@ -69,9 +69,10 @@ pub fn command() -> Command {
                 .long("documents")
                 .value_name("N")
                 .value_parser(documents)
-                .default_value("1000000")
-                .conflicts_with("path")
-                .help("Number of documents to plan for, up to 1e12: 1000000, 1,000,000, 20M, 1e9, 2^34"),
+                .help(
+                    "Number of documents to plan for, up to 1e12: 1000000, 1,000,000, 20M, 1e9, 2^34. With files or folders: so many \
+                     documents like these [default: as many as are read; without files 1000000]",
+                ),
         )
         .arg(
             Arg::new("tokens")

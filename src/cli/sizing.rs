@@ -1,0 +1,83 @@
+//! How large a machine must be: the memory and the temporary files of a scan, and the memory of an index, for a number of documents.
+
+use neardups::algorithm::StoredFeatures;
+
+/// What a process takes however few documents there are, and for each: as `--memory` says.
+const BYTES_OF_PROCESS: f64 = 100e6;
+const BYTES_A_DOCUMENT: f64 = 70.0;
+
+/// What the list of documents takes of these, with ids of usual length: it counts when keys are moved to a file.
+const BYTES_LISTED: f64 = 60.0;
+
+/// What an index keeps in memory once its tables are on the disk: for each document, and for each of its keys (12 bits).
+const BYTES_OF_PLACE: f64 = 8.0;
+const BYTES_A_KEY: f64 = 1.5;
+
+/// Documents and their features, whose number is known or estimated.
+pub struct Collection {
+    /// The number of documents.
+    pub documents: f64,
+    /// Features of all documents, where features are compared.
+    pub features: f64,
+    /// Bytes of the keys of all documents.
+    pub keys: f64,
+}
+
+impl Collection {
+    /// Bytes of memory that a scan takes at most: what `--memory` promises.
+    pub fn memory(&self, allowed: f64) -> f64 {
+        BYTES_OF_PROCESS + BYTES_A_DOCUMENT * self.documents + (self.keys + 8.0 * self.features).min(allowed)
+    }
+
+    /// Bytes of temporary files of a scan, if this share of the documents (0 to 1) has an earlier one at .5 or more.
+    ///
+    /// Features go to a file if all of them take more than half of the memory: those of documents that share some keys with an earlier
+    /// one, about half of the share; and, if the candidates do not fit either, those of all candidates, some 1.2 times the share. (Of
+    /// two corpora of web pages .20 and .28 had an earlier one, .18 and .32 were written.) Keys go there if they do not fit half of
+    /// the memory beside the list of documents.
+    pub fn temporary(&self, allowed: f64, share: f64) -> f64 {
+        let features = 8.0 * self.features;
+        let candidates = features * (1.2 * share).min(1.0);
+        let sets = match () {
+            () if features <= allowed / 2.0 => 0.0,
+            () if candidates <= allowed / 2.0 => features * share.min(1.0) / 2.0,
+            () => candidates,
+        };
+        let listed = BYTES_LISTED * self.documents;
+        sets + if self.keys > 0.0 && listed + self.keys > allowed / 2.0 { self.keys } else { 0.0 }
+    }
+}
+
+/// The least `--memory` of an index of so many documents: what stays in memory is at most 7/8 of it.
+pub fn memory_of_index(documents: f64, stored: StoredFeatures) -> f64 {
+    documents * (BYTES_OF_PLACE + BYTES_A_KEY * stored.keys as f64) * 8.0 / 7.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: f64 = (1 << 20) as f64;
+
+    /// `main` of the benchmarks: 100,000 documents, 19.7 million features of some 8 bytes, 12.8 MB of keys.
+    #[test]
+    fn what_does_not_fit_goes_to_files() {
+        let main = Collection { documents: 100_000.0, features: 23_300_000.0, keys: 12_800_000.0 };
+        let of = |memory: f64| main.temporary(memory * MIB, 0.2) / 1e6;
+        assert_eq!(of(1024.0), 0.0);
+        // Those that come later.
+        assert_eq!(of(256.0), 18.64);
+        // Candidates and keys.
+        assert_eq!(of(32.0), 44.736 + 12.8);
+        // Of documents that are all similar, everything.
+        assert_eq!(main.temporary(MIB, 0.9), 8.0 * 23_300_000.0 + 12_800_000.0);
+    }
+
+    #[test]
+    fn memory_is_what_is_promised() {
+        let collection = Collection { documents: 1e6, features: 217e6, keys: 128e6 };
+        assert_eq!(collection.memory(1e9), 100e6 + 70e6 + 1e9);
+        assert_eq!(collection.memory(1e10), 100e6 + 70e6 + 128e6 + 8.0 * 217e6);
+        assert_eq!(memory_of_index(7e6, StoredFeatures { features: 213, keys: 16 }), 8e6 * 32.0);
+    }
+}
