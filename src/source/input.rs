@@ -700,6 +700,47 @@ mod tests {
         assert_eq!(input.counts().hidden, 1);
     }
 
+    /// Names that are no links come first, as where `current` is a link to the newest version; what has no other name is read through the
+    /// link.
+    #[cfg(unix)]
+    #[test]
+    fn links_to_folders_that_are_read_are_passed_over() {
+        use std::os::unix::fs::symlink;
+        let fixture = Fixture::new(&[("d/in/v1/x", b"x"), ("d/in/v3/y", b"y"), ("d/in/.data/z", b"z")]);
+        let path = |name: &str| fixture.folder.path().join(name);
+        symlink("v3", path("d/in/current")).unwrap();
+        symlink("../v3", path("d/in/v1/next")).unwrap();
+        symlink(".data", path("d/in/data")).unwrap();
+        symlink(path("d"), path("d/in/up")).unwrap();
+        let expected = [
+            "Skipped d/in/current: symbolic link to d/in/v3, which is read",
+            "d/in/data/z|z",
+            "Skipped d/in/up: symbolic link that leads back to d",
+            "Skipped d/in/v1/next: symbolic link to d/in/v3, which is read",
+            "d/in/v1/x|x",
+            "d/in/v3/y|y",
+        ];
+        let folder = fixture.folder.path().display().to_string();
+        let found = |fixture: &Fixture| -> Vec<String> {
+            let mut input = fixture.input(&["d/in"]);
+            read(&mut input).into_iter().map(|line| line.replace(&format!("{folder}/"), "")).collect()
+        };
+        assert_eq!(found(&fixture), expected);
+        // Where names are chosen, what is left out by its own name is read through the link.
+        for (include, exclude) in [("current/*", None), ("*", Some("v3")), ("*", Some("v3/")), ("*", Some("v3/*"))] {
+            let globs = |globs: Option<&str>| {
+                Globs::new("globs", &globs.map(String::from).into_iter().collect::<Vec<_>>()).unwrap()
+            };
+            let fixture = Fixture { folder: tempfile::tempdir().unwrap(), options: fixture.options.clone() };
+            fs::create_dir_all(fixture.folder.path().join("d/in/v3")).unwrap();
+            fs::write(fixture.folder.path().join("d/in/v3/y"), b"y").unwrap();
+            symlink("v3", fixture.folder.path().join("d/in/current")).unwrap();
+            let fixture =
+                fixture.with(|options| (options.include, options.exclude) = (globs(Some(include)), globs(exclude)));
+            assert_eq!(fixture.read(&mut fixture.input(&["d/in"])), ["d/in/current/y|y"], "{include} {exclude:?}");
+        }
+    }
+
     #[cfg(unix)]
     #[test]
     fn an_unreadable_file_or_folder_is_a_problem() {

@@ -55,6 +55,16 @@ pub(super) fn walk(
             }
             continue;
         }
+        if let Ok(entry) = &entry
+            && depth > 0
+            && entry.file_type().is_dir()
+            && entry.path_is_symlink()
+            && let Some(passed_over) = leads_back(root, entry.path(), options)
+        {
+            entries.skip_current_dir();
+            each(Found::Problem(passed_over), counts)?;
+            continue;
+        }
         match entry {
             Err(error) => each(Found::Problem(problem(root, &error)), counts)?,
             Ok(entry) if entry.file_type().is_dir() => {}
@@ -73,6 +83,32 @@ pub(super) fn walk(
     ControlFlow::Continue(())
 }
 
+/// Why a symbolic link to a folder is passed over: it leads to a folder above the walked one, or to one in it that is walked by its own
+/// name. Then the files keep the names that are no links, and are read once.
+fn leads_back(root: &Path, link: &Path, options: &ReadOptions) -> Option<Problem> {
+    let (target, real) = (link.canonicalize().ok()?, root.canonicalize().ok()?);
+    let passed_over = |kind, message| Some(Problem::new(Severity::Skipped, kind, &display_path(link), None, message));
+    if real.starts_with(&target) {
+        let message = format!("symbolic link that leads back to {}", display_path(&target));
+        return passed_over(ProblemKind::Loop, message);
+    }
+    if !(options.include.is_empty() && options.exclude.is_empty()) {
+        // They choose among files by the names that they are found by. A file is read once in any case.
+        return None;
+    }
+    let below = target.strip_prefix(&real).ok()?;
+    let is_walked = |below: &Path| {
+        let is_shown = options.hidden || !below.file_name().is_some_and(is_hidden);
+        is_shown && !is_described(&root.join(below))
+    };
+    let mut folders = below.ancestors().filter(|folder| !folder.as_os_str().is_empty());
+    if !folders.all(is_walked) {
+        return None;
+    }
+    let message = format!("symbolic link to {}, which is read", display_path(&root.join(below)));
+    passed_over(ProblemKind::SameFile, message)
+}
+
 /// The folder in an output of [`clean`](crate::clean) that describes it.
 pub(crate) const DESCRIPTION: &str = "_dedup";
 
@@ -81,9 +117,11 @@ const DESCRIBES: [&str; 3] = ["summary.json", "moved.jsonl", "undone.jsonl"];
 
 /// Whether a folder describes the output that it is in, and is no part of it.
 fn is_description(entry: &DirEntry) -> bool {
-    entry.file_type().is_dir()
-        && entry.file_name() == DESCRIPTION
-        && DESCRIBES.iter().any(|name| entry.path().join(name).is_file())
+    entry.file_type().is_dir() && is_described(entry.path())
+}
+
+fn is_described(path: &Path) -> bool {
+    path.file_name() == Some(OsStr::new(DESCRIPTION)) && DESCRIBES.iter().any(|name| path.join(name).is_file())
 }
 
 /// Whether globs leave out a file that was found in a folder, or a folder with all that is in it.
