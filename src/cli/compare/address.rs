@@ -106,16 +106,9 @@ fn no_record_of_id(typed: &str, why: NoRecord, within: &[PathBuf]) -> Error {
     let cannot = |problem: String| Error::input(format!("cannot compare '{id}'"), io::Error::other(problem));
     match why {
         NoRecord::Repeated(places) => {
-            // Standard input is read once, and so without --in only one of the two can be there.
-            let is_stdin = places.iter().any(|place| &*place.path == "-");
             let [first, second] = places.map(|place| terminal::escaped(&place.to_string()));
-            let advice = match is_stdin {
-                true => format!(
-                    "with --id-field {} the ids of all are their places, as in -- {first} {second}",
-                    input::NO_FIELD
-                ),
-                false => "name them by their places, without --in".to_string(),
-            };
+            let none = input::NO_FIELD;
+            let advice = format!("with --id-field {none} the ids of all are their places, as in -- {first} {second}");
             usage_error(format!("'{id}' is the id of several records, among them {first} and {second}: {advice}"))
         }
         NoRecord::Unreadable(problem) => {
