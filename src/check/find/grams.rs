@@ -4,7 +4,6 @@ use crate::hash::shingle_hashes;
 use crate::passages::Run;
 use rayon::prelude::*;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// How many consecutive words must be equal for two places to be paired.
@@ -168,27 +167,34 @@ impl Grams {
             .collect();
         groups.sort_unstable();
         groups.dedup();
-        // For each document, how many runs it shares, and how many of these are frequent.
-        let (mut shared, mut left) = (BTreeMap::<usize, [usize; 2]>::new(), MAX_VISITED * own.len());
-        for &(places, group) in &groups {
-            if places > left {
-                break;
-            }
-            left -= places;
-            let mut last = usize::MAX;
+        let mut left = MAX_VISITED * own.len();
+        let is_visited = |(places, _): &&(usize, usize)| {
+            let is_visited = *places <= left;
+            left -= if is_visited { *places } else { left };
+            is_visited
+        };
+        let visited = &groups[..groups.iter().take_while(is_visited).count()];
+        let is_enough = |all: usize, frequent: usize| all - frequent >= SHARED || 2 * all >= groups.len();
+        let frequent = visited.iter().filter(|(_, group)| self.is_frequent(*group)).count();
+        // A notice in many places, among words of its own: no document can share enough.
+        if !is_enough(visited.len(), frequent) {
+            return Vec::new();
+        }
+        // Each document once for each run that it shares, and whether that is frequent.
+        let mut shared: Vec<(usize, bool)> = Vec::new();
+        for &(_, group) in visited {
+            let (is_frequent, mut last) = (self.is_frequent(group), usize::MAX);
             for &place in self.earlier(group, own.start) {
                 let document = text.document_at(place);
-                if document != last {
-                    let [all, frequent] = shared.entry(document).or_default();
-                    *all += 1;
-                    *frequent += usize::from(self.is_frequent(group));
-                }
+                shared.extend((document != last).then_some((document, is_frequent)));
                 last = document;
             }
         }
-        let is_enough = |all: usize, frequent: usize| all - frequent >= SHARED || 2 * all >= groups.len();
-        let enough = shared.into_iter().filter(|(_, [all, frequent])| is_enough(*all, *frequent));
-        let mut most: Vec<(usize, usize)> = enough.map(|(document, [all, _])| (document, all)).collect();
+        shared.sort_unstable();
+        let documents = shared.chunk_by(|one, other| one.0 == other.0);
+        let counted = documents.map(|runs| (runs[0].0, runs.len(), runs.iter().filter(|run| run.1).count()));
+        let enough = counted.filter(|&(_, all, frequent)| is_enough(all, frequent));
+        let mut most: Vec<(usize, usize)> = enough.map(|(document, all, _)| (document, all)).collect();
         most.sort_by_key(|&(document, all)| (Reverse(all), document));
         most.truncate(MOST_PAIRED);
         most.into_iter().map(|(document, _)| text.range(document)).collect()
