@@ -151,6 +151,48 @@ fn each_new_place_is_annotated() {
     assert!(items[3].contains("docs/zz3.md:5") && items[3].ends_with(", new</li>"), "{items:?}");
 }
 
+/// Code scanning takes results with one fingerprint for one. A fingerprint does not depend on lines, nor on the other places.
+#[test]
+fn new_places_of_one_page_have_fingerprints_of_their_own() {
+    let notice = own("notice", 60);
+    let edited = notice.replace("notice7 ", "other ");
+    let shell = repository(&[("docs/a.md", page("alpha", &[&notice]))]);
+    let prints = || {
+        let sarif = shell.sh("dedup check -q --since main --report sarif").stdout;
+        let sarif: Value = serde_json::from_str(&sarif).unwrap();
+        let text = |value: &Value| value.as_str().unwrap().to_string();
+        let of = |result: &Value| {
+            let at = &result["locations"][0]["physicalLocation"];
+            let print = &result["partialFingerprints"]["wordsOfBothPlaces/v1"];
+            (text(&at["artifactLocation"]["uri"]), at["region"]["startLine"].as_u64().unwrap(), text(print))
+        };
+        sarif["runs"][0]["results"].as_array().unwrap().iter().map(of).collect::<Vec<_>>()
+    };
+    let between = |name: &str| own(name, 30);
+    let parts = [&notice, &between("b"), &notice, &between("c"), &edited, &between("d"), &notice];
+    write(&shell, "docs/b.md", &page("beta", &[&notice]));
+    write(&shell, "docs/z.md", &page("zeta", &parts.map(String::as_str)));
+    let found = prints();
+    let places: Vec<(&str, u64)> = found.iter().map(|(path, line, _)| (path.as_str(), *line)).collect();
+    assert_eq!(places, [("docs/b.md", 5), ("docs/z.md", 5), ("docs/z.md", 9), ("docs/z.md", 13), ("docs/z.md", 17)]);
+    let mut distinct: Vec<&str> = found.iter().map(|(.., print)| print.as_str()).collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(distinct.len(), 5, "{found:?}");
+    // Text before them, and a place fewer.
+    write(&shell, "docs/z.md", &page("zeta", &[&[own("e", 40).as_str()][..], &parts.map(String::as_str)].concat()));
+    let moved = prints();
+    assert_eq!(
+        moved.iter().map(|(.., print)| print).collect::<Vec<_>>(),
+        found.iter().map(|(.., print)| print).collect::<Vec<_>>()
+    );
+    let parts = [&notice, &between("b"), &between("c"), &edited, &between("d"), &notice];
+    write(&shell, "docs/z.md", &page("zeta", &parts.map(String::as_str)));
+    let fewer = prints();
+    let of = |found: &[(String, u64, String)], number: usize| found[number].2.clone();
+    assert_eq!([0, 1, 2, 3].map(|number| of(&fewer, number)), [0, 1, 3, 2].map(|number| of(&found, number)));
+}
+
 #[test]
 fn more_new_places_than_are_listed_are_counted() {
     let notice = own("notice", 60);

@@ -9,6 +9,7 @@ use super::places::{Others, and_more, annotated, others, reasons};
 use crate::readable::escaped;
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -56,6 +57,7 @@ pub(super) fn render(outcome: &Outcome) -> String {
         Some(_) => "The root of the repository.",
         None => "The folder that dedup check ran in.",
     };
+    let mut known = BTreeMap::new();
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -67,22 +69,37 @@ pub(super) fn render(outcome: &Outcome) -> String {
             } },
             "columnKind": "unicodeCodePoints",
             "originalUriBaseIds": { "%SRCROOT%": { "description": { "text": base } } },
-            "results": outcome.listed().into_iter().flat_map(|finding| results(outcome, finding)).collect::<Vec<_>>(),
+            "results": outcome.listed().into_iter().flat_map(|finding| results(outcome, finding, &mut known)).collect::<Vec<_>>(),
         }],
     });
     serde_json::to_string_pretty(&log).expect("a value is JSON") + "\n"
 }
 
-/// A result for each place to look at: code scanning shows one location of a result.
-fn results(outcome: &Outcome, finding: &Finding) -> Vec<Value> {
+/// A result for each place to look at: code scanning shows one location of a result. `known` counts the fingerprints so far.
+fn results(outcome: &Outcome, finding: &Finding, known: &mut BTreeMap<String, usize>) -> Vec<Value> {
     let of_place = |(number, at): (usize, Cow<Finding>)| {
         let fingerprint = match number {
             0 => finding.fingerprint.clone(),
-            _ => format!("{}-{}", finding.fingerprint, outcome.path(at.primary())),
+            _ => fingerprint(outcome, &at),
         };
+        let times = known.entry(fingerprint.clone()).or_default();
+        *times += 1;
+        // A file and a passage can have the same words.
+        let fingerprint = if *times == 1 { fingerprint } else { format!("{fingerprint}-{times}") };
         result(outcome, &at, &fingerprint)
     };
     annotated(finding).into_iter().enumerate().map(of_place).collect()
+}
+
+/// Identifies one of several places of a finding: by its file, its words, and of places with the same words in one file by their order. So
+/// it does not depend on lines, nor on other places, apart from earlier ones with the same words.
+fn fingerprint(outcome: &Outcome, finding: &Finding) -> String {
+    let place = finding.primary();
+    let words = |place: &Place| place.page.hash(&place.words);
+    let is_same = |other: &&Place| other.path() == place.path() && words(other) == words(place);
+    let before = finding.places[..finding.primary].iter().filter(is_same).count();
+    let order = if before == 0 { String::new() } else { format!("-{}", before + 1) };
+    format!("{}-{}-{:016x}{order}", finding.fingerprint, outcome.path(place), words(place))
 }
 
 fn result(outcome: &Outcome, finding: &Finding, fingerprint: &str) -> Value {
