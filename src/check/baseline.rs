@@ -29,6 +29,10 @@ struct Content {
     /// The pages that were there when it was written and that no entry names, relative to its folder. Files of earlier programs lack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pages: Option<Vec<String>>,
+    /// The files and folders that were checked when it was written: other pages are new to it. Relative to its folder; none of them is within
+    /// another one. Files of earlier programs lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    roots: Option<Vec<String>>,
 }
 
 /// Reports another version with its line, like every other error in the file.
@@ -156,6 +160,18 @@ pub enum Update {
         /// How many findings it does not accept: those that were not selected, or are not new.
         left: usize,
     },
+}
+
+/// Findings in pages that were not checked when the baseline was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Outside {
+    /// How many findings that are not accepted have a place in such a page.
+    pub findings: usize,
+    /// The paths of these pages as given, in order.
+    pub pages: Vec<String>,
+    /// The files and folders that were checked then, relative to the current folder.
+    pub roots: Vec<String>,
 }
 
 /// A baseline that was read.
@@ -300,9 +316,10 @@ impl Baseline {
         let written = selected.iter().filter(|finding| !is_kept(finding));
         kept.extend(written.map(|finding| Entry::of(finding, &self.folder)));
         let pages = self.pages_after(&kept, checked, is_selected.is_none());
+        let roots = self.roots_after(checked, is_selected.is_none());
         let [accepted, new] = [selected.len(), selected.iter().filter(|finding| !finding.accepted).count()];
         selected.iter_mut().for_each(|finding| finding.accepted = true);
-        let text = rendered(Content { version: VERSION, accepted: kept, pages: Some(pages) });
+        let text = rendered(Content { version: VERSION, accepted: kept, pages: Some(pages), roots });
         let left = left + findings.iter().filter(|finding| !finding.accepted).count();
         Update::Written { text, accepted, new, kept: number_of_kept, dropped: entries.stale.len(), left }
     }
@@ -318,6 +335,46 @@ impl Baseline {
         let now = read.filter(|_| is_whole || listed.is_none());
         let pages: BTreeSet<String> = old.chain(now).filter(|path| !named.contains(path)).collect();
         pages.into_iter().collect()
+    }
+
+    /// The files and folders to list in the file as checked: those of this check, and those that were listed and still exist. If only some
+    /// findings are accepted, pages elsewhere stay new.
+    fn roots_after(&self, checked: &Checked, is_whole: bool) -> Option<Vec<String>> {
+        let listed = self.roots();
+        if !is_whole && self.accepted.as_ref().is_some_and(|accepted| accepted.pages.is_some()) {
+            return self.accepted.as_ref()?.roots.clone();
+        }
+        let known = listed.unwrap_or_default().into_iter().filter(|root| checked.exists(root));
+        let all: BTreeSet<PathBuf> = known.chain(checked.roots.iter().cloned()).collect();
+        let is_within = |root: &PathBuf| root.ancestors().skip(1).any(|folder| all.contains(folder));
+        Some(all.iter().filter(|root| !is_within(root)).map(|root| shown_from(&self.folder, root)).collect())
+    }
+
+    /// The files and folders that were checked when the file was written, if it lists them.
+    fn roots(&self) -> Option<Vec<PathBuf>> {
+        let roots = self.accepted.as_ref()?.roots.as_ref()?;
+        Some(roots.iter().map(|root| joined(&self.folder, Path::new(root))).collect())
+    }
+
+    /// The findings that are not accepted and have a place in a page that was not checked when the file was written, if there are any.
+    pub fn outside(&self, findings: &[Finding]) -> Option<Outside> {
+        let (roots, listed) = (self.roots()?, self.pages()?);
+        let is_outside = |place: &&Place| {
+            let file = &place.page.place;
+            !listed.contains(file) && !roots.iter().any(|root| file.starts_with(root))
+        };
+        let (mut number, mut pages) = (0, BTreeSet::new());
+        for finding in findings.iter().filter(|finding| !finding.accepted) {
+            let outside: Vec<&Place> = finding.places.iter().filter(is_outside).collect();
+            number += usize::from(!outside.is_empty());
+            pages.extend(outside.into_iter().map(|place| place.path().to_string()));
+        }
+        let here = place(Path::new("."));
+        (number > 0).then(|| Outside {
+            findings: number,
+            pages: pages.into_iter().collect(),
+            roots: roots.iter().map(|root| shown_from(&here, root)).collect(),
+        })
     }
 
     /// The pages that were there when the file was written, if it lists them.
@@ -370,6 +427,14 @@ impl Baseline {
     }
 }
 
+/// A path relative to a folder, `.` for the folder itself.
+fn shown_from(folder: &Path, path: &Path) -> String {
+    match relative(folder, path) {
+        same if same.as_os_str().is_empty() => ".".into(),
+        other => shown(&other),
+    }
+}
+
 /// The content of the file. `None` if it does not exist.
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
@@ -418,7 +483,7 @@ fn content(path: &Path, bytes: &[u8]) -> Result<Content, InvalidBaseline> {
 
 /// The text of a baseline with these entries.
 pub fn render(accepted: Vec<Entry>) -> String {
-    rendered(Content { version: VERSION, accepted, pages: None })
+    rendered(Content { version: VERSION, accepted, pages: None, roots: None })
 }
 
 fn rendered(mut content: Content) -> String {

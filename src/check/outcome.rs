@@ -1,6 +1,6 @@
 //! The outcome of a check.
 
-use super::baseline::{Entry, Update};
+use super::baseline::{Entry, Outside, Update};
 use super::finding::{Finding, Place};
 use super::grade::Grade;
 use super::link::Link;
@@ -109,6 +109,8 @@ pub struct Outcome {
     pub unplaced: usize,
     /// Whether that is because the baseline has no list of the pages that were there then: an earlier program wrote it.
     pub lacks_pages: bool,
+    /// Findings in pages that were not checked when the baseline was written; none if a commit is compared.
+    pub outside: Option<Outside>,
     /// Whether findings are not accepted, and the baseline has only entries of which no page exists in this repository.
     pub is_elsewhere: bool,
     /// How many findings [`allow`](super::Request::allow) accepts. They are not in `findings`.

@@ -178,6 +178,7 @@ impl Pages<'_> {
         let is_unplaced = |finding: &&Finding| !finding.accepted && finding.places.iter().all(|place| !place.is_new);
         let used = baseline.as_ref().filter(|baseline| past.is_none() && !baseline.is_missing());
         let unplaced = used.map_or(0, |_| findings.iter().filter(is_unplaced).count());
+        let outside = used.and_then(|baseline| baseline.outside(&findings)).filter(|_| !is_written(update.as_ref()));
         let lacks_pages = used.is_some_and(|baseline| !baseline.knows_pages());
         let root = current_repository();
         let is_elsewhere = unaccepted(&findings) > 0
@@ -189,6 +190,7 @@ impl Pages<'_> {
             stale: stale.unwrap_or_default(),
             unplaced,
             lacks_pages,
+            outside,
             is_elsewhere,
             allowed,
             pages: tree.pages.len(),

@@ -246,6 +246,52 @@ fn a_baseline_knows_the_pages_that_were_there() {
 }
 
 #[test]
+fn pages_that_a_baseline_does_not_cover_are_named() {
+    let [text, notice] = [own("shared", 60), own("notice", 60)];
+    let shell = repository(&[
+        ("docs/a.md", page("alpha", &[&text, &notice])),
+        ("docs/b.md", page("beta", &[&text])),
+        ("blog/one.md", page("one", &[&notice])),
+        ("README.md", page("readme", &[&notice])),
+    ]);
+    shell.sh("dedup check -q docs --baseline b.json --update-baseline").done();
+    let messages = |arguments: &str| shell.sh(&format!("dedup check {arguments}")).stderr;
+    let with = "docs blog README.md --baseline b.json";
+    let all = messages(with);
+    let lines = [
+        "dedup: 1 copy is in pages that b.json does not cover, as it was written for docs: README.md, blog/one.md\n",
+        "dedup: to accept all copies of this run and cover these pages: dedup check docs blog README.md --baseline b.json \
+         --update-baseline\n",
+    ];
+    assert!(all.contains(&lines.concat()), "{all}");
+    // Of the folder it was written for, nothing is to be covered: a page that was added there is new.
+    write(&shell, "docs/new.md", &page("new", &[&text]));
+    assert!(!messages("docs --baseline b.json").contains("cover"));
+    fs::remove_file(shell.folder().join("docs/new.md")).unwrap();
+    // What the command does.
+    shell.sh(&format!("dedup check -q {with} --update-baseline")).done();
+    assert_eq!(found(&shell, with), []);
+    // A post.
+    write(&shell, "blog/two.md", &page("two", &[&notice]));
+    assert_eq!(found(&shell, with), one("warning", "blog/two.md", &["blog/two.md"]));
+    assert!(!messages(with).contains("cover"));
+    // A part of the pages, again: the others stay covered, until they are gone.
+    let roots = || {
+        let baseline: Value =
+            serde_json::from_str(&fs::read_to_string(shell.folder().join("b.json")).unwrap()).unwrap();
+        baseline["roots"].clone()
+    };
+    assert_eq!(roots(), serde_json::json!(["README.md", "blog", "docs"]));
+    shell.sh("dedup check -q docs/a.md blog --baseline b.json --update-baseline").done();
+    assert_eq!(roots(), serde_json::json!(["README.md", "blog", "docs"]));
+    fs::remove_file(shell.folder().join("README.md")).unwrap();
+    shell.sh("dedup check -q blog --baseline b.json --update-baseline").done();
+    assert_eq!(roots(), serde_json::json!(["blog", "docs"]));
+    shell.sh("dedup check -q . --baseline b.json --update-baseline").done();
+    assert_eq!(roots(), serde_json::json!(["."]));
+}
+
+#[test]
 fn a_baseline_without_a_list_of_pages_says_so() {
     let text = own("shared", 60);
     let shell = repository(&[

@@ -6,7 +6,7 @@ use super::arguments::Arguments;
 use super::targets::cannot_write;
 use crate::cli::standard_output::refuse_closed_output;
 use neardups::Error;
-use neardups::check::baseline::{Entry, Update};
+use neardups::check::baseline::{Entry, Outside, Update};
 use neardups::check::config::{Config, NAME, Settings};
 use neardups::check::{List, Outcome, Tree, Unused};
 use std::io::{self, Write};
@@ -92,6 +92,9 @@ pub fn summary(outcome: &Outcome, baseline: Option<&Path>, time: Duration, termi
             false => terminal.line(&format!("{which}, because all their pages were there before; --since shows it")),
         }
     }
+    if let (Some(outside), Some(baseline)) = (&outcome.outside, baseline) {
+        self::outside(outside, baseline, terminal);
+    }
     if outcome.pages > 0 && outcome.words == 0 {
         let pages = counted(outcome.pages as u64, "page");
         terminal.warning(&format!("{pages} without words that count: nothing was compared"));
@@ -120,6 +123,42 @@ pub fn summary(outcome: &Outcome, baseline: Option<&Path>, time: Duration, termi
     if outcome.fails() && baseline.is_none() {
         terminal.line(ACCEPTING);
     }
+}
+
+/// Number of pages that were not checked before that are named.
+const OUTSIDE_PAGES: usize = 3;
+
+/// Reports that pages were not checked when the baseline was written, and the command after which they are known.
+fn outside(outside: &Outside, baseline: &Path, terminal: &Terminal) {
+    let Outside { findings, pages, roots, .. } = outside;
+    let mut named: Vec<String> = pages.iter().take(OUTSIDE_PAGES).cloned().collect();
+    if pages.len() > OUTSIDE_PAGES {
+        named.push(counted((pages.len() - OUTSIDE_PAGES) as u64, "more page"));
+    }
+    let (baseline, roots, named) = (baseline.display(), roots.join(" and "), named.join(", "));
+    let (copies, are) = (counted(*findings as u64, "copy"), if *findings == 1 { "is" } else { "are" });
+    terminal.line(&format!(
+        "{copies} {are} in pages that {baseline} does not cover, as it was written for {roots}: {named}"
+    ));
+    terminal.line(&format!(
+        "to accept all copies of this run and cover these pages: {}",
+        command_with("--update-baseline")
+    ));
+}
+
+/// The command that was given, as typed in a shell, with one more option.
+fn command_with(option: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./=,:@%+".contains(c);
+    let quoted = |argument: String| match !argument.is_empty() && argument.chars().all(is_plain) {
+        true => argument,
+        false => format!("'{}'", argument.replace('\'', r"'\''")),
+    };
+    // An option stands before `--`.
+    let arguments = std::env::args_os().skip(1).map(|argument| quoted(argument.to_string_lossy().into_owned()));
+    let mut words: Vec<String> = std::iter::once("dedup".to_string()).chain(arguments).collect();
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    words.insert(end, option.to_string());
+    words.join(" ")
 }
 
 fn stale(stale: &[Entry], baseline: Option<&Path>, terminal: &Terminal) {
