@@ -246,6 +246,11 @@ fn many_copies_make_no_large_page() {
     let page = report(&shell, "html --file-similarity 1");
     let data = page_data(&page);
     assert_eq!(data["findings"].as_array().unwrap().len(), 6000);
+    let list = list(&page);
+    let listed = list.matches("<details class=\"copy error\">").count();
+    assert!(list.len() <= 1_000_100 && (1_000..6_000).contains(&listed), "{} bytes, {listed} copies", list.len());
+    let more = format!("{},{:03} more copies not shown", (6000 - listed) / 1000, (6000 - listed) % 1000);
+    assert!(list.contains(&more), "{more}");
     assert!(page.len() < 5_000_000 && data["kept"].as_u64() < Some(1000), "{} bytes, {}", page.len(), data["kept"]);
 }
 
@@ -309,6 +314,65 @@ fn own(kind: &str, words: usize) -> String {
 fn page_data(html: &str) -> Value {
     let data = html.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
     serde_json::from_str(data).unwrap()
+}
+
+/// What the page shows where its script does not run.
+fn list(html: &str) -> &str {
+    html.split_once("<div id=\"list\">\n").unwrap().1.split_once("</div>\n<p><button").unwrap().0
+}
+
+#[test]
+fn the_page_can_be_read_without_its_script() {
+    let shell = hostile_pairs();
+    let page = report(&shell, "html --link vscode://file/{root}/{path}:{line}");
+    // Tags are balanced, and nothing of a page is one.
+    let list = list(&page);
+    let mut reader = Reader::from_str(list);
+    let (mut open, mut classes, mut text) = (Vec::new(), Vec::new(), String::new());
+    loop {
+        match reader.read_event().expect("the list is well formed") {
+            Event::Start(element) => {
+                let name = String::from_utf8(element.name().0.to_vec()).unwrap();
+                let known = ["details", "summary", "span", "div", "ul", "li", "a", "p", "section", "h3", "ins", "del"];
+                assert!(known.contains(&name.as_str()), "{name}");
+                for (key, value) in attributes(&element) {
+                    assert!(["class", "href", "target", "rel", "tabindex"].contains(&key.as_str()), "{key}");
+                    classes.extend((key == "class").then_some(value));
+                }
+                open.push(name);
+            }
+            Event::End(element) => assert_eq!(open.pop().unwrap().as_bytes(), element.name().0),
+            Event::Text(part) => text += &String::from_utf8_lossy(&part),
+            Event::GeneralRef(name) => text += &format!("&{};", String::from_utf8_lossy(&name)),
+            Event::Eof => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(open.is_empty());
+    assert_eq!(classes.iter().filter(|class| *class == "copy error").count(), 6);
+    assert_eq!(list.matches("<div class=\"sides\">").count(), 6);
+    assert_eq!(text.matches("Proposal: keep the text in docs/").count(), 6, "{text}");
+    for part in [
+        "docs/&lt;script&gt;alert(1)&lt;b&gt;.md:5:1",
+        "docs/new\\nline.md:5:1",
+        "shared0x0 shared0x1",
+        "shared5x49",
+        "&lt;/script&gt;",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let root = fs::canonicalize(shell.folder()).unwrap();
+    assert!(list.contains(&format!("href=\"vscode://file{}/docs/", root.display())), "{list}");
+    // The differences, what is accepted, and nothing.
+    shell.write("docs/x.txt", format!("{}\n\n{} {}\n", own("fx", 60), own("one", 30), own("two", 30)));
+    shell.write("docs/y.txt", format!("{}\n\n{} other {}\n", own("fy", 60), own("one", 30), own("two", 29)));
+    let with = "check docs/x.txt docs/y.txt -q --baseline b.json --report html";
+    let page = shell.dedup(with).stdout;
+    assert!(page.contains("one29 <del>two0</del>") || page.contains("one29 <ins>other</ins> two0"), "{page}");
+    shell.dedup(&format!("{with} --update-baseline")).done();
+    assert!(self::list(&shell.dedup(with).done()).contains("<details class=\"copy error accepted\">"));
+    let empty = shell.dedup("check fixtures/prose/README.md -q --report html").done();
+    assert!(self::list(&empty).contains("No copies were found."));
 }
 
 /// What the page shows of both places of its copies, in turn: with the marks that it sets, and without them.

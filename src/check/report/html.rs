@@ -1,17 +1,18 @@
 //! A self-contained page for a browser: a list of findings with filters, their texts side by side, and a map of copies between files.
 //!
-//! The page has all data as JSON, each text once; its script builds what is shown from that. Texts of pages are only ever used as text.
+//! The page has a list that can be read without scripts ([`listed`]). It also has all data as JSON, each text once, from which its script builds
+//! a list with filters in place of the other. Texts of pages are only ever used as text.
 
 use super::super::baseline::Entry;
 use super::super::finding::{Finding, Place};
 use super::super::grade::Grade;
 use super::super::outcome::Outcome;
+use super::listed;
 use super::map::{Map, map};
 use super::places::Links;
-use super::sides::{Kept, Part, parts};
+use super::sides::{Kept, Part, parts, visible};
 use crate::readable::escaped;
 use serde::{Serialize, Serializer};
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 const PAGE: &str = include_str!("page.html");
@@ -19,7 +20,7 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// Maximum size of the data in bytes, if texts can be shortened that far.
-const MAX_BYTES: usize = 4_750_000;
+const MAX_BYTES: usize = 3_750_000;
 
 /// What is kept of texts, from all to little. The first that fits is used.
 const KEPT: [Kept; 11] = [
@@ -109,6 +110,7 @@ pub(super) fn render(outcome: &Outcome) -> String {
         ("{{version}}", env!("CARGO_PKG_VERSION").to_string()),
         // Nothing in it may end the element.
         ("{{data}}", data.replace('<', "\\u003c")),
+        ("{{list}}", listed::list(outcome)),
         ("{{script}}", SCRIPT.to_string()),
     ];
     filled(PAGE, &values)
@@ -124,15 +126,6 @@ fn filled(template: &str, values: &[(&str, String)]) -> String {
         rest = after;
     }
     page + rest
-}
-
-/// A text with control characters made visible; line ends and tabs stay.
-fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(crate::readable::controls_display) {
-        return text.into();
-    }
-    let line = |line: &str| line.split('\t').map(escaped).collect::<Vec<_>>().join("\t");
-    text.split('\n').map(line).collect::<Vec<_>>().join("\n").into()
 }
 
 /// Builds the data, with each string once.

@@ -16,6 +16,7 @@ mod html;
 mod human;
 mod jsonl;
 mod junit;
+mod listed;
 mod map;
 mod markdown;
 mod marked;

@@ -224,6 +224,8 @@
   };
 
   const start = () => {
+    // It is there for readers without scripts.
+    by("list").replaceChildren();
     if (data.stale.length) {
       by("stale").hidden = false;
       add(by("stale"), "h2", "Stale baseline entries");

@@ -2,6 +2,7 @@
 
 use super::super::finding::{Pair, Piece, Place, first};
 use super::diff::omitted;
+use crate::readable::escaped;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -111,4 +112,13 @@ fn around(place: &Place) -> [Option<Part<'_>>; 2] {
         fits(before).then(|| beside(format!("{}{before}", dots(more_before, "… ")), "")),
         fits(after).then(|| beside(format!("{after}{}", dots(more_after, " …")), "")),
     ]
+}
+
+/// A text with control characters made visible; line ends and tabs stay.
+pub(super) fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(crate::readable::controls_display) {
+        return text.into();
+    }
+    let line = |line: &str| line.split('\t').map(escaped).collect::<Vec<_>>().join("\t");
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n").into()
 }
