@@ -2,7 +2,7 @@
 //! by its files, so that an edit of one of its places, or one place fewer, makes no new finding; one place more does.
 
 use super::find::Kind;
-use super::finding::{Finding, Pair, Place};
+use super::finding::{Finding, Origin, Pair, Place};
 use crate::hash::shingle_hashes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -172,7 +172,7 @@ impl AllKnown {
             [] => (!texts.is_empty()).then(|| new_places(&of(&texts), finding, &has)),
             kept => Some(new_places(&of(kept), finding, &has)),
         };
-        let is_accepted = !kept.is_empty() && new.as_ref().is_some_and(|new| !new.contains(&true));
+        let is_accepted = !kept.is_empty() && new.as_ref().is_some_and(|new| !finding.is_new_by(new));
         Knowledge { texts, is_accepted, new }
     }
 
@@ -230,14 +230,18 @@ fn new_places(texts: &[&Known], finding: &Finding, has: impl Fn(&Known, &Path) -
         }
         _ => true,
     };
-    let mut new: Vec<bool> = finding.places.iter().map(&mut is_new).collect();
+    // Those that make nothing new come last.
+    let mut order: Vec<usize> = (0..finding.places.len()).collect();
+    order.sort_by_key(|&index| finding.places[index].origin == Origin::Version);
+    let mut new = vec![false; order.len()];
+    order.iter().for_each(|&index| new[index] = is_new(&finding.places[index]));
     if !new.contains(&true) {
         return new;
     }
     let is_gone = |file: &Path| !texts.iter().any(|text| text.files.iter().any(|own| own == file) && has(text, file));
     let mut moved: usize = known.iter().filter(|(file, _)| is_gone(file)).map(|(_, places)| places).sum();
-    for place in new.iter_mut().filter(|is_new| **is_new) {
-        *place = moved == 0;
+    for index in order.into_iter().filter(|&index| new[index]).collect::<Vec<usize>>() {
+        new[index] = moved == 0;
         moved = moved.saturating_sub(1);
     }
     new

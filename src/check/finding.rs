@@ -3,6 +3,7 @@
 use super::find::{self, Group, Kind};
 use super::grade::{Grade, Limit, Reason};
 use super::pages::{Page, Stretch};
+use super::runs::{composed, turned};
 use crate::passages::Run;
 use crate::prose::Lines;
 use std::cmp::Reverse;
@@ -71,6 +72,8 @@ pub struct Pair {
     pub contained: [f64; 2],
     /// The words that match, in the order of the earlier place.
     pub runs: Vec<Run>,
+    /// Whether the grade of the finding is for other pairs.
+    pub(super) is_lesser: bool,
 }
 
 /// One of the places of a finding.
@@ -92,6 +95,27 @@ pub struct Place {
     pub(super) is_edited: bool,
     /// Whether the grade of the finding is for other places: with any one of them alone, this one would be graded lower.
     pub(super) is_lesser: bool,
+    /// How the place came to be one of the finding.
+    pub(super) origin: Origin,
+}
+
+/// How a place came to be one of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The text was found there.
+    Found,
+    /// A whole copy of the page of another place has it.
+    Copy,
+    /// As of [`Copy`](Self::Copy), and so has its partner: the two are in another version of a site what others are in one. This makes no
+    /// text new: a site gets a new version by copying all pages.
+    Version,
+}
+
+/// A place to add to a finding, with the index of one that it is like, and the runs from there.
+pub(super) struct Added {
+    pub from: usize,
+    pub place: Place,
+    pub runs: Vec<Run>,
 }
 
 /// How long a text has been at a place. Ordered: the oldest first.
@@ -115,11 +139,11 @@ pub(super) enum Piece {
 }
 
 impl Place {
-    fn new(pages: &[Arc<Page>], place: &find::Place, lines: &BTreeMap<usize, Lines>) -> Self {
-        let page = &pages[place.document];
+    /// A place in a page, given the lines of its source.
+    pub(super) fn of(page: &Arc<Page>, place: &find::Place, lines: &Lines) -> Self {
         Place {
             page: Arc::clone(page),
-            stretch: page.stretch(place.words.clone(), &lines[&place.document]),
+            stretch: page.stretch(place.words.clone(), lines),
             words: place.words.clone(),
             heading: page.heading(place.words.start).map(|heading| match first(heading, MAX_HEADING) {
                 whole if whole == heading => whole.to_string(),
@@ -128,6 +152,7 @@ impl Place {
             is_new: false,
             is_edited: false,
             is_lesser: false,
+            origin: Origin::Found,
         }
     }
 
@@ -182,7 +207,8 @@ impl Finding {
     }
 
     fn new(pages: &[Arc<Page>], group: Group, lines: &BTreeMap<usize, Lines>) -> Self {
-        let places: Vec<Place> = group.places.iter().map(|place| Place::new(pages, place, lines)).collect();
+        let place = |place: &find::Place| Place::of(&pages[place.document], place, &lines[&place.document]);
+        let places: Vec<Place> = group.places.iter().map(place).collect();
         let mut finding = Finding {
             kind: group.kind,
             grade: Grade::Error,
@@ -203,14 +229,12 @@ impl Finding {
         finding
     }
 
-    /// Adds places, each with the index of one that it is like, and the runs from there.
-    pub(super) fn add_places(&mut self, added: Vec<(usize, find::Place, Arc<Page>, Vec<Run>)>) {
+    /// Adds places. The index of the first of them is the number of places before.
+    pub(super) fn add_places(&mut self, added: Vec<Added>) {
         if added.is_empty() {
             return;
         }
-        for (from, place, page, runs) in added {
-            let lines = BTreeMap::from([(0, Lines::new(&page.source))]);
-            let place = Place::new(&[Arc::clone(&page)], &find::Place { document: 0, ..place }, &lines);
+        for Added { from, place, runs } in added {
             let indices = [from, self.places.len()];
             self.pairs.push(Pair::added(self.kind, [self.places[from].clone(), place.clone()], indices, runs));
             self.places.push(place);
@@ -233,6 +257,60 @@ impl Finding {
         self.pairs.sort_by_key(|pair| (pair.indices[1], pair.indices[0]));
         self.fingerprint = fingerprint(&self.places);
         self.look_at(position(self.primary));
+    }
+
+    /// The pairs on the way from one place to another, by index, each with whether the way goes from its other place to its first.
+    fn way(&self, one: usize, other: usize) -> Vec<(usize, bool)> {
+        // By which pair each place is reached, and from which place.
+        let mut reached: Vec<Option<(usize, usize)>> = vec![None; self.places.len()];
+        let mut of_place: Vec<Vec<usize>> = vec![Vec::new(); self.places.len()];
+        for (number, pair) in self.pairs.iter().enumerate() {
+            pair.indices.iter().for_each(|&index| of_place[index].push(number));
+        }
+        let mut left = vec![other];
+        while let Some(place) = left.pop().filter(|place| *place != one) {
+            for &pair in &of_place[place] {
+                let [first, second] = self.pairs[pair].indices;
+                let next = first + second - place;
+                if next != other && reached[next].is_none() {
+                    reached[next] = Some((pair, place));
+                    left.push(next);
+                }
+            }
+        }
+        let mut way = Vec::new();
+        let mut at = one;
+        while let Some((pair, next)) = reached[at].filter(|_| at != other) {
+            way.push((pair, self.pairs[pair].indices[1] == at));
+            at = next;
+        }
+        way
+    }
+
+    /// The runs from one place to another one, by way of those between them. Words that one of these lacks do not count.
+    pub(super) fn runs_between(&self, one: usize, other: usize) -> Vec<Run> {
+        let whole = &self.places[one].words;
+        let mut runs = vec![Run { a: whole.start, b: whole.start, tokens: whole.len() }];
+        for (pair, is_back) in self.way(one, other) {
+            let pair = &self.pairs[pair];
+            runs = if is_back { composed(&runs, &turned(&pair.runs)) } else { composed(&runs, &pair.runs) };
+        }
+        runs
+    }
+
+    /// Makes a pair of two places, instead of the first pair on the way between them, if they share at least half of the shorter one.
+    pub(super) fn connect(&mut self, one: usize, other: usize) {
+        let way = self.way(one, other);
+        let [first, second] = [one.min(other), one.max(other)];
+        let runs = self.runs_between(first, second);
+        let places = [first, second].map(|index| self.places[index].clone());
+        let matched: usize = runs.iter().map(|run| run.tokens).sum();
+        if way.len() < 2 || 2 * matched < places.iter().map(|place| place.words.len()).min().unwrap_or_default() {
+            return;
+        }
+        self.pairs[way[0].0] = Pair::added(self.kind, places, [first, second], runs);
+        self.pairs.sort_by_key(|pair| (pair.indices[1], pair.indices[0]));
+        self.look_at(self.primary);
     }
 
     /// Whether this names it: its fingerprint, or `PATH:LINE` of the start of one of its places, as reports have it, perhaps with a column.
@@ -261,6 +339,11 @@ impl Finding {
     /// The other places, in order.
     pub fn others(&self) -> impl Iterator<Item = &Place> {
         self.places.iter().enumerate().filter(|(index, _)| *index != self.primary).map(|(_, place)| place)
+    }
+
+    /// Whether it is new, given which of its places are.
+    pub(super) fn is_new_by(&self, new: &[bool]) -> bool {
+        self.places.iter().zip(new).any(|(place, is_new)| *is_new && place.origin != Origin::Version)
     }
 
     /// Marks the places that are new, and looks at the first of them.
@@ -310,10 +393,11 @@ impl Finding {
         }
     }
 
-    /// The pair to show: the primary place, and the place that shares most words with it.
+    /// The pair to show: the primary place and another one; if possible such that the grade is for both, then the one that shares most words.
     pub fn shown(&self) -> &Pair {
         let of_primary = self.pairs.iter().filter(|pair| pair.indices.contains(&self.primary));
-        of_primary.max_by_key(|pair| (pair.matched, Reverse(pair.indices))).expect("pairs connect all places")
+        let key = |pair: &&Pair| (!pair.is_lesser, pair.matched, Reverse(pair.indices));
+        of_primary.max_by_key(key).expect("pairs connect all places")
     }
 
     /// The pair of a place with an earlier one, if there is one.
@@ -401,6 +485,7 @@ impl Pair {
             similarity: found.similarity().value(),
             contained: found.containment().map(|part| part.value()),
             runs: found.runs,
+            is_lesser: false,
         }
     }
 
@@ -410,7 +495,7 @@ impl Pair {
         let lengths = places.each_ref().map(|place| place.words.len());
         let similarity = 2.0 * matched as f64 / (lengths[0] + lengths[1]) as f64;
         let contained = lengths.map(|length| matched as f64 / length as f64);
-        Pair { kind, places, indices, primary: 1, matched, similarity, contained, runs }
+        Pair { kind, places, indices, primary: 1, matched, similarity, contained, runs, is_lesser: false }
     }
 
     /// Exchanges the two places.

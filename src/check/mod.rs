@@ -79,6 +79,8 @@ mod rules;
 #[cfg(feature = "check")]
 mod run;
 #[cfg(feature = "check")]
+mod runs;
+#[cfg(feature = "check")]
 mod since;
 #[cfg(feature = "check")]
 mod sources;

@@ -109,7 +109,7 @@ impl<'a> Past<'a> {
                 known[&finding.grade].look_up(finding, |text, file| self.has(text, file)).is_accepted
             };
             // A copy beside another one of its page can be a part of one longer place.
-            new.contains(&true) && (self.has_more_copies(&finding.places) || !is_accepted(finding))
+            finding.is_new_by(&new) && (self.has_more_copies(&finding.places) || !is_accepted(finding))
         });
     }
 

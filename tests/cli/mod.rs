@@ -11,6 +11,7 @@
 //! | `check_earlier` | which findings are new |
 //! | `check_new` | which places of a copy are new, what is annotated then, and what a baseline accepts |
 //! | `check_reports` | reports of copies follow the rules of their consumers |
+//! | `check_versions` | copies within one version of a site are reported in that version |
 //! | `bounds` | memory stays small whatever comes in |
 //! | `endings` | closed pipes, files that may not be read |
 //! | `outputs` | which files may be written, and which properties a replaced file keeps |
@@ -41,6 +42,7 @@ mod bounds;
 mod check_earlier;
 mod check_new;
 mod check_reports;
+mod check_versions;
 mod clean;
 mod clean_index;
 mod clean_parquet;

@@ -1,6 +1,6 @@
 //! What the path of a file and the rules say about it: its language and version, and whether it is release notes or an API reference.
 
-use super::super::finding::Finding;
+use super::super::finding::{Finding, Place};
 use super::super::grade::Preset;
 use super::super::pages::Page;
 use super::super::paths::repository_of;
@@ -196,9 +196,9 @@ impl Files {
         Files(files)
     }
 
-    /// What is known about each place of a finding.
-    pub fn about(&self, finding: &Finding) -> Vec<&About> {
-        finding.places.iter().map(|place| &self.0[place.path()]).collect()
+    /// What is known about the file of a place.
+    pub fn about(&self, place: &Place) -> &About {
+        &self.0[place.path()]
     }
 }
 

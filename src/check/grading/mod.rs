@@ -23,6 +23,7 @@ use super::links::Links;
 use super::pages::Page;
 use super::rules::Rules;
 use files::Files;
+use places::{Pairs, grade_of};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ impl<'a> Grader<'a> {
     /// Grades findings among these pages, which are ordered by path.
     pub fn new(findings: &mut [Finding], pages: &'a [Arc<Page>], rules: &Rules, options: &FindOptions) -> Self {
         let mut grader = Grader { files: Files::of(findings, pages, rules), links: None };
-        whole::add(findings, &grader.files);
+        whole::add(findings, &grader.files, options);
         for finding in findings.iter_mut() {
             finding.limits = text::limits(finding, options);
             grader.grade(finding);
@@ -55,18 +56,48 @@ impl<'a> Grader<'a> {
         grader
     }
 
-    /// Grades a finding by its places and by what is known of its words and sources. Looks at a place that the grade is for.
+    /// Grades a finding by its places and by what is known of its words and sources. Looks at a place that the grade is for, and pairs it with
+    /// another one.
     pub fn grade(&self, finding: &mut Finding) {
-        let places::Limits { of_finding, of_places } = places::limits(finding, &self.files);
+        let pairs = Pairs::new(finding, finding.places.iter(), &self.files);
+        let places::Limits { of_finding, of_places } = pairs.limits();
         let limits: Vec<Limit> = finding.limits.iter().copied().chain(of_finding).collect();
-        let lowest = limits.iter().map(|(grade, _)| *grade).min().unwrap_or(Grade::Error);
+        let lowest = grade_of(&limits);
         finding.grade = lowest;
         finding.reasons =
             limits.iter().filter(|limit| limit.0 == lowest && lowest < Grade::Error).map(|limit| limit.1).collect();
         finding.reasons.sort_unstable();
         finding.reasons.dedup();
         finding.mark_lesser(&of_places);
+        pair_up(finding, &pairs);
     }
+}
+
+/// Maximum number of places that are paired with others that the grade is for.
+const MAX_PAIRED: usize = 64;
+
+/// Pairs each place that the grade is for with another one such that it is for both, first the place to look at: reports show its pair.
+///
+/// Cost: linear in the places, times [`MAX_PAIRED`].
+fn pair_up(finding: &mut Finding, grades: &Pairs) {
+    let highest = grades.highest();
+    if grades.compared().all(|(grade, _)| Some(grade) == highest) {
+        finding.pairs.iter_mut().for_each(|pair| pair.is_lesser = false);
+        return;
+    }
+    let is_of_grade = |pair: [usize; 2]| grades.grade_of(pair) == highest;
+    let places: Vec<usize> = (0..finding.places.len()).filter(|&index| !finding.places[index].is_lesser).collect();
+    for index in [finding.primary].into_iter().chain(places.iter().copied()).take(MAX_PAIRED) {
+        let mut own = finding.pairs.iter().filter(|pair| pair.indices.contains(&index));
+        if own.any(|pair| is_of_grade(pair.indices)) {
+            continue;
+        }
+        let mut others = places.iter().copied().filter(|&other| other != index);
+        if let Some(other) = others.find(|&other| is_of_grade([index, other])) {
+            finding.connect(index, other);
+        }
+    }
+    finding.pairs.iter_mut().for_each(|pair| pair.is_lesser = !is_of_grade(pair.indices));
 }
 
 /// The links to the pages of findings that are not notes, if there are such findings.

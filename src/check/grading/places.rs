@@ -1,6 +1,6 @@
 //! Limits by where the places are: release notes, an API reference, translations and versions of one page, and files with a rule.
 
-use super::super::finding::{Finding, Place};
+use super::super::finding::{Finding, Origin, Place};
 use super::super::grade::{Grade, Limit, Reason};
 use super::super::sources::bytes_of;
 use super::files::{About, Files, Named, is_version_heading};
@@ -34,42 +34,93 @@ pub(super) struct Limits {
     pub of_places: Vec<Grade>,
 }
 
-/// The limits of a finding: those of its most serious pair of places, so that one more place lowers no grade. Of a pair that contains new
-/// places or, if none is marked as new, of any.
-///
-/// Cost: linear in the places, and [`MAX_COMPARED`] squared.
-pub(super) fn limits(finding: &Finding, files: &Files) -> Limits {
-    let about = files.about(finding);
-    let sites: Vec<Site> = finding.places.iter().zip(about).map(|(place, about)| Site::new(place, about)).collect();
-    let kinds = Kinds::of(&sites);
-    // Short texts in more places of a reference are phrases.
-    let is_short = finding.words() < REFERENCE_WORDS;
-    let is_phrase = finding.places.len() > 2 && sites.iter().all(|site| site.about.is_reference);
-    let reference = is_short.then_some(if is_phrase { Grade::Note } else { Grade::Warning });
-    let has_new = sites.iter().any(|site| site.is_new);
-    let mut grades = vec![None::<Grade>; kinds.number];
-    let (mut highest, mut reasons) = (None, Vec::new());
-    for (number, &one) in kinds.compared.iter().enumerate() {
-        for &other in &kinds.compared[number + 1..] {
-            let pair = [&sites[one], &sites[other]];
-            if has_new && !pair.iter().any(|site| site.is_new) {
-                continue;
-            }
-            let limits = of_pair(pair, reference);
-            let grade = limits.iter().map(|(grade, _)| *grade).min().unwrap_or(Grade::Error);
-            for kind in [one, other].map(|place| kinds.of_place[place]) {
+/// Places, and the limits of pairs of them.
+pub(super) struct Pairs<'a> {
+    sites: Vec<Site<'a>>,
+    kinds: Kinds,
+    /// Some pairs of each kind that count: the grade, the places and the limits.
+    compared: Vec<(Grade, [usize; 2], Vec<Limit>)>,
+    /// The grade of short texts in a reference.
+    reference: Option<Grade>,
+    /// Whether only pairs with a new place count.
+    has_new: bool,
+}
+
+impl<'a> Pairs<'a> {
+    /// Those of a finding and perhaps more places of its text. Of pairs, those that contain new places count or, if none is marked as new,
+    /// all.
+    ///
+    /// Cost: linear in the places, and [`MAX_COMPARED`] squared.
+    pub fn new<'p>(finding: &Finding, places: impl Iterator<Item = &'p Place>, files: &'a Files) -> Self {
+        let sites: Vec<Site> = places.map(|place| Site::new(place, files.about(place))).collect();
+        // Short texts in more places of a reference are phrases.
+        let is_short = finding.words() < REFERENCE_WORDS;
+        let found = finding.places.iter().filter(|place| place.origin == Origin::Found).count();
+        let is_phrase = found > 2 && sites.iter().all(|site| site.about.is_reference);
+        let reference = is_short.then_some(if is_phrase { Grade::Note } else { Grade::Warning });
+        let (kinds, has_new) = (Kinds::of(&sites), sites.iter().any(|site| site.is_new));
+        let mut pairs = Pairs { sites, kinds, compared: Vec::new(), reference, has_new };
+        pairs.compared = pairs.compare();
+        pairs
+    }
+
+    fn compare(&self) -> Vec<(Grade, [usize; 2], Vec<Limit>)> {
+        let places = &self.kinds.compared;
+        let pairs = (0..places.len()).flat_map(|one| places[one + 1..].iter().map(move |&other| [places[one], other]));
+        let graded = |pair| {
+            let limits = self.limits_of(pair);
+            (grade_of(&limits), pair, limits)
+        };
+        pairs.filter(|pair| self.counts(*pair)).map(graded).collect()
+    }
+
+    fn counts(&self, pair: [usize; 2]) -> bool {
+        !self.has_new || pair.iter().any(|&place| self.sites[place].is_new)
+    }
+
+    /// The limits of two places.
+    pub fn limits_of(&self, pair: [usize; 2]) -> Vec<Limit> {
+        of_pair(pair.map(|place| &self.sites[place]), self.reference)
+    }
+
+    /// The grade of two places; `None` if they do not count.
+    pub fn grade_of(&self, pair: [usize; 2]) -> Option<Grade> {
+        self.counts(pair).then(|| grade_of(&self.limits_of(pair)))
+    }
+
+    /// The grades of pairs that count, some of each kind.
+    pub fn compared(&self) -> impl Iterator<Item = (Grade, [usize; 2])> {
+        self.compared.iter().map(|&(grade, pair, _)| (grade, pair))
+    }
+
+    /// The highest grade of a pair.
+    pub fn highest(&self) -> Option<Grade> {
+        self.compared().map(|(grade, _)| grade).max()
+    }
+
+    /// The limits of the most serious pair, so that one more place lowers no grade.
+    pub fn limits(&self) -> Limits {
+        let mut grades = vec![None::<Grade>; self.kinds.number];
+        let (mut highest, mut reasons) = (None, Vec::new());
+        for &(grade, pair, ref limits) in &self.compared {
+            for kind in pair.map(|place| self.kinds.of_place[place]) {
                 grades[kind] = grades[kind].max(Some(grade));
             }
             if highest < Some(grade) {
                 (highest, reasons) = (Some(grade), Vec::new());
             }
             if highest == Some(grade) {
-                reasons.extend(limits.into_iter().filter(|limit| limit.0 == grade));
+                reasons.extend(limits.iter().copied().filter(|limit| limit.0 == grade));
             }
         }
+        let grade_of = |kind: &usize| grades[*kind].unwrap_or(Grade::Note);
+        Limits { of_finding: reasons, of_places: self.kinds.of_place.iter().map(grade_of).collect() }
     }
-    let grade_of = |kind: &usize| grades[*kind].unwrap_or(Grade::Note);
-    Limits { of_finding: reasons, of_places: kinds.of_place.iter().map(grade_of).collect() }
+}
+
+/// The highest grade that limits allow.
+pub(super) fn grade_of(limits: &[Limit]) -> Grade {
+    limits.iter().map(|(grade, _)| *grade).min().unwrap_or(Grade::Error)
 }
 
 /// A place, and what is known about it and its file.

@@ -1,84 +1,177 @@
 //! Places that whole copies of a page have too. Of two files that are one finding, a text that a third page has as well is found in only one
-//! of them. If that is a page whose copies count less, such as a changelog, the other one is a further place of the text: a copy between it
-//! and the third page is not less serious because of the changelog.
+//! of them, which can be the one that counts less: a changelog, or a page of another version than the third one. The other file then has
+//! a place of the text that is graded higher: that is added, with the pair that its grade is of.
 
-use super::super::find::{self, Kind};
-use super::super::finding::{Finding, Place};
+use super::super::find::{self, FindOptions, Kind};
+use super::super::finding::{Added, Finding, Origin, Place};
+use super::super::grade::{Grade, Reason};
 use super::super::pages::Page;
-use super::super::sources::bytes_of;
-use super::files::{About, Files, is_version_heading};
+use super::super::runs::{composed, turned};
+use super::files::Files;
+use super::places::Pairs;
 use crate::passages::Run;
-use std::collections::BTreeMap;
+use crate::prose::Lines;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// A place is in the other file if so many of its words are, in percent, and few others are between them.
 const SAME_PERCENT: usize = 80;
 
-/// Maximum number of places that are added to a finding.
-const MAX_ADDED: usize = 16;
+/// Maximum number of places in whole copies that are considered for a finding.
+const MAX_CONSIDERED: usize = 128;
 
-/// A file that is one finding with another, and their matching words: the other one's first.
+/// Maximum number of pairs of which it is tried whether their texts are similar enough.
+const MAX_TRIED: usize = 16;
+
+/// A file that is one finding with another, and their matching words: the other one's first. Ordered by that.
 struct Copy {
     page: Arc<Page>,
     runs: Vec<Run>,
 }
 
-/// Adds places to passages and paragraphs.
+/// The files that each file is one finding with, by path.
+type Copies = BTreeMap<String, Vec<Copy>>;
+
+/// Adds a place, or a pair of places, to each finding that is graded higher with it.
 ///
-/// Cost: linear in the runs of files, and for each place whose copies count less, in those of the files with its page.
-pub(super) fn add(findings: &mut [Finding], files: &Files) {
-    let mut copies: BTreeMap<String, Vec<Copy>> = BTreeMap::new();
+/// Cost: linear in the runs of files; and for each finding that its places limit, in the runs of the files that are one finding with theirs,
+/// at most [`MAX_CONSIDERED`].
+pub(super) fn add(findings: &mut [Finding], files: &Files, options: &FindOptions) {
+    let mut copies = Copies::new();
     for pair in findings.iter().filter(|finding| finding.kind == Kind::File).flat_map(|finding| &finding.pairs) {
         for side in [0, 1] {
             let [own, other] = [&pair.places[side], &pair.places[1 - side]];
-            let turned = |run: &Run| if side == 0 { *run } else { Run { a: run.b, b: run.a, tokens: run.tokens } };
-            let runs = pair.runs.iter().map(turned).collect();
+            let runs = if side == 0 { pair.runs.clone() } else { turned(&pair.runs) };
             copies.entry(own.path().into()).or_default().push(Copy { page: Arc::clone(&other.page), runs });
         }
     }
     if copies.is_empty() {
         return;
     }
-    for finding in findings.iter_mut().filter(|finding| finding.kind != Kind::File) {
-        let mut added: Vec<(usize, find::Place, Arc<Page>, Vec<Run>)> = Vec::new();
-        for (index, (place, about)) in finding.places.iter().zip(files.about(finding)).enumerate() {
-            if !counts_less(place, about) {
-                continue;
-            }
-            for copy in copies.get(place.path()).into_iter().flatten() {
-                let has_page = |path: &str| path == copy.page.path;
-                let is_known = finding.places.iter().any(|other| has_page(other.path()))
-                    || added.iter().any(|(_, _, page, _)| has_page(&page.path));
-                if let Some((words, runs)) = within(&place.words, &copy.runs).filter(|_| !is_known)
-                    && added.len() < MAX_ADDED
-                {
-                    added.push((index, find::Place { document: 0, words }, Arc::clone(&copy.page), runs));
-                }
-            }
-        }
+    let mut lines = BTreeMap::new();
+    for finding in findings.iter_mut() {
+        let added = more_serious(finding, files, &copies, &mut lines, options);
         finding.add_places(added);
     }
 }
 
-/// Whether copies at this place are no errors because of its file or heading.
-fn counts_less(place: &Place, about: &About) -> bool {
-    about.is_release_notes
-        || about.rules.grade.is_some()
-        || place.heading.as_deref().is_some_and(is_version_heading)
-        || about.generated.has(&bytes_of(place))
+/// A place in a whole copy of a page.
+struct Candidate {
+    /// The index of the place that it is a copy of, and the runs from there.
+    from: usize,
+    runs: Vec<Run>,
+    place: Place,
 }
 
-/// Where these words are in the other file, and the runs between both, if most of them are there in one stretch.
-fn within(words: &Range<usize>, runs: &[Run]) -> Option<(Range<usize>, Vec<Run>)> {
-    let clipped = |run: &Run| {
-        let (start, end) = (run.a.max(words.start), (run.a + run.tokens).min(words.end));
-        (start < end).then(|| Run { a: start, b: run.b + start - run.a, tokens: end - start })
-    };
-    let runs: Vec<Run> = runs.iter().filter_map(clipped).collect();
+/// The places to add to a finding: those of a pair that is graded higher than all of its own.
+fn more_serious<'a>(
+    finding: &Finding,
+    files: &Files,
+    copies: &'a Copies,
+    lines: &mut BTreeMap<&'a str, Lines<'a>>,
+    options: &FindOptions,
+) -> Vec<Added> {
+    let has_copies = |place: &Place| copies.contains_key(place.path());
+    if !finding.places.iter().any(has_copies) {
+        return Vec::new();
+    }
+    let own = Pairs::new(finding, finding.places.iter(), files);
+    let highest = own.highest();
+    if highest == Some(Grade::Error) {
+        return Vec::new();
+    }
+    let candidates = candidates(finding, copies, lines);
+    let (number, all) =
+        (finding.places.len(), finding.places.iter().chain(candidates.iter().map(|other| &other.place)));
+    let all = Pairs::new(finding, all, files);
+    let of_candidate = |index: usize| index.checked_sub(number).map(|index| &candidates[index]);
+    let origin = |index: usize| of_candidate(index).map_or(index, |candidate| candidate.from);
+    // Whole copies of each other are a finding of their own.
+    let is_new = |[one, other]: [usize; 2]| one.max(other) >= number && origin(one) != origin(other);
+    let is_wanted = |(grade, pair): &(Grade, [usize; 2])| Some(*grade) > highest && is_new(*pair);
+    let mut pairs: Vec<(Grade, [usize; 2])> = all.compared().filter(is_wanted).collect();
+    // The most serious first, then those with a place of the finding.
+    pairs.sort_by_key(|&(grade, pair)| (Reverse(grade), pair.iter().filter(|index| **index >= number).count()));
+    for (_, [one, other]) in pairs.into_iter().take(MAX_TRIED) {
+        let place = |index: usize| of_candidate(index).map_or_else(|| &finding.places[index], |other| &other.place);
+        // From a place in a copy to that in the finding, to another one in the finding, to its copy.
+        let mut runs = finding.runs_between(origin(one), origin(other));
+        if let Some(candidate) = of_candidate(one) {
+            runs = composed(&turned(&candidate.runs), &runs);
+        }
+        if let Some(candidate) = of_candidate(other) {
+            runs = composed(&runs, &candidate.runs);
+        }
+        if !is_similar(finding.kind, [place(one), place(other)], &runs, options) {
+            continue;
+        }
+        let added = |from: usize, index: usize, runs: Vec<Run>, origin: Origin| {
+            let place = Place { origin, ..place(index).clone() };
+            Added { from, place, runs }
+        };
+        return match (of_candidate(one), of_candidate(other)) {
+            (None, _) => vec![added(one, other, runs, Origin::Copy)],
+            (_, None) => vec![added(other, one, turned(&runs), Origin::Copy)],
+            (Some(first), Some(_)) => {
+                // A pair as there is one in the finding already, but of another version of the site.
+                let is_version = |index: usize| {
+                    let reasons = all.limits_of([origin(index), index]);
+                    reasons.iter().any(|(_, reason)| matches!(reason, Reason::Version | Reason::OtherVersion))
+                };
+                let of_pair = if is_version(one) && is_version(other) { Origin::Version } else { Origin::Copy };
+                let first = added(first.from, one, first.runs.clone(), of_pair);
+                vec![first, added(number, other, runs, of_pair)]
+            }
+        };
+    }
+    Vec::new()
+}
+
+/// The places in whole copies of the pages of a finding, also in copies of copies.
+fn candidates<'a>(finding: &Finding, copies: &'a Copies, lines: &mut BTreeMap<&'a str, Lines<'a>>) -> Vec<Candidate> {
+    let mut known: BTreeSet<&str> = finding.places.iter().map(Place::path).collect();
+    let mut candidates = Vec::new();
+    for (from, place) in finding.places.iter().enumerate() {
+        let identity = Run { a: place.words.start, b: place.words.start, tokens: place.words.len() };
+        let mut left = VecDeque::from([(place.path(), vec![identity])]);
+        while let Some((path, runs)) = left.pop_front() {
+            for copy in copies.get(path).into_iter().flatten() {
+                if known.contains(copy.page.path.as_str()) {
+                    continue;
+                }
+                let runs = composed(&runs, &copy.runs);
+                let Some(words) = stretch(&place.words, &runs) else { continue };
+                if candidates.len() == MAX_CONSIDERED {
+                    return candidates;
+                }
+                known.insert(&copy.page.path);
+                let lines = lines.entry(&copy.page.path).or_insert_with(|| Lines::new(&copy.page.source));
+                let place = Place::of(&copy.page, &find::Place { document: 0, words }, lines);
+                candidates.push(Candidate { from, runs: runs.clone(), place });
+                left.push_back((&copy.page.path, runs));
+            }
+        }
+    }
+    candidates
+}
+
+/// The words from the first run to the last in the other file, if most of these words are there in one stretch.
+fn stretch(words: &Range<usize>, runs: &[Run]) -> Option<Range<usize>> {
     let matched: usize = runs.iter().map(|run| run.tokens).sum();
     let start = runs.iter().map(|run| run.b).min()?;
     let end = runs.iter().map(|run| run.b + run.tokens).max()?;
     let is_same = |length: usize| 100 * matched >= SAME_PERCENT * length;
-    (is_same(words.len()) && is_same(end - start)).then_some((start..end, runs))
+    (is_same(words.len()) && is_same(end - start)).then_some(start..end)
+}
+
+/// Whether two places are as similar as those of a finding. Of words that neither the places between them have, it is not known whether they
+/// match: a paragraph only has to be as similar as a passage.
+fn is_similar(kind: Kind, places: [&Place; 2], runs: &[Run], options: &FindOptions) -> bool {
+    let matched: usize = runs.iter().map(|run| run.tokens).sum();
+    let [one, other] = places.map(|place| place.words.len());
+    let shorter = one.min(other) as u64;
+    options.passage_similarity.reached_by(2 * matched as u64, (one + other) as u64)
+        || kind == Kind::File && options.file_similarity.reached_by(matched as u64, shorter)
 }

@@ -77,13 +77,18 @@ impl<'a> Keepers<'a> {
     /// The place that keeps the text of a finding: if possible one that is not new, then one that had most of it before.
     pub fn of(&self, finding: &Finding) -> Kept {
         let places = &finding.places;
-        let oldest = places.iter().map(Place::age).min();
+        let page = |index: usize| &*places[index].page;
+        // Those that the grade is for, such as the pages of one version; and those that all others can refer to.
+        let is_home = |&index: &usize| {
+            !places[index].is_lesser || self.is_included(page(index)) || is_generated(&page(index).source)
+        };
+        let homes: Vec<usize> = (0..places.len()).filter(is_home).collect();
+        let oldest = homes.iter().map(|&index| places[index].age()).min();
         let mut candidates: Vec<usize> =
-            (0..places.len()).filter(|&index| Some(places[index].age()) == oldest).collect();
-        let is_known = candidates.len() < places.len();
+            homes.iter().copied().filter(|&index| Some(places[index].age()) == oldest).collect();
+        let is_known = candidates.len() < homes.len();
         // Places are ordered by page.
         candidates.dedup_by_key(|index| places[*index].path());
-        let page = |index: usize| &*places[index].page;
         let index = match candidates.len() <= MAX_COMPARED {
             true => {
                 let is_better = |one: usize, other: usize| one != other && self.order(page(one), page(other)).is_lt();
