@@ -123,8 +123,14 @@ fn whole_pages_within_one_version() {
     let whole = page("first", &part);
     let shell =
         site(&[("v1/a.md", whole.clone()), ("v5/a.md", whole.clone()), ("v5/c.md", format!("# Third\n\n{part}\n"))]);
-    let [(shown, _)] = &errors(&shell, ".")[..] else { panic!() };
+    let [(shown, how)] = &errors(&shell, ".")[..] else { panic!() };
     assert_eq!(*shown, ["v5/c.md", "v5/a.md"].map(String::from));
+    // The heading.
+    let link = "keep the text in v5/a.md or v5/c.md, and link to it from the other";
+    assert_eq!(
+        *how,
+        format!("if both should say the same (1 word differs), {link}; if not, state once what both share")
+    );
     let shell = site(&[("v1/a.md", whole.clone()), ("v5/a.md", whole.clone()), ("v5/c.md", whole)]);
     let [(shown, how)] = &errors(&shell, ".")[..] else { panic!() };
     assert_eq!(*shown, ["v5/c.md", "v5/a.md"].map(String::from));

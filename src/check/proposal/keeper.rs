@@ -19,18 +19,20 @@ const LONGER_PERCENT: usize = 25;
 /// Of more pages, each is compared with the best so far instead of all others.
 const MAX_COMPARED: usize = 8;
 
-/// Names of folders of texts that others include.
-const INCLUDED: [&str; 10] = [
-    "_includes",
-    "_include",
-    "_partials",
-    "_snippets",
-    "_shared",
+/// Names of folders of texts that others include, in lower case and without `_` before them.
+const INCLUDED: [&str; 12] = [
+    "include",
     "includes",
+    "partial",
     "partials",
+    "snippet",
     "snippets",
     "shared",
+    "fragment",
     "fragments",
+    "reuse",
+    "reusable",
+    "reusables",
 ];
 
 /// Names of folders of pages that readers should not start from.
@@ -74,7 +76,8 @@ impl<'a> Keepers<'a> {
         page.path_in(self.repository.as_deref())
     }
 
-    /// The place that keeps the text of a finding: if possible one that is not new, then one that had most of it before.
+    /// The place that keeps the text of a finding: if possible one in a page that others include, then one that is not new, then one that had
+    /// most of it before.
     pub fn of(&self, finding: &Finding) -> Kept {
         let places = &finding.places;
         let page = |index: usize| &*places[index].page;
@@ -83,6 +86,9 @@ impl<'a> Keepers<'a> {
             !places[index].is_lesser || self.is_included(page(index)) || is_generated(&page(index).source)
         };
         let homes: Vec<usize> = (0..places.len()).filter(is_home).collect();
+        // Also if it is new: text that moves to such a page is still in those that it came from.
+        let partials: Vec<usize> = homes.iter().copied().filter(|&index| self.is_included(page(index))).collect();
+        let homes = if partials.is_empty() { homes } else { partials };
         let oldest = homes.iter().map(|&index| places[index].age()).min();
         let mut candidates: Vec<usize> =
             homes.iter().copied().filter(|&index| Some(places[index].age()) == oldest).collect();
@@ -129,7 +135,8 @@ impl<'a> Keepers<'a> {
         let (folder, file) = path.rsplit_once('/').unwrap_or(("", &path));
         let is_source = matches!(page.markup, Markup::Docstrings(_));
         let is_partial = file.starts_with('_') && !file.starts_with("_index.") && !is_source || file.ends_with(".inc");
-        is_partial || folder.split('/').any(|name| INCLUDED.contains(&name)) || self.links.is_included(page)
+        let is_folder = |name: &str| INCLUDED.contains(&name.strip_prefix('_').unwrap_or(name));
+        is_partial || folder.to_ascii_lowercase().split('/').any(is_folder) || self.links.is_included(page)
     }
 
     /// Which of two pages should keep a text: the smaller. Without evidence, the one in fewer folders, then the first.

@@ -10,8 +10,11 @@ use super::grading::is_generated;
 use super::links::Links;
 use super::sources;
 use crate::prose::Markup;
+use crate::readable::counted;
+use crate::union_find::UnionFind;
 use generator::{Found, Generator, Generators};
 use keeper::{Keepers, Kept, are_parallel};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Files that are at least this similar, in percent, are one page twice.
@@ -31,6 +34,12 @@ const PAGE_WORDS: usize = 60;
 
 /// So many words of a source that differ besides words of prose are reported.
 const MANY_OTHERS: usize = 3;
+
+/// Maximum number of pages, and of lines, that are named in a row.
+const MAX_NAMED: usize = 5;
+
+/// Maximum number of lines that include a text, each with another path.
+const MAX_LINES: usize = 3;
 
 /// Maximum length of a name for a shared text, in characters.
 const MAX_NAME: usize = 40;
@@ -65,122 +74,257 @@ fn to_change(finding: &Finding, keep: usize, keepers: &Keepers) -> usize {
 struct Change<'a> {
     finding: &'a Finding,
     kept: &'a Place,
-    /// The place to change.
-    other: &'a Place,
-    /// How many pages are to change.
-    pages: usize,
+    /// A place of each other page that is to change.
+    pages: Vec<To<'a>>,
+    /// The lines of further places in the page that keeps the text.
+    lines: Vec<usize>,
     /// Whether there is evidence for the page that keeps the text.
     is_sure: bool,
     /// Whether it is known that the text was in that page before it was in others.
     is_known: bool,
-    /// Whether the text to change, or what is close to it, links to the page that keeps it.
-    is_linked: bool,
-    /// Whether others include the page that keeps the text, and the one to change.
-    included: [bool; 2],
+    /// Whether others include the page that keeps the text.
+    is_included: bool,
     /// Of each pair, how many words of the sources differ, and how many there are.
     sources: Vec<[usize; 2]>,
 }
 
+/// A page that is to change.
+struct To<'a> {
+    place: &'a Place,
+    /// Whether the text, or what is close to it, links to the page that keeps it.
+    is_linked: bool,
+    /// Whether others include it.
+    is_included: bool,
+    /// Whether the page is the one that keeps the text, once more.
+    is_whole: bool,
+}
+
+/// What to do in a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Action {
+    Remove,
+    Shorten,
+    /// To write a line that includes the text.
+    Write(String),
+    Include,
+    /// To link to the text, or to what follows.
+    Link(&'static str),
+}
+
 impl<'a> Change<'a> {
     fn new(finding: &'a Finding, Kept { index, is_sure }: Kept, links: &Links, keepers: &Keepers) -> Self {
-        let (kept, other) = (&finding.places[index], finding.primary());
+        let kept = &finding.places[index];
+        let wholes = wholes(finding, index);
+        let to = |index: usize| {
+            let place = &finding.places[index];
+            To {
+                place,
+                is_linked: links.leads_within(&place.page, sources::around(place), &kept.page),
+                is_included: keepers.is_included(&place.page),
+                is_whole: wholes.contains(&index),
+            }
+        };
+        let (pages, own) = to_change_all(finding, index);
         Change {
             finding,
             kept,
-            other,
-            pages: pages_to_change(finding, index),
+            pages: pages.into_iter().map(to).collect(),
+            lines: own.into_iter().map(|index| finding.places[index].stretch.start.line).collect(),
             is_sure,
             is_known: is_known(finding, index),
-            is_linked: links.leads_within(&other.page, sources::around(other), &kept.page),
-            included: [kept, other].map(|place| keepers.is_included(&place.page)),
-            sources: finding.pairs.iter().map(edited_source).collect(),
+            is_included: keepers.is_included(&kept.page),
+            sources: pairs_of_grade(finding).map(edited_source).collect(),
         }
     }
 
     /// What to do, on one line.
     fn how(&self, generators: &mut Generators) -> String {
-        let (kept, other) = (self.kept.path(), self.other.path());
-        let is_whole = self.finding.pairs.iter().all(|pair| pair.whole().is_none() && pair.percent() >= WHOLE_PERCENT);
-        if self.finding.kind == Kind::File && is_whole {
+        let is_whole = self.pairs().all(is_whole);
+        // A page of its own may consist of what others include.
+        let has_other_page = self.is_included && self.pages.iter().any(|to| !to.is_included);
+        if self.finding.kind == Kind::File && is_whole && !has_other_page {
             return self.if_equal(self.difference(), self.how_of_files(), "state once what BOTH share");
         }
-        if kept == other {
+        if self.pages.is_empty() {
             return self.within_page();
         }
-        if self.included == [true, true] {
+        let how = self.between_pages(generators);
+        match self.lines.is_empty() {
+            true => how,
+            false => {
+                let (kept, line) = (self.kept.path(), self.kept.stretch.start.line);
+                format!("{how}; in {kept}, refer to line {line} from {}", lines(&self.lines))
+            }
+        }
+    }
+
+    /// What to do about places in several pages.
+    fn between_pages(&self, generators: &mut Generators) -> String {
+        if self.is_included && !self.is_partial() && self.pages.iter().all(|to| to.is_included) {
             return self.fragment();
         }
-        if self.is_linked {
-            return format!("{other} already links to {kept}: shorten the text in {other}{}", self.more());
+        let difference = self.difference();
+        let actions = self.actions(&difference, generators);
+        let mut groups: Vec<(&Action, Vec<&str>)> = Vec::new();
+        for (action, to) in actions.iter().zip(&self.pages) {
+            match groups.iter_mut().find(|(known, _)| *known == action) {
+                Some((_, pages)) => pages.push(to.place.path()),
+                None => groups.push((action, vec![to.place.path()])),
+            }
         }
-        if is_generated(&self.kept.page.source) && !self.included[0] {
-            let differs = self.difference().map_or(String::new(), |difference| format!(" ({difference})"));
-            return format!(
-                "keep the text in {kept}, which is generated, and link to it from {other}{}{differs}",
-                self.more()
-            );
+        groups.sort_by_key(|(action, _)| **action == Action::Shorten);
+        let kept = self.kept.path();
+        match &groups[..] {
+            [(Action::Shorten, pages)] => {
+                let (links, there) = match &pages[..] {
+                    [page] => ("links", page),
+                    _ => ("link", &"each of them"),
+                };
+                format!("{} already {links} to {kept}: shorten the text in {there}", list(pages))
+            }
+            [(Action::Link(or), pages)] => self.link(&list(pages), or, difference),
+            _ => self.include(&groups, &actions, difference, generators),
         }
-        let found = generators
-            .of(&self.other.page.place, self.other.page.markup)
-            .filter(|_| has_same_markup(self.kept, self.other));
-        match self.difference() {
-            Some(difference) if !self.can_be_equal() && !self.included[0] => self.link("", Some(difference)),
-            difference => self.include(found.as_ref(), difference),
-        }
+    }
+
+    /// What to do in each of the other pages.
+    fn actions(&self, difference: &Option<String>, generators: &mut Generators) -> Vec<Action> {
+        let is_frozen = is_generated(&self.kept.page.source) && !self.is_included;
+        let is_other = difference.is_some() && !self.can_be_equal() && !self.is_included;
+        let mut of_page = |to: &To| {
+            if to.is_whole && !self.is_included {
+                return Action::Remove;
+            }
+            if to.is_linked {
+                return Action::Shorten;
+            }
+            if is_frozen || is_other {
+                return Action::Link("");
+            }
+            let found = self.generator(to.place, generators);
+            match found.map(|found| include(&found, self.kept, to.place, self.is_partial())) {
+                Some(Some(line)) => Action::Write(line),
+                _ if self.is_included => Action::Include,
+                Some(None) if difference.is_none() => {
+                    Action::Link(", or include it there with a shortcode of the site")
+                }
+                _ => Action::Link(""),
+            }
+        };
+        self.pages.iter().map(&mut of_page).collect()
+    }
+
+    /// Whether others include the page that keeps the text, and it consists of that.
+    fn is_partial(&self) -> bool {
+        self.is_included && self.kept.words.len() == self.kept.page.words().len()
+    }
+
+    /// The generator of a page, if it can include the text in it.
+    fn generator(&self, other: &Place, generators: &mut Generators) -> Option<Found> {
+        generators.of(&other.page.place, other.page.markup).filter(|_| has_same_markup(self.kept, other))
     }
 
     /// What to do about places in one page.
     fn within_page(&self) -> String {
-        let [line, changed] = [self.kept, self.other].map(|place| place.stretch.start.line);
-        match (self.difference(), self.finding.places.len()) {
-            (None, 2) => format!("keep line {line} and refer to it from line {changed}"),
-            (None, _) => format!("keep line {line} and refer to it from line {changed} and the other places"),
-            (Some(difference), 2) => {
-                format!("state once what lines {line} and {changed} share, and refer to it from both ({difference})")
-            }
-            (Some(difference), _) => {
-                let lines = format!("lines {line} and {changed} and the other places");
-                format!("state once what {lines} share, and refer to it from all ({difference})")
+        let line = self.kept.stretch.start.line;
+        match self.difference() {
+            None => format!("keep line {line} and refer to it from {}", lines(&self.lines)),
+            Some(difference) => {
+                let all: Vec<usize> = [line].into_iter().chain(self.lines.iter().copied()).collect();
+                let from = self.all();
+                format!("state once what {} share, and refer to it from {from} ({difference})", lines(&all))
             }
         }
     }
 
-    /// To include the text, after the two are made equal; or to link to it, if there is no line that includes it.
-    fn include(&self, found: Option<&Found>, difference: Option<String>) -> String {
-        let (kept, other, more) = (self.kept.path(), self.other.path(), self.more());
-        let line = match found.map(|found| include(found, self.kept, self.other)) {
-            Some(Some(line)) => format!("write {line} in {other}"),
-            _ if self.included[0] => format!("include it in {other}"),
-            Some(None) if difference.is_none() => {
-                return self.link(", or include it there with a shortcode of the site", None);
+    /// To include the text, after the two are made equal, or what else is to be done in each page.
+    fn include(
+        &self,
+        groups: &[(&Action, Vec<&str>)],
+        actions: &[Action],
+        difference: Option<String>,
+        generators: &mut Generators,
+    ) -> String {
+        let kept = self.kept.path();
+        let clause = |(action, pages): &(&Action, Vec<&str>)| {
+            let pages = list(pages);
+            match action {
+                Action::Remove => format!("remove {pages} with a redirect to it"),
+                Action::Shorten => format!("shorten the text in {pages}, where a link leads to it"),
+                Action::Write(line) => format!("write {line} in {pages}"),
+                Action::Include => format!("include it in {pages}"),
+                Action::Link(or) => format!("link to it from {pages}{or}"),
             }
-            _ => return self.link("", difference),
         };
-        let reverse = if self.is_sure || self.pages > 1 { "" } else { ", or the other way round" };
+        let is_line = |action: &Action| matches!(action, Action::Write(_));
+        let lines = groups.iter().filter(|(action, _)| is_line(action));
+        let rest: Vec<&str> = lines.skip(MAX_LINES).flat_map(|(_, pages)| pages.iter().copied()).collect();
+        let is_shown = |(_, pages): &&(&Action, Vec<&str>)| !rest.contains(&pages[0]);
+        let mut clauses: Vec<String> = groups.iter().filter(is_shown).map(clause).collect();
+        if !rest.is_empty() {
+            clauses.push(format!("write such a line with its own path in {}", list(&rest)));
+        }
+        let clauses = clauses.join(", and ");
+        if let Some(difference) = difference.as_ref().filter(|_| !self.can_be_equal() && !self.is_included) {
+            return format!("keep what {} share in {kept} and {clauses} ({difference})", self.all());
+        }
+        let has_lines = groups.iter().any(|(action, _)| is_line(action));
+        let reverse = if self.is_sure || self.pages.len() > 1 { "" } else { ", or the other way round" };
+        let written = actions.iter().zip(&self.pages).find(|(action, _)| is_line(action));
+        let found = written.and_then(|(_, to)| self.generator(to.place, generators)).filter(|_| !self.is_partial());
         let marks = found.and_then(|found| marks(found.generator, &name(self.kept)));
         let marks = marks.map_or(String::new(), |[start, end]| format!(" (put {start} and {end} around the text)"));
-        let how = format!("keep the text in {kept} and {line}{reverse}{more}{marks}");
-        self.if_equal(difference, how, "include only what BOTH share")
+        let how = match groups {
+            [(Action::Include, pages)] if self.is_partial() => {
+                format!("include {kept} in place of the text in {}", list(pages))
+            }
+            _ if self.is_partial() => format!("include {kept} in place of the text: {clauses}"),
+            _ => format!("keep the text in {kept} and {clauses}{reverse}{marks}"),
+        };
+        match has_lines || self.is_included {
+            true => self.if_equal(difference, how, "include only what BOTH share"),
+            false => self.if_equal(difference.filter(|_| self.edits() > 0), how, "state once what BOTH share"),
+        }
     }
 
-    /// To move the text to a page of its own, where both pages are included.
+    /// To move the text to a page of its own, where all pages are included.
     fn fragment(&self) -> String {
         let folder = self.kept.path().rsplit_once('/').map_or(String::new(), |(folder, _)| format!(" in {folder}"));
-        let all = self.all();
+        let (all, pages) = (self.all(), self.all_pages());
         match self.difference() {
             Some(difference) if !self.can_be_equal() => {
-                format!("move what {all} share to a page of its own{folder} and include it in {all} ({difference})")
+                format!("move what {all} share to a page of its own{folder} and include it in {pages} ({difference})")
             }
             difference => {
-                let how = format!("move the text to a page of its own{folder} and include it in {all}");
+                let how = format!("move the text to a page of its own{folder} and include it in {pages}");
                 self.if_equal(difference, how, "move only what BOTH share")
             }
         }
     }
 
-    /// `both` or `all` places.
+    /// `both` or `all` places that the proposal is about.
     fn all(&self) -> &'static str {
-        if self.finding.places.len() > 2 { "all" } else { "both" }
+        let is_page = |place: &Place| {
+            place.path() == self.kept.path() || self.pages.iter().any(|to| to.place.path() == place.path())
+        };
+        let places = self.finding.places.iter().filter(|place| !place.is_lesser && is_page(place));
+        if places.take(3).count() > 2 { "all" } else { "both" }
+    }
+
+    /// The pairs that the grade is for, else all.
+    fn pairs(&self) -> impl Iterator<Item = &Pair> {
+        pairs_of_grade(self.finding)
+    }
+
+    /// `both`, or the pages by name if there are more.
+    fn all_pages(&self) -> String {
+        match self.pages.len() {
+            0 | 1 => "both".into(),
+            _ => {
+                let others = self.pages.iter().map(|to| to.place.path());
+                list(&[self.kept.path()].into_iter().chain(others).collect::<Vec<&str>>())
+            }
+        }
     }
 
     /// What to do if the places are equal, or can be made so, and what otherwise, with `BOTH` for the places: words that differ can be what
@@ -197,25 +341,27 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// To link to the text, or if much differs, to what the places share.
-    fn link(&self, or: &str, difference: Option<String>) -> String {
-        let (kept, other, all) = (self.kept.path(), self.other.path(), self.all());
+    /// To link from these pages to the text, or if much differs, to what the places share.
+    fn link(&self, from: &str, or: &str, difference: Option<String>) -> String {
+        let (kept, all) = (self.kept.path(), self.all());
+        if is_generated(&self.kept.page.source) && !self.is_included {
+            let differs = difference.map_or(String::new(), |difference| format!(" ({difference})"));
+            return format!("keep the text in {kept}, which is generated, and link to it from {from}{differs}");
+        }
         let much = difference.as_ref().filter(|_| !self.can_be_equal());
         let (text, differs) = match much {
             Some(difference) => (format!("what {all} share"), format!(" ({difference})")),
             None => ("the text".into(), String::new()),
         };
-        let how = match (self.is_sure, self.pages) {
-            (true, _) => format!("keep {text} in {kept} and link to it from {other}{or}{}{differs}", self.more()),
+        let how = match (self.is_sure, self.pages.len()) {
+            (true, _) => format!("keep {text} in {kept} and link to it from {from}{or}{differs}"),
             (false, _) if self.has_home(much.is_some()) => {
-                return format!(
-                    "state once what {all} share, in {}, and link to it from {all}{or}{differs}",
-                    self.home()
-                );
+                let (home, pages) = (self.home(), self.all_pages());
+                return format!("state once what {all} share, in {home}, and link to it from {pages}{or}{differs}");
             }
-            (false, 0 | 1) => format!("keep {text} in {kept} or {other}, and link to it from the other{or}{differs}"),
+            (false, 1) => format!("keep {text} in {kept} or {from}, and link to it from the other{or}{differs}"),
             (false, _) => {
-                format!("keep {text} in one page, such as {kept}, and link to it from the others{or}{differs}")
+                format!("keep {text} in one page, such as {kept}, and link to it from {from}{or}{differs}")
             }
         };
         let has_little = much.is_none() && self.edits() > 0;
@@ -259,40 +405,35 @@ impl<'a> Change<'a> {
 
     /// What to do about files that are equal.
     fn how_of_files(&self) -> String {
-        let (kept, other) = (self.kept.path(), self.other.path());
-        match (self.is_known || self.is_sure, self.pages) {
-            _ if self.included[0] => format!("keep {kept}, and include it where the others are included"),
-            (true, 0 | 1) => format!("keep {kept}, remove {other}, and redirect to it"),
-            (true, _) if self.is_known => format!("keep {kept}, remove the new copies, and redirect to it"),
-            (true, _) => format!("keep {kept}, remove the others, and redirect to it"),
-            (false, 0 | 1) => format!("keep {kept} or {other}, remove the other, and redirect to the one that stays"),
-            (false, _) => "keep one of them, remove the others, and redirect to it".into(),
-        }
-    }
-
-    /// That other pages are to change in the same way, in brackets.
-    fn more(&self) -> String {
-        match self.pages {
-            0 | 1 => String::new(),
-            2 => " (in the other page likewise)".into(),
-            pages => format!(" (in the other {} pages likewise)", pages - 1),
+        let kept = self.kept.path();
+        let others = list(&self.pages.iter().map(|to| to.place.path()).collect::<Vec<&str>>());
+        match (self.is_known || self.is_sure, self.pages.len()) {
+            (_, 0 | 1) if self.is_included => format!("keep {kept}, and include it where {others} is included"),
+            _ if self.is_included => format!("keep {kept}, and include it where {others} are included"),
+            (true, _) => format!("keep {kept}, remove {others}, and redirect to it"),
+            (false, 0 | 1) => format!("keep {kept} or {others}, remove the other, and redirect to the one that stays"),
+            (false, _) => format!("keep one page, such as {kept}, remove {others}, and redirect to it"),
         }
     }
 
     fn are_equal(&self) -> bool {
-        self.finding.places.iter().all(|place| has_same_words(place, self.kept) && sources::are_equal(place, self.kept))
+        self.finding
+            .places
+            .iter()
+            .filter(|place| !place.is_lesser)
+            .all(|place| has_same_words(place, self.kept) && sources::are_equal(place, self.kept))
     }
 
     /// How the places differ. `None` if they are equal, with their code and markup.
     fn difference(&self) -> Option<String> {
         let edits = self.edits();
-        let have_same_words = || self.finding.pairs.iter().all(Pair::has_same_words);
+        let have_same_words = || self.pairs().all(Pair::has_same_words);
         let others = self.sources.iter().map(|[edits, _]| *edits).max().unwrap_or_default();
         let and = if others >= edits + MANY_OTHERS { " and code or markup" } else { "" };
         match edits {
             0 if self.are_equal() => None,
             0 if have_same_words() => Some("case, code, markup or punctuation differs".into()),
-            0 if self.finding.pairs.iter().any(|pair| pair.places[0].words.len() != pair.places[1].words.len()) => {
+            0 if self.pairs().any(|pair| pair.places[0].words.len() != pair.places[1].words.len()) => {
                 Some("one has more text".into())
             }
             0 => Some("the order differs".into()),
@@ -304,15 +445,21 @@ impl<'a> Change<'a> {
 
     /// How many words differ at most in a pair of places; where a file contains another, words that only the larger one has do not count.
     fn edits(&self) -> usize {
-        self.finding.pairs.iter().map(|pair| pair.compared_words() - pair.matched).max().unwrap_or_default()
+        self.pairs().map(|pair| pair.compared_words() - pair.matched).max().unwrap_or_default()
     }
 
     /// Whether few words differ, and little code and markup.
     fn can_be_equal(&self) -> bool {
         let is_few = |edits: usize, all: usize| 100 * edits <= MAX_DIFFERENCE * all;
         let words = |pair: &Pair| is_few(pair.compared_words() - pair.matched, pair.compared_words());
-        self.finding.pairs.iter().all(words) && self.sources.iter().all(|&[edits, all]| is_few(edits, all))
+        self.pairs().all(words) && self.sources.iter().all(|&[edits, all]| is_few(edits, all))
     }
+}
+
+/// The pairs of a finding that its grade is for, else all.
+fn pairs_of_grade(finding: &Finding) -> impl Iterator<Item = &Pair> {
+    let has_one = finding.pairs.iter().any(|pair| !pair.is_lesser);
+    finding.pairs.iter().filter(move |pair| !has_one || !pair.is_lesser)
 }
 
 /// How many words of the sources of a pair of places differ at most in any order and case, and how many there are: in the longer one, or
@@ -334,18 +481,70 @@ fn has_same_words(one: &Place, other: &Place) -> bool {
     one.page.words()[one.words.clone()] == other.page.words()[other.words.clone()]
 }
 
-/// How many pages are to change if that place keeps the text: where it is known to be new, else all others. Only those that the grade is for.
-fn pages_to_change(finding: &Finding, keep: usize) -> usize {
+/// The places to change if that one keeps the text: where it is known to be new, else all others. Only those that the grade is for, and always
+/// the place to look at. First one place of each other page, then all in the page that keeps the text.
+fn to_change_all(finding: &Finding, keep: usize) -> (Vec<usize>, Vec<usize>) {
     let (kept, is_known) = (&finding.places[keep], is_known(finding, keep));
-    let is_newer = |place: &Place| place.age() > kept.age();
-    let changes = finding
-        .places
-        .iter()
-        .filter(|place| place.path() != kept.path() && !place.is_lesser && (is_newer(place) || !is_known));
-    // Places are ordered by page.
-    let mut pages: Vec<&str> = changes.map(Place::path).collect();
-    pages.dedup();
-    pages.len()
+    let is_to_change = |&index: &usize| {
+        let place = &finding.places[index];
+        let is_wanted = !place.is_lesser && (place.age() > kept.age() || !is_known);
+        index != keep && (index == finding.primary || is_wanted)
+    };
+    let changes = (0..finding.places.len()).filter(is_to_change);
+    let (own, mut others): (Vec<usize>, Vec<usize>) =
+        changes.partition(|&index| finding.places[index].path() == kept.path());
+    // Places are ordered by page; the one to look at stands for its page.
+    let path = |index: usize| finding.places[index].path();
+    others.retain(|&index| index == finding.primary || path(index) != path(finding.primary));
+    others.dedup_by_key(|index| path(*index));
+    if others.len() > MAX_NAMED + 1 {
+        // Not all are named.
+        others.sort_by_key(|&index| index != finding.primary);
+    }
+    (others, own)
+}
+
+/// Whether the two places of a pair are one page twice.
+fn is_whole(pair: &Pair) -> bool {
+    pair.whole().is_none() && pair.percent() >= WHOLE_PERCENT
+}
+
+/// The places of a finding of whole files whose pages are that of one place once more.
+fn wholes(finding: &Finding, of: usize) -> BTreeSet<usize> {
+    let mut wholes = BTreeSet::new();
+    if finding.kind != Kind::File {
+        return wholes;
+    }
+    let mut same = UnionFind::<usize>::new(finding.places.len());
+    for pair in finding.pairs.iter().filter(|pair| is_whole(pair)) {
+        same.union(pair.indices[0], pair.indices[1]);
+    }
+    wholes.extend((0..finding.places.len()).filter(|&index| index != of && same.same(index, of)));
+    wholes
+}
+
+/// `a, b and c`, or `a, b and 7 more pages` of many.
+fn list(pages: &[&str]) -> String {
+    listed(pages.iter().map(|page| page.to_string()).collect(), "page")
+}
+
+/// `line 3`, or `lines 3, 7 and 11`.
+fn lines(lines: &[usize]) -> String {
+    let name = if lines.len() == 1 { "line" } else { "lines" };
+    format!("{name} {}", listed(lines.iter().map(usize::to_string).collect(), "line"))
+}
+
+fn listed(mut names: Vec<String>, what: &str) -> String {
+    // Not one alone is left off.
+    if names.len() > MAX_NAMED + 1 {
+        let rest = names.split_off(MAX_NAMED).len();
+        names.push(counted(rest as u64, &format!("more {what}")));
+    }
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
 }
 
 /// Whether it is known that the text was in that place before it was in others.
@@ -358,26 +557,33 @@ fn has_same_markup(one: &Place, other: &Place) -> bool {
     one.page.markup == other.page.markup
 }
 
-/// The line that includes the text of one place in another. `None` if the generator has none of its own: Hugo includes by shortcodes that
-/// a site defines.
-fn include(found: &Found, kept: &Place, other: &Place) -> Option<String> {
+/// The line that includes the text of one place in another; if `is_whole`, the page of it. `None` if the generator has none of its own: Hugo
+/// includes by shortcodes that a site defines.
+fn include(found: &Found, kept: &Place, other: &Place, is_whole: bool) -> Option<String> {
     let name = name(kept);
     let path = found.path(&kept.page.place);
     let near = Found::between(&other.page.place, &kept.page.place);
-    let shared = near.rsplit_once('/').map_or(format!("./_{name}.mdx"), |(folder, _)| format!("{folder}/_{name}.mdx"));
+    let of_text = |text: String| if is_whole { String::new() } else { text };
+    // A text that is included as a whole file needs one of its own.
+    let shared = match near.rsplit_once('/') {
+        _ if is_whole => near.clone(),
+        Some((folder, _)) => format!("{folder}/_{name}.mdx"),
+        None => format!("./_{name}.mdx"),
+    };
     Some(match found.generator {
-        Generator::MkDocs => format!("--8<-- \"{path}:{name}\""),
+        Generator::MkDocs => format!("--8<-- \"{path}{}\"", of_text(format!(":{name}"))),
         Generator::Sphinx => {
             let path = if path.starts_with("../") { near } else { format!("/{path}") };
             let directive = if is_rst(other) { ".. include::" } else { "```{include}" };
-            format!("{directive} {path} with :start-after: start-{name} and :end-before: end-{name}")
+            let ends = of_text(format!(" with :start-after: start-{name} and :end-before: end-{name}"));
+            format!("{directive} {path}{ends}")
         }
-        Generator::Antora => format!("include::{}[tag={name}]", antora(&path)),
-        Generator::AsciiDoc => format!("include::{near}[tag={name}]"),
+        Generator::Antora => format!("include::{}[{}]", antora(&path), of_text(format!("tag={name}"))),
+        Generator::AsciiDoc => format!("include::{near}[{}]", of_text(format!("tag={name}"))),
         Generator::Docusaurus | Generator::Astro => format!("import Shared from '{shared}' and <Shared />"),
         Generator::Hugo => return None,
-        Generator::VitePress => format!("<!--@include: {near}#{name}-->"),
-        Generator::MdBook => format!("{{{{#include {near}:{name}}}}}"),
+        Generator::VitePress => format!("<!--@include: {near}{}-->", of_text(format!("#{name}"))),
+        Generator::MdBook => format!("{{{{#include {near}{}}}}}", of_text(format!(":{name}"))),
         Generator::Quarto => format!("{{{{< include {} >}}}}", shared.replace(".mdx", ".qmd")),
     })
 }

@@ -177,24 +177,135 @@ fn every_page_with_the_text_is_in_the_proposal() {
     };
     let files = |names: &[&'static str]| names.iter().map(|name| (*name, page(name))).collect::<Vec<_>>();
     let how = |how: &str| Some((0, how.to_string()));
-    let one = how("keep the text in one page, such as a.md, and link to it from the others");
+    let one = how("keep the text in one page, such as a.md, and link to it from b.md and c.md");
     assert_eq!(proposed(&files(&["a.md", "b.md", "c.md"])), one);
     // Links to the page that keeps the text.
     let mut linked = files(&["a.md", "b.md", "c.md", "d.md"]);
     linked[1].1 += "\nSee [a](a.md).\n";
     linked[2].1 += "\nSee [a](a.md) and [b](b.md).\n";
     linked.push(("e.md", "See [a](a.md).\n".into()));
-    let likewise = "keep the text in a.md and link to it from d.md (in the other 2 pages likewise)";
-    assert_eq!(proposed(&linked), how(likewise));
+    let of_each = "keep the text in a.md and link to it from d.md, and shorten the text in b.md and c.md, where a link leads to it";
+    assert_eq!(proposed(&linked), how(of_each));
     let files = ["a.md", "b.md", "c.md"].map(|name| (name, format!("# Title\n\n{COPIED}\n")));
-    assert_eq!(proposed(&files), Some((0, "keep one of them, remove the others, and redirect to it".into())));
+    assert_eq!(
+        proposed(&files),
+        Some((0, "keep one page, such as a.md, remove b.md and c.md, and redirect to it".into()))
+    );
     let files = [("a.md", format!("# One\n\n{COPIED}\n\n# Two\n\n{COPIED}\n\n# Three\n\n{COPIED}\n"))];
-    let how = "keep line 3 and refer to it from line 11 and the other places".into();
+    let how = "keep line 3 and refer to it from lines 7 and 11".into();
     assert_eq!(proposed(&files), Some((0, how)));
     // The last place is in the page that keeps the text.
     let twice = format!("{}\n\n{COPIED}\n", page("z"));
     let files = [("docs/a.md", page("a")), ("z.md", twice)];
-    assert_eq!(proposed(&files), Some((1, "keep the text in z.md or docs/a.md, and link to it from the other".into())));
+    let how = "keep the text in z.md or docs/a.md, and link to it from the other; in z.md, refer to line 3 from line 6";
+    assert_eq!(proposed(&files), Some((1, how.into())));
+}
+
+#[test]
+fn many_pages_are_counted() {
+    let names: Vec<String> = (10..22).map(|number| format!("p{number}.md")).collect();
+    let files = |number: usize| -> Vec<(&str, String)> {
+        names[..number].iter().map(|name| (name.as_str(), format!("{}.\n\n{COPIED}\n", own(&name[..3], 40)))).collect()
+    };
+    let keep = "keep the text in one page, such as p10.md, and link to it from";
+    let how = |number| proposed(&files(number)).unwrap().1;
+    assert_eq!(how(7), format!("{keep} p11.md, p12.md, p13.md, p14.md, p15.md and p16.md"));
+    assert_eq!(how(8), format!("{keep} p17.md, p11.md, p12.md, p13.md, p14.md and 2 more pages"));
+    assert_eq!(how(12), format!("{keep} p21.md, p11.md, p12.md, p13.md, p14.md and 6 more pages"));
+}
+
+/// The line of a generator differs by the folder of the page.
+#[test]
+fn each_page_has_its_own_line() {
+    let page = |path: &'static str| (path, format!("{}.\n\n== Nightly job\n\n{COPIED}\n", own(&path[..1], 40)));
+    let files = ["a.adoc", "b/x.adoc", "c/y.adoc", "d/e/z.adoc"].map(page);
+    let line = |up: &str, pages: &str| format!("write include::{up}/a.adoc[tag=nightly-job] in {pages}");
+    let how = format!(
+        "keep the text in a.adoc and {}, and {} (put // tag::nightly-job[] and // end::nightly-job[] around the text)",
+        line("..", "b/x.adoc and c/y.adoc"),
+        line("../..", "d/e/z.adoc")
+    );
+    assert_eq!(proposed(&files), Some((0, how)));
+    // Many folders.
+    let more = ["e/x.adoc", "f/g/h/x.adoc", "i/j/k/l/x.adoc", "m/n/o/p/q/x.adoc", "r.adoc"].map(page);
+    let how = proposed(&[&files[..], &more].concat()).unwrap().1;
+    assert_eq!(how.matches("write include::").count(), 3, "{how}");
+    assert!(how.contains(", and write such a line with its own path in "), "{how}");
+    let paths = [&files[..], &more].concat();
+    assert!(paths.iter().all(|(path, _)| how.contains(path)), "{how}");
+    // One page has another markup.
+    let mut files = files.to_vec();
+    files[1].0 = "b/x.md";
+    files[1].1 = files[1].1.replace("== ", "## ");
+    let how = proposed(&files).unwrap().1;
+    assert!(how.contains(&line("..", "c/y.adoc")) && how.contains("link to it from b/x.md, and write"), "{how}");
+}
+
+/// A text that is a file of its own, and so is to be included as it is.
+#[test]
+fn a_partial_is_the_home_of_a_text() {
+    let pages = |ending: &str| -> Vec<(String, String)> {
+        ["alpha", "beta"].map(|name| (format!("docs/{name}.{ending}"), page(name, COPIED, ""))).to_vec()
+    };
+    for (partial, file, ending, line) in [
+        ("docs/reuse/x.md", "unrelated", "md", ""),
+        ("docs/Snippets/x.md", "unrelated", "md", ""),
+        (
+            "docs/_partials/_x.mdx",
+            "docusaurus.config.js",
+            "mdx",
+            "import Shared from './_partials/_x.mdx' and <Shared />",
+        ),
+        ("docs/includes/x.md", "mkdocs.yml", "md", "--8<-- \"docs/includes/x.md\""),
+        ("docs/includes/x.md", "book.toml", "md", "{{#include ./includes/x.md}}"),
+        ("docs/includes/x.md", "conf.py", "md", "```{include} /docs/includes/x.md"),
+        ("docs/includes/x.md", ".vitepress/config.js", "md", "<!--@include: ./includes/x.md-->"),
+    ] {
+        let mut files = pages(ending);
+        files.extend([(partial.into(), format!("{COPIED}\n")), (file.into(), "pymdownx.snippets".into())]);
+        let files: Vec<(&str, String)> = files.iter().map(|(path, text)| (path.as_str(), text.clone())).collect();
+        let (keep, how) = proposed(&files).unwrap();
+        let in_both = format!("docs/alpha.{ending} and docs/beta.{ending}");
+        let expected = match line {
+            "" => format!("include {partial} in place of the text in {in_both}"),
+            line => format!("include {partial} in place of the text: write {line} in {in_both}"),
+        };
+        assert_eq!(how, expected);
+        assert_eq!(keep, if partial < "docs/a" { 0 } else { 2 }, "{partial}");
+    }
+    // Of a longer one, part of which is the text, that part is included.
+    let longer = format!("{}.\n\n{COPIED}\n", own("gamma", 40));
+    let files = [("a.md", page("alpha", COPIED, "")), ("reuse/x.md", longer)];
+    assert_eq!(proposed(&files), Some((1, "keep the text in reuse/x.md and include it in a.md".into())));
+    // A page that consists of it, and one that contains more than one passage of it.
+    let files = [("a.md", format!("{COPIED}\n")), ("reuse/x.md", format!("{COPIED}\n"))];
+    assert_eq!(proposed(&files), Some((1, "include reuse/x.md in place of the text in a.md".into())));
+    let text = format!("{COPIED} {}.", own("shared", 80));
+    let files = [("a.md", page("alpha", &text, "")), ("b.md", page("beta", &text, "")), ("reuse/x.md", text)];
+    assert_eq!(proposed(&files), Some((2, "include reuse/x.md in place of the text in a.md and b.md".into())));
+}
+
+/// The text was moved to a page that others include, and is still in the page that it came from.
+#[test]
+fn a_new_partial_is_the_home_of_an_old_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let files =
+        [("a.md", page("alpha", COPIED, "")), ("b.md", page("beta", COPIED, "")), ("_x.md", format!("{COPIED}\n"))];
+    for new in [&["_x.md"][..], &["_x.md", "b.md"]] {
+        let mut outcome = {
+            files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
+            run(&Request { folder: folder.path().into(), ..Request::new([folder.path()]) }).unwrap()
+        };
+        let [finding] = &mut outcome.findings[..] else { panic!("{} findings", outcome.findings.len()) };
+        let is_new: Vec<bool> =
+            finding.places.iter().map(|place| new.iter().any(|name| place.path().ends_with(name))).collect();
+        finding.mark_new(&is_new);
+        let pages: Vec<Arc<Page>> = finding.places.iter().map(|place| Arc::clone(&place.page)).collect();
+        propose(std::slice::from_mut(finding), Some(&Links::to(&pages, |_| true)));
+        let how = finding.proposal.as_ref().unwrap().how.replace(&format!("{}/", folder.path().display()), "");
+        assert_eq!(how, "include _x.md in place of the text in a.md and b.md");
+        assert!(finding.primary().path().ends_with("b.md"));
+    }
 }
 
 /// The proposal for the only finding among these files, of which those are new.
@@ -222,7 +333,7 @@ fn what_is_new_changes() {
     assert_eq!(proposed_with_new(&copies(&["a.md", "b.md"]), &["a.md"]), "keep b.md, remove a.md, and redirect to it");
     let three = copies(&["a.md", "b.md", "c.md"]);
     assert_eq!(proposed_with_new(&three, &["a.md"]), "keep b.md, remove a.md, and redirect to it");
-    assert_eq!(proposed_with_new(&three, &["a.md", "b.md"]), "keep c.md, remove the new copies, and redirect to it");
+    assert_eq!(proposed_with_new(&three, &["a.md", "b.md"]), "keep c.md, remove a.md and b.md, and redirect to it");
     // A larger new page contains an old one.
     let words = |kind: &str| (0..90).map(|number| format!("{kind}{number} ")).collect::<String>();
     let old = format!("# Title\n\n{}.\n", words("old"));
