@@ -297,7 +297,7 @@ impl<'a> Filter<'a> {
     }
 
     /// Whether the documents of a [stream](Self::run) [replace](Index::replace) earlier ones with the same id. Those without an id of
-    /// their own do not, nor do those with too few features to be compared.
+    /// their own do not, nor do those with too few features to be compared. Without a window of documents.
     pub fn replace(self, replaces: bool) -> Self {
         Filter { replaces, ..self }
     }
@@ -551,8 +551,7 @@ impl Stream<'_> {
                     self.index.fetch(&part.signatures, number + 1);
                     let (id, signature) = part.signatures.get(number);
                     let decided = match &self.numbers_of {
-                        // A text with nothing to compare is no version of the page: often it could not be fetched whole.
-                        Some(name) if !signature.is_featureless() && !is_numbered(id, name) => {
+                        Some(name) if !is_numbered(id, name) => {
                             self.index.replace_signed(id, signature, now).map(|(decision, replaced)| {
                                 self.counts.replaced += u64::from(replaced);
                                 if replaced {

@@ -71,6 +71,12 @@ impl Request {
         if arguments.replace && source.format == Format::Lines {
             return Err(usage_error("--replace finds the earlier text by its id, and lines of text have none"));
         }
+        if arguments.replace && arguments.limits.window.is_some() {
+            return Err(usage_error(
+                "--replace cannot be combined with --window N: what is replaced leaves the window, and then it depends on \
+                 where runs begin which others are in it; use --expire DURATION",
+            ));
+        }
         Ok(Request {
             plan: stream::plan(signing, &source, arguments.index.as_deref(), false)?,
             source,

@@ -28,13 +28,13 @@
 //! of documents ([`Size`]). They are made of the fingerprints when the log is opened, so an index opens with any of them.
 //!
 //! A document can take the place of an earlier one with its id ([`Index::replace`]): the table of ids then has each document by its id
-//! alone too, and a checkpoint says so.
+//! alone too, and a checkpoint says so. What such a run forgets by age is decided on anew after an interruption (replace.rs).
 //!
 //! Documents that come without an id are remembered under numbers (unnamed.rs). Of a stream that was interrupted, the last
 //! documents pass again if they are fed again (unconfirmed.rs, confirm.rs). What a call of Python remembers, it
 //! remembers as a whole or not at all (transaction.rs).
 //!
-//! A run notes in the log what it forgets (forgetting.rs). If it forgets anything, it also logs its decisions, so that it
+//! A run notes in the log what it forgets (forgetting.rs). If it forgets anything and replaces nothing, it also logs its decisions, so that it
 //! can continue after an interruption as if there had been none (repeat.rs). A window of documents counts those that are
 //! in the index. Removed documents do not count, so that compacting changes nothing; expired ones count, as they did
 //! before they expired. Each document expires by its own time, independent of the others. Tables of which most is
@@ -137,6 +137,8 @@ pub struct Index {
     limits: Limits,
     sync: Sync,
     mode: Mode,
+    /// Whether documents may replace others.
+    replaces: bool,
     /// What finds documents.
     tables: Tables,
     /// Which of the documents in them count.

@@ -5,9 +5,10 @@ use super::unnamed::Name;
 use super::{Decision, Index, Mode, Signed, search};
 use crate::error::Error;
 impl Index {
-    /// Whether this run logs its decisions, so that they can be repeated after an interruption.
+    /// Whether this run logs its decisions, so that they can be repeated after an interruption. Where documents replace others, they are made
+    /// anew: see replace.rs.
     pub(super) fn is_noting(&self) -> bool {
-        let forgets = self.limits.window.is_some() || self.limits.expire.is_some();
+        let forgets = self.limits.window.is_some() || self.limits.expire.is_some() && !self.replaces;
         self.is_followed_by_output() && forgets
     }
 

@@ -210,6 +210,7 @@ impl Index {
             limits: options.limits,
             sync: options.sync,
             mode: options.mode,
+            replaces: options.replaces,
             tables,
             remembered: Remembered::new(&options.limits),
             bounds: Bounds {

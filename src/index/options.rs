@@ -72,7 +72,8 @@ pub struct IndexOptions {
     /// and uses the system's folder for temporary files.
     pub temp_dir: Option<PathBuf>,
     /// Whether documents can be [replaced](super::Index::replace): they are then found by their ids too, which takes a posting more
-    /// for each. The first time, the tables are made again from the whole log.
+    /// for each. The first time, the tables are made again from the whole log. With an age at which documents expire, decisions are then not
+    /// repeated after an interruption, but made anew.
     pub replaces: bool,
     /// Whether an index is created where there is no file or an empty one, and no checkpoint of an index either. Modes that only read
     /// never create one.

@@ -8,6 +8,7 @@ use super::nearest::{Nearest, Neighbour, Wanted};
 use super::ranked::{Bounded, ranked};
 use super::remembered::Remembered;
 use super::repeat;
+use super::shape::Kind;
 use super::signature::Signed;
 use super::tables::Tables;
 use super::unconfirmed::{UNNAMED, identity, is_unnamed};
@@ -194,8 +195,9 @@ impl Search<'_> {
         Ok(known)
     }
 
-    /// The places of the remembered documents with this id that passed, ascending. Only if the tables have names.
-    pub fn named(&mut self, id: &str) -> Result<Vec<u64>, Error> {
+    /// The places of the remembered documents with this id that passed, ascending, and whether each has features. Only if the tables have
+    /// names.
+    pub fn named(&mut self, id: &str) -> Result<Vec<(u64, bool)>, Error> {
         self.candidates.clear();
         let (tables, candidates) = (&*self.tables, &mut *self.candidates);
         let counted = |document| self.remembered.is_found(document);
@@ -208,7 +210,7 @@ impl Search<'_> {
             let place = tables.places[document as usize];
             let record = self.log.read(place)?;
             if record.id == id && !record.is_added {
-                places.push(place);
+                places.push((place, record.kind != Kind::Featureless));
             }
         }
         places.sort_unstable();

@@ -84,11 +84,6 @@ impl<'a> Evidence<'a> {
 }
 
 impl<'a> Signed<'a> {
-    /// Whether the document has too few features to be compared.
-    pub(crate) fn is_featureless(&self) -> bool {
-        self.featureless
-    }
-
     /// The fingerprint, if that is compared.
     pub(super) fn fingerprint(&self) -> &'a [u64] {
         if let Evidence::Words(fingerprint) = self.evidence { fingerprint } else { &[] }

@@ -246,6 +246,7 @@ const UNNAMED: &[&str] = &[
     "--expire 1h",
     "--id-field none",
     "--replace",
+    "--replace --expire 1h",
 ];
 
 #[test]
@@ -273,6 +274,7 @@ const NAMED: &[&str] = &[
     "--drop-known --window 40",
     "--drop-known --expire 1h",
     "--drop-known --replace",
+    "--drop-known --replace --expire 1h",
 ];
 
 #[test]

@@ -21,7 +21,7 @@ struct Line {
 /// What became of it: `None` if it passed.
 type Fate = Option<(String, f64)>;
 
-fn plan() -> Plan {
+pub fn plan() -> Plan {
     let settings = [("shingle", "1"), ("threshold", "0.5"), ("exact", "true")];
     Plan::new(&factory("minhash", &settings), Arc::new(Word)).unwrap().with_seed(Seed::Fixed(0)).unwrap()
 }
@@ -30,7 +30,7 @@ fn words(text: &str) -> BTreeSet<&str> {
     text.split(' ').collect()
 }
 
-fn jaccard(a: &str, b: &str) -> f64 {
+pub fn jaccard(a: &str, b: &str) -> f64 {
     let (a, b) = (words(a), words(b));
     let shared = a.intersection(&b).count();
     shared as f64 / (a.len() + b.len() - shared) as f64
@@ -106,7 +106,7 @@ fn all_limits() -> Vec<Limits> {
 }
 
 /// Where frames begin and the last one ends.
-fn borders(bytes: &[u8]) -> Vec<usize> {
+pub fn borders(bytes: &[u8]) -> Vec<usize> {
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
     let mut borders = vec![60 + word(16)];
     while *borders.last().unwrap() < bytes.len() {

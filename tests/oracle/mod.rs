@@ -29,6 +29,7 @@ mod prepared;
 mod projection;
 mod published;
 mod recall;
+mod replaced;
 mod robust;
 mod scripts;
 mod shingles;

@@ -147,12 +147,11 @@ pub fn command() -> Command {
                 .long("replace")
                 .action(ArgAction::SetTrue)
                 .requires("index")
-                .conflicts_with_all(["window", "expire"])
                 .help("Forget the earlier text of an id when the id comes with another text")
                 .long_help(
                     "Forget the earlier text of an id when the id comes with another text: a page that changed passes, unless it is a \
                      near-duplicate of another page, and is remembered with its new text. Without it, a page that changed slightly is a \
-                     duplicate of its earlier version. Documents without an id replace nothing. Needs --index, and cannot be combined with --window and --expire.",
+                     duplicate of its earlier version. Documents without an id replace nothing. Needs --index. With --expire, or with a duration as --window, what passed long ago is forgotten too; it cannot be combined with a number of documents as --window.",
                 ),
         )
         .args(signing::forgetting_args())

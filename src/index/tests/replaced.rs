@@ -12,25 +12,27 @@ fn documents(count: u64) -> Vec<(String, String)> {
     (0..count).map(|number| (format!("id{}", mix(number) % 60), text(mix(number + count) % 45))).collect()
 }
 
-/// An index as a list of what it remembers: ids and texts.
+/// An index as a list of what it remembers: ids and texts, and when they passed.
 struct Plain {
-    remembered: Vec<(String, String)>,
+    remembered: Vec<(String, String, u64)>,
+    expire: Option<u64>,
 }
 
 impl Plain {
     /// Whether a document passes, and whether others were forgotten for it.
-    fn decide(&mut self, id: &str, text: &str, replaces: bool) -> (bool, bool) {
+    fn decide(&mut self, id: &str, text: &str, replaces: bool, now: u64) -> (bool, bool) {
+        self.remembered.retain(|(.., time)| self.expire.is_none_or(|expire| time + expire > now));
         let before = self.remembered.len();
         if replaces {
-            self.remembered.retain(|(other, its)| other != id || its == text);
+            self.remembered.retain(|(other, its, _)| other != id || its == text);
         }
         let is_replaced = self.remembered.len() < before;
-        if self.remembered.iter().any(|(other, its)| (&**other, &**its) == (id, text)) {
+        if self.remembered.iter().any(|(other, its, _)| (&**other, &**its) == (id, text)) {
             return (true, is_replaced);
         }
-        let is_new = self.remembered.iter().all(|(_, its)| its != text);
+        let is_new = self.remembered.iter().all(|(_, its, _)| its != text);
         if is_new {
-            self.remembered.push((id.to_string(), text.to_string()));
+            self.remembered.push((id.to_string(), text.to_string(), now));
         }
         (is_new, is_replaced)
     }
@@ -38,10 +40,16 @@ impl Plain {
 
 #[test]
 fn decisions_are_those_of_a_list_however_often_the_index_is_opened() {
-    let (documents, folder, limits) = (documents(4_000), tempfile::tempdir().unwrap(), Limits::default());
-    let path = folder.path().join("seen");
-    let mut plain = Plain { remembered: Vec::new() };
-    let (mut passed, mut replaced) = (0, 0);
+    for expire in [None, Some(30), Some(700)] {
+        compare_with_a_list(expire);
+    }
+}
+
+fn compare_with_a_list(expire: Option<u64>) {
+    let (documents, folder) = (documents(4_000), tempfile::tempdir().unwrap());
+    let (path, limits) = (folder.path().join("seen"), Limits { expire, ..Limits::default() });
+    let mut plain = Plain { remembered: Vec::new(), expire };
+    let (mut passed, mut replaced, mut now) = (0, 0, 0);
     for (run, documents) in documents.chunks(500).enumerate() {
         // Other runs may replace nothing: several documents then have the same id.
         let replaces = run % 4 != 2;
@@ -51,20 +59,22 @@ fn decisions_are_those_of_a_list_however_often_the_index_is_opened() {
         for (id, text) in documents {
             let signature = index.signer().sign(text);
             let found = match replaces {
-                true => index.replace(id, &signature, 0).unwrap(),
-                false => (index.decide(id, &signature, 0).unwrap(), false),
+                true => index.replace(id, &signature, now).unwrap(),
+                false => (index.decide(id, &signature, now).unwrap(), false),
             };
-            let expected = plain.decide(id, text, replaces);
-            assert_eq!((found.0.passes(), found.1), expected, "{id} of run {run}");
+            let expected = plain.decide(id, text, replaces, now);
+            assert_eq!((found.0.passes(), found.1), expected, "{id} of run {run}, {expire:?}");
             (passed, replaced) = (passed + u64::from(expected.0), replaced + u64::from(expected.1));
+            now += 1;
         }
         assert_eq!(index.len(), plain.remembered.len() as u64);
         if run % 2 == 0 { index.seal() } else { index.interrupt() }.unwrap();
     }
-    assert!(passed > 1_000 && replaced > 1_000, "{passed} passed, {replaced} replaced");
-    compact(&path, Outdated::default()).unwrap();
+    assert!(passed > 1_000 && replaced > 500, "{passed} passed, {replaced} replaced, {expire:?}");
+    let before = expire.map_or(0, |expire| now - 1 - expire + 1);
+    compact(&path, Outdated { before, ..Outdated::default() }).unwrap();
     let mut ids: Vec<String> = super::documents(&path).unwrap().map(|document| document.unwrap().id).collect();
-    let mut expected: Vec<String> = plain.remembered.into_iter().map(|(id, _)| id).collect();
+    let mut expected: Vec<String> = plain.remembered.into_iter().map(|(id, ..)| id).collect();
     ids.sort_unstable();
     expected.sort_unstable();
     assert_eq!(ids, expected);
@@ -165,10 +175,29 @@ fn an_index_that_does_not_find_ids_replaces_nothing() {
     assert!(matches!(index.replace("a", &signature, 0), Err(Error::Usage(_))));
     let folder = tempfile::tempdir().unwrap();
     let window = Limits { window: Some(3), ..Limits::default() };
-    let expire = Limits { expire: Some(3), ..Limits::default() };
-    for (name, limits) in [("window", window), ("expire", expire)] {
-        let options = IndexOptions { replaces: true, ..options(limits, 1 << 15) };
-        let mut index = open(&folder.path().join(name), &minhash(), &options);
+    for (replaces, limits) in [(true, window), (false, Limits::default())] {
+        let options = IndexOptions { replaces, ..options(limits, 1 << 15) };
+        let mut index = open(&folder.path().join(replaces.to_string()), &minhash(), &options);
         assert!(matches!(index.replace("a", &signature, 0), Err(Error::Usage(_))));
     }
+}
+
+/// It is no version of the page, and what it stands beside was not replaced by anything.
+#[test]
+fn a_text_without_features_replaces_nothing_and_is_no_text_that_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = IndexOptions { replaces: true, ..options(Limits::default(), 1 << 15) };
+    let mut index = open(&folder.path().join("seen"), &minhash(), &options);
+    let mut replace = |id: &str, text: &str| index.replace(id, &index.signer().sign(text), 0).unwrap();
+    let [first, second] = ["a b c d e f", "g h i j k l"];
+    assert_eq!(replace("page", first), (Decision::Fresh, false));
+    assert_eq!(replace("page", ""), (Decision::Featureless, false));
+    assert!(matches!(replace("copy", first), (Decision::Duplicate { of, .. }, false) if of == "page"));
+    assert_eq!(replace("page", first), (Decision::Known, false));
+    assert_eq!(replace("page", ""), (Decision::Featureless, false));
+    assert_eq!(replace("page", second), (Decision::Fresh, true));
+    assert_eq!(replace("copy", first), (Decision::Fresh, false));
+    assert_eq!(replace("empty", ""), (Decision::Featureless, false));
+    assert_eq!(replace("empty", "m n o p q r"), (Decision::Fresh, false));
+    assert_eq!(index.len(), 3);
 }
