@@ -12,12 +12,12 @@
 mod tests;
 
 use crate::error::Error;
-use crate::index::{Decision, Index, Signatures, Signer};
+use crate::index::{Decision, Index, Signatures, Signer, Unsigned};
 use crate::readable::shortened_id;
 use crate::run::observer::{Observer, Stage};
 use crate::run::ordered::{self, READER, Results, Room, Taken, workers};
 use crate::run::sign::{Budget, SigningMemory};
-use crate::source::{Batch, Chunk, Live, Place, Problem, ProblemKind, Severity, Source, is_numbered};
+use crate::source::{Batch, Chunk, Live, Place, Problem, Severity, Source, is_numbered};
 use std::cell::RefCell;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -443,9 +443,12 @@ fn signed_batch(batch: &Batch, signer: &mut Signer) -> SignedBatch {
     batch.documents(&mut |read| {
         records.push(match read {
             Ok(document) => {
-                let outcome = match signer.sign_within(&document.id, &document.text, &mut signatures) {
+                let signed = signer.sign_within(&document.id, &document.text, &mut signatures);
+                let unsigned = signed.map_err(|unsigned: Unsigned| unsigned.at(&document.place, &document.id));
+                let outcome = match unsigned {
                     Ok(()) => Outcome::Document,
-                    Err(too_large) => Outcome::TooLarge(too_large.at(&document.place)),
+                    Err((_, Some(error))) => Outcome::TooLarge(error),
+                    Err((problem, None)) => Outcome::Problem(problem),
                 };
                 (document.place, outcome)
             }
@@ -686,13 +689,11 @@ fn part(chunk: Result<Chunk, Problem>, signer: &mut Signer) -> Part {
                     Ok(None) => Content::None,
                     Ok(Some(document)) => match signer.sign_within(&document.id, &document.text, signatures) {
                         Ok(()) => Content::Document,
-                        Err(too_large) => {
-                            let message = "too many tokens to be compared within the memory (allow more with `memory`)";
-                            let place = document.place.clone();
-                            let problem = Problem::at(place, Severity::Failed, ProblemKind::TooLong, message);
-                            let id = Some(document.id.into_owned());
-                            Content::TooLarge(too_large.at(&document.place), Problem { id, ..problem })
-                        }
+                        Err(unsigned) => match unsigned.at(&document.place, &document.id) {
+                            (problem, Some(error)) => Content::TooLarge(error, problem),
+                            // More memory does not help.
+                            (problem, None) => Content::Rejected(problem),
+                        },
                     },
                     Err(problem) if problem.severity == Severity::Failed => Content::Rejected(problem),
                     Err(problem) => {

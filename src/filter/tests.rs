@@ -176,3 +176,70 @@ fn a_run_after_one_whose_output_failed_loses_nothing() {
         assert_eq!(feed(from + left, usize::MAX), (true, 60 - left), "{fails_at}");
     }
 }
+
+/// Keeps what could not be read, and the ids of what was decided on.
+#[derive(Default)]
+struct Rejected {
+    decided: Vec<String>,
+    rejected: Vec<(Option<Vec<u8>>, String)>,
+}
+
+impl Sink for Rejected {
+    fn decided(&mut self, _record: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
+        assert_eq!(decision, &Decision::Fresh);
+        self.decided.push(id.to_string());
+        Ok(())
+    }
+
+    fn passed(&mut self, record: &[u8]) -> Result<(), Error> {
+        panic!("every line is a document: {}", record.escape_ascii());
+    }
+
+    fn rejected(&mut self, record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {
+        self.rejected.push((record.map(<[u8]>::to_vec), problem.message.clone()));
+        Ok(())
+    }
+
+    fn release(&mut self, _counts: &Counts, _index: &Index) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// It is one record that fails, in a stream and in a source; and those after it are decided on.
+#[test]
+fn a_record_that_no_index_can_have_does_not_end_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = "w1 w2 ".to_string() + &lines(7..107).replace('\n', " ");
+    let input = format!("{}{long}\n{}", lines(0..2), lines(2..4));
+    for is_stored in [true, false] {
+        let mut index = match is_stored {
+            true => open(&folder.path().join("index")),
+            false => Index::in_memory(&plan(), crate::index::Limits::default()),
+        };
+        index.bound_records(1_000);
+        let mut sink = Rejected::default();
+        let options = ReadOptions { format: Format::Lines, ..ReadOptions::default() };
+        let live = Live::new(io::Cursor::new(input.clone()), "-", &options);
+        let counts = Filter::new(&mut index).threads(2).run(live, &mut sink).unwrap();
+        assert_eq!((counts.documents, counts.fresh, counts.failed), (4, 4, 1));
+        assert_eq!(sink.decided, ["-:1", "-:2", "-:4", "-:5"]);
+        let message = "too many tokens: an index has at most 256 MiB of a document";
+        assert_eq!(sink.rejected, [(Some(format!("{long}\n").into_bytes()), message.to_string())]);
+        assert!(index.decide("long", &index.signer().sign(&long), 0).is_err() && index.len() == 4);
+    }
+    let mut index = Index::in_memory(&plan(), crate::index::Limits::default());
+    index.bound_records(1_000);
+    let documents =
+        input.lines().zip(["a", "b", "long", "c", "d"]).map(|(line, id)| (id.to_string(), line.to_string()));
+    let mut problems = 0;
+    let counts = Filter::new(&mut index)
+        .documents(&mut documents.collect::<crate::source::Documents>(), &mut |place, decided| {
+            if let Decided::Problem(problem) = decided {
+                assert_eq!((&*place.path, problem.id.as_deref()), ("long", Some("long")));
+                problems += 1;
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!((counts.documents, counts.failed, problems), (4, 1, 1));
+}

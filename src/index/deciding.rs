@@ -1,7 +1,7 @@
 //! Decisions on documents, and what is remembered of them.
 
 use super::entry::Document;
-use super::file::are_tables_damaged;
+use super::file::{are_tables_damaged, too_large};
 use super::repeat::Past;
 use super::search::{Found, Search};
 use super::unconfirmed::is_unnamed;
@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::similarity::Similarity;
 use std::borrow::Cow;
 use std::time::Instant;
+
 impl Index {
     /// Decides on a document, at a time in seconds. A document that passes is remembered from now on. It is on the disk
     /// after the next [`commit`](Self::commit), and should not leave before that.
@@ -111,6 +112,12 @@ impl Index {
         mut replaced: Option<&mut bool>,
     ) -> Result<Decision, Error> {
         self.check(signature)?;
+        if let Name::Id(id) = name
+            && signature.bytes_of_record(id) > self.most_of_record()
+        {
+            // Before anything is forgotten for it.
+            return Err(too_large(id));
+        }
         let started = Instant::now();
         // Of the repetition it takes a step, so this is done once.
         let past = self.next_past(name, signature);

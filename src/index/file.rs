@@ -11,6 +11,7 @@
 use crate::error::{Error, IndexFault};
 #[cfg(feature = "clean")]
 use crate::postings::read_at;
+use crate::readable::shortened_id;
 use crate::replace::{Links, open_regular, remove_stale};
 use serde_core::de::IgnoredAny;
 use serde_json::Value;
@@ -150,6 +151,11 @@ pub(super) fn fault(path: &Path, fault: IndexFault, message: &str) -> Error {
 
 pub(super) fn cannot_read(error: io::Error) -> Error {
     Error::io("cannot read what the index keeps in temporary files", error)
+}
+
+/// The error of a document that no index can have.
+pub(super) fn too_large(id: &str) -> Error {
+    Error::Full(format!("document '{}' is too large for the index", shortened_id(id)))
 }
 
 /// The error for tables that cannot be moved to this folder.

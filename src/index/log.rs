@@ -6,7 +6,7 @@ use super::entry::CALL;
 use super::entry::{Document, REMOVED, Reads, Record, SYNCED};
 #[cfg(any(feature = "python", all(test, feature = "clean")))]
 use super::file::append;
-use super::file::{damaged, fault, file_header, is_still_at, is_unfinished, lock, sync_folder};
+use super::file::{damaged, fault, file_header, is_still_at, is_unfinished, lock, sync_folder, too_large};
 use super::forgetting::Forgetting;
 #[cfg(any(feature = "python", all(test, feature = "clean")))]
 use super::frame::FRAME_OVERHEAD;
@@ -18,7 +18,6 @@ use super::unconfirmed::Left;
 use crate::algorithm::Algorithm;
 use crate::error::{Error, IndexFault};
 use crate::postings::read_at;
-use crate::readable::shortened_id;
 use crate::replace::Replacement;
 use serde_json::Value;
 use std::fs::{self, File};
@@ -81,6 +80,8 @@ pub(super) struct Log {
     pub left: Left,
     /// How records are read again.
     reads: Reads,
+    /// The maximum length of a record, in bytes; tests lower it.
+    pub most_of_record: u64,
     /// Where what is added is written instead of the file.
     aside: Option<Aside>,
     /// What a log in memory can be restored from.
@@ -157,6 +158,7 @@ impl Log {
             forgetting: Forgetting::default(),
             left: Left::default(),
             reads: Reads::default(),
+            most_of_record: MAX_RECORD,
             aside: None,
             #[cfg(any(feature = "python", all(test, feature = "clean")))]
             retained: None,
@@ -388,7 +390,7 @@ impl Log {
         self.frame_notes();
         self.is_due = true;
         let place = self.frame(|out| document.write(algorithm, out));
-        place.ok_or_else(|| Error::Full(format!("document '{}' is too large for the index", shortened_id(document.id))))
+        place.ok_or_else(|| too_large(document.id))
     }
 
     /// Adds an entry of another log unchanged. Returns its place.
@@ -486,7 +488,8 @@ impl Log {
         pending.resize(start, 0);
         write(pending);
         let record = &pending[start..];
-        let Some(length) = u32::try_from(record.len()).ok().filter(|&length| u64::from(length) <= MAX_RECORD) else {
+        let Some(length) = u32::try_from(record.len()).ok().filter(|&length| u64::from(length) <= self.most_of_record)
+        else {
             pending.truncate(head);
             return None;
         };

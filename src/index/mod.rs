@@ -105,7 +105,7 @@ pub use nearest::{Nearest, Neighbour, Wanted};
 pub use options::{IndexOptions, Limits, Mode, Sync};
 pub use plan::{MEDIAN_TOKENS, Plan, Seed, Size, bytes_on_disk};
 pub use signature::{Signature, Signer};
-pub(crate) use signature::{Signatures, Signed};
+pub(crate) use signature::{Signatures, Signed, Unsigned};
 #[cfg(feature = "clean")]
 pub(crate) use staged::{Addition, Made, Staged};
 pub use stored::Repair;
@@ -219,7 +219,18 @@ impl fmt::Debug for Index {
 impl Index {
     /// Makes signatures for this index.
     pub fn signer(&self) -> Signer {
-        self.signing.signer()
+        self.signing.signer().with_records(self.most_of_record())
+    }
+
+    /// The maximum length of a record that is written, in bytes.
+    fn most_of_record(&self) -> u64 {
+        if self.mode.only_reads() { u64::MAX } else { self.log.most_of_record }
+    }
+
+    /// Lowers the maximum length of a record.
+    #[cfg(test)]
+    pub(crate) fn bound_records(&mut self, bytes: u64) {
+        self.log.most_of_record = bytes;
     }
 
     /// What bounds it.

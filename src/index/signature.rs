@@ -1,11 +1,15 @@
 //! Signatures: the data of a document that decisions need, made on any thread.
 
 use super::coded::{cut, decode, encode};
+use super::frame::MAX_RECORD;
 use crate::algorithm::{Algorithm, CompareOn, Remark};
+use crate::error::Error;
 use crate::hash::{combine, mix};
 use crate::outline::{Parities, parities};
+use crate::readable::display_size;
 use crate::run::sign::{self, Scratch, SigningMemory, TooLarge};
 use crate::run::sort::HashSort;
+use crate::source::{Place, Problem, ProblemKind, Severity};
 use crate::tokenizer::Tokenizer;
 use std::sync::Arc;
 
@@ -83,7 +87,47 @@ impl<'a> Evidence<'a> {
     }
 }
 
+/// Why a document of a batch has no signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unsigned {
+    /// Signing it takes more memory than it may.
+    Memory(TooLarge),
+    /// Its record is longer than an index can have.
+    Record,
+}
+
+impl Unsigned {
+    /// The problem of the document at a place with this id, and the error if that ends the run.
+    pub fn at(self, place: &Place, id: &str) -> (Problem, Option<Error>) {
+        let (message, error) = match self {
+            Unsigned::Memory(too_large) => (
+                "too many tokens to be compared within the memory (allow more with `memory`)".to_string(),
+                Some(too_large.at(place)),
+            ),
+            Unsigned::Record => (
+                format!("too many tokens: an index has at most {} of a document", display_size(MAX_RECORD as usize)),
+                None,
+            ),
+        };
+        let problem = Problem::at(place.clone(), Severity::Failed, ProblemKind::TooLong, message);
+        (Problem { id: Some(id.to_string()), ..problem }, error)
+    }
+}
+
+/// The length, in bytes, of what a record has beside the id, the tags and the evidence: its kind, the hash, the time, and the lengths of the
+/// lists; at most.
+const BESIDE_LISTS: u64 = 1 + 16 + 4 * 10;
+
 impl<'a> Signed<'a> {
+    /// The length, in bytes, of the record of a document with this id; a little more at most.
+    pub(super) fn bytes_of_record(&self, id: &str) -> u64 {
+        let evidence = match self.evidence {
+            Evidence::Words(words) => 8 * words.len(),
+            Evidence::Coded(_, code) => code.len(),
+        };
+        BESIDE_LISTS + (id.len() + 4 * self.tags.len() + evidence) as u64
+    }
+
     /// The fingerprint, if that is compared.
     pub(super) fn fingerprint(&self) -> &'a [u64] {
         if let Evidence::Words(fingerprint) = self.evidence { fingerprint } else { &[] }
@@ -176,6 +220,8 @@ pub struct Signer {
     seed: u64,
     made_by: u64,
     scratch: Scratch,
+    /// The maximum length of the record of a document of a batch, in bytes.
+    most_of_record: u64,
     /// The lengths of the lists of the last batch.
     last: Ends,
     /// Buffers.
@@ -192,7 +238,12 @@ impl Signer {
         let (algorithm, tokenizer) = (Arc::clone(algorithm), Arc::clone(tokenizer));
         let scratch = Scratch::bounded(seed, u64::MAX);
         let (last, keys, sort) = Default::default();
-        Signer { algorithm, tokenizer, seed, made_by, scratch, last, keys, sort }
+        Signer { algorithm, tokenizer, seed, made_by, scratch, most_of_record: u64::MAX, last, keys, sort }
+    }
+
+    /// Makes no signatures of documents of a batch whose records are longer than this, in bytes.
+    pub(super) fn with_records(self, most_of_record: u64) -> Self {
+        Signer { most_of_record, ..self }
     }
 
     /// Makes signatures within this memory, which other signers may share.
@@ -219,10 +270,19 @@ impl Signer {
         }
     }
 
-    /// Adds the signature of a text, unless it takes more memory than it may.
-    pub(crate) fn sign_within(&mut self, id: &str, text: &str, out: &mut Signatures) -> Result<(), TooLarge> {
+    /// Adds the signature of a text, unless it takes more memory than it may, or a longer record than an index can have.
+    pub(crate) fn sign_within(&mut self, id: &str, text: &str, out: &mut Signatures) -> Result<(), Unsigned> {
         let Signatures { heads, ids, tags, fingerprints, code } = out;
-        let head = self.append(text, tags, fingerprints, code)?;
+        let before = (tags.len(), fingerprints.len(), code.len());
+        let head = self.append(text, tags, fingerprints, code).map_err(Unsigned::Memory)?;
+        let own = head.with((&tags[before.0..], &fingerprints[before.1..], &code[before.2..]));
+        if own.bytes_of_record(id) > self.most_of_record {
+            tags.truncate(before.0);
+            fingerprints.truncate(before.1);
+            code.truncate(before.2);
+            code.shrink_to(before.2 + before.2 / 4);
+            return Err(Unsigned::Record);
+        }
         ids.push_str(id);
         let ends = Ends { id: ids.len(), tags: tags.len(), fingerprint: fingerprints.len(), code: code.len() };
         heads.push((head, ends));
