@@ -256,15 +256,19 @@ struct Survey {
 fn survey(stored: &mut Stored, most: usize) -> Result<Survey, Error> {
     let (gone, tail) = (BTreeSet::new(), Tail::new(most));
     let mut survey = Survey { gone, tail, forgetting: Forgetting::default(), left: Left::default() };
-    stored.each(|place, entry, _| {
+    let (mut reading, mut gaps) = (stored.begin()?, 0);
+    while let Step::Entry(place, entry) = stored.step(&mut reading)? {
+        if gaps != reading.gaps() {
+            gaps = reading.gaps();
+            survey.left.lose_before(place);
+        }
         survey.tail.read(place, &entry);
         survey.forgetting.read(&entry);
         survey.left.read(&entry);
         if let Entry::Removed(places) = entry {
             survey.gone.extend(places);
         }
-        Ok(())
-    })?;
+    }
     Ok(survey)
 }
 
@@ -419,7 +423,8 @@ pub struct Compacted {
 /// on the disk. It keeps the owner, mode and access control list, and a symbolic link continues to point to it.
 ///
 /// The last decisions of an interrupted run can be repeated from the new file: it keeps their notes, and outdated
-/// documents that others were dropped for. What it remembered and perhaps did not write stays unconfirmed.
+/// documents that others were dropped for. What it remembered and perhaps did not write stays unconfirmed. Where damaged parts are left out, notes of
+/// what was written may be among them: what follows is then unconfirmed, unless a later note says that it was written.
 ///
 /// # Errors
 /// The file cannot be read, is not an index, is damaged, has another writer, or has another hard link; a file beside it

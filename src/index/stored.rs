@@ -47,6 +47,8 @@ pub(super) struct Reading {
     frame: Vec<u8>,
     is_marked: bool,
     damaged: u64,
+    /// How often something was skipped.
+    gaps: u64,
     digest: u64,
     has_marks: bool,
 }
@@ -62,6 +64,11 @@ impl Reading {
     /// The bytes of the last record.
     pub fn bytes(&self) -> &[u8] {
         &self.frame[..self.frame.len() - 8]
+    }
+
+    /// How often something was skipped before the last record.
+    pub fn gaps(&self) -> u64 {
+        self.gaps
     }
 
     fn torn(&self, at: u64, bytes: u64) -> Step {
@@ -348,7 +355,7 @@ impl Stored {
         (self.credit, self.mark) = (CREDIT.0, 0);
         (self.shift, self.shifts) = (0, Shifts::new(self.length));
         self.reader.seek(SeekFrom::Start(at)).map_err(|error| self.failed(error))?;
-        Ok(Reading { frame: Vec::new(), is_marked: false, damaged: 0, digest, has_marks })
+        Ok(Reading { frame: Vec::new(), is_marked: false, damaged: 0, gaps: 0, digest, has_marks })
     }
 
     /// Reads up to the next record.
@@ -376,6 +383,7 @@ impl Stored {
                     let Some((next, shift)) = self.next_whole(place)? else { return Ok(reading.torn(place, left)) };
                     // What was passed may be read after all.
                     reading.damaged = (reading.damaged + next).saturating_sub(place).max(1);
+                    reading.gaps += 1;
                     (self.at, self.shift, self.mark) = (next, shift, 0);
                     self.reader.seek(SeekFrom::Start(next)).map_err(|error| self.failed(error))?;
                     continue;
@@ -421,7 +429,10 @@ impl Stored {
                 reading.is_marked = false;
                 return Ok(Some(entry));
             }
-            None if self.salvages => reading.damaged += reading.frame.len() as u64 + 8,
+            None if self.salvages => {
+                reading.damaged += reading.frame.len() as u64 + 8;
+                reading.gaps += 1;
+            }
             None => return Err(self.damaged_at(place, "an index made like this one cannot hold the record there")),
         }
         Ok(None)

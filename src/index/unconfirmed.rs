@@ -88,6 +88,13 @@ impl Left {
         self.value().map(|value| LEFT | value)
     }
 
+    /// Notes before a place may be lost: what follows it may not have left, unless a later note says so.
+    pub fn lose_before(&mut self, place: u64) {
+        if !matches!(self, Left::Before(_)) {
+            *self = Left::Before(place);
+        }
+    }
+
     fn of_word(word: u64) -> Option<Self> {
         (word & !VALUE == LEFT).then(|| Left::of_value(Some(word & VALUE)))
     }

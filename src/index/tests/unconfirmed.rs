@@ -319,3 +319,78 @@ fn one_with_an_id_is_unconfirmed_where_known_ones_are_dropped() {
     drop(index);
     assert_eq!(decide(&mut stream(true), "d98", &text(98)), Decision::Known);
 }
+
+/// The places of the documents and of the notes of what has left in an index.
+fn frames(path: &Path) -> (Vec<usize>, Vec<usize>) {
+    let bytes = fs::read(path).unwrap();
+    let length = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    let (mut at, mut documents, mut notes) = (60 + length(16), Vec::new(), Vec::new());
+    while at < bytes.len() {
+        let record = &bytes[at + 8..][..length(at)];
+        match record {
+            [0..=2, ..] => documents.push(at),
+            [3, word @ ..] if word.len() == 8 && word[7] >> 4 == 0b1101 => notes.push(at),
+            _ => {}
+        }
+        at += 16 + record.len();
+    }
+    (documents, notes)
+}
+
+fn stream(path: &Path, plan: &Plan, options: &IndexOptions, latest: u64) -> Index {
+    let mut index = open(path, plan, options);
+    (index.leaving.hold, index.leaving.latest) = (Duration::ZERO, latest);
+    index.begin_stream(true);
+    index
+}
+
+/// Decides on the documents of these numbers, each of which passes for the first time and leaves.
+fn pass(index: &mut Index, name: &str, numbers: Range<usize>, now: u64) {
+    for number in numbers {
+        let signature = index.signer().sign(&text(number));
+        assert_eq!(
+            index.decide(&format!("{name}{number}"), &signature, now).unwrap(),
+            Decision::Fresh,
+            "{name}{number}"
+        );
+        index.commit().unwrap();
+    }
+}
+
+/// The note of what a killed run may not have written can be what is damaged. Then what follows is unconfirmed, unless a later note says
+/// that it was written.
+#[test]
+fn salvaging_an_index_without_a_note_confirms_nothing() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    let options = options(Limits::default(), 1 << 20);
+    let mut index = stream(&path, &plan, &options, 1_000);
+    pass(&mut index, "d", 0..10, 0);
+    index.seal().unwrap();
+    drop(index);
+    let ended = fs::read(&path).unwrap();
+    pass(&mut stream(&path, &plan, &options, 1_000), "d", 10..20, 0);
+    let killed = fs::read(&path).unwrap();
+    let (documents, notes) = frames(&path);
+    assert_eq!((documents.len(), notes.len()), (20, 3));
+    let decisions = |bytes: &[u8], damaged: &[usize], numbers: [usize; 2]| {
+        let mut bytes = bytes.to_vec();
+        damaged.iter().for_each(|at| bytes[at + 10] ^= 1);
+        fs::write(&path, bytes).unwrap();
+        compact(&path, Outdated { damaged: true, ..Outdated::default() }).unwrap();
+        let unconfirmed = inspect(&path).unwrap().unconfirmed;
+        let mut index = stream(&path, &plan, &options, 1_000);
+        (unconfirmed, numbers.map(|number| decide(&mut index, &format!("d{number}"), &text(number))))
+    };
+    let [known, unconfirmed] = [Decision::Known, Decision::Unconfirmed];
+    assert_eq!(decisions(&killed, &[], [5, 15]), (10, [known.clone(), unconfirmed.clone()]));
+    // The note before the second run; that at the end of the first; all.
+    assert_eq!(decisions(&killed, &notes[2..], [5, 15]), (10, [known.clone(), unconfirmed.clone()]));
+    assert_eq!(decisions(&killed, &notes[1..2], [5, 15]), (10, [known.clone(), unconfirmed.clone()]));
+    assert_eq!(decisions(&killed, &notes, [5, 15]), (20, [unconfirmed.clone(), unconfirmed.clone()]));
+    // A document of a run that ended by itself.
+    assert_eq!(decisions(&ended, &documents[3..4], [2, 5]), (0, [known.clone(), known.clone()]));
+    // One of the killed run, with the note before it; and the last one.
+    assert_eq!(decisions(&killed, &[notes[2], documents[10]], [5, 15]), (9, [known.clone(), unconfirmed.clone()]));
+    assert_eq!(decisions(&killed, &documents[19..], [5, 15]), (9, [known, unconfirmed]));
+}
