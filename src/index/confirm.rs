@@ -21,9 +21,9 @@ impl Index {
     }
 
     /// Whether the last run was interrupted and did not note which documents have left, as earlier versions do, and the Python package. Where
-    /// known documents are dropped, so is what it remembered and did not write.
+    /// known documents are dropped, so is what it remembered and did not write. A run that only added documents wrote none.
     pub fn noted_nothing(&self) -> bool {
-        self.was_interrupted && !matches!(self.log.left, Left::Before(_))
+        self.was_interrupted && !self.was_adding && !matches!(self.log.left, Left::Before(_))
     }
 
     /// As [`noted_nothing`](Self::noted_nothing), if the last document has no id: what of those was not written is dropped when it is fed again.

@@ -161,6 +161,8 @@ pub struct Index {
     bounded: Vec<ranked::Bounded>,
     own: Vec<u64>,
     was_interrupted: bool,
+    /// Whether the last document was added, and never passed.
+    was_adding: bool,
     /// Why the checkpoint at the end of the run was not made.
     failed_checkpoint: Option<String>,
     /// Tables without what is forgotten, which are being built.

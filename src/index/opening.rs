@@ -146,7 +146,7 @@ impl Index {
             (index.log.forgetting, index.log.left) = (forgetting, left);
         }
         index.log.has_grown_to(stored.length);
-        let mut misses_some = false;
+        let (mut misses_some, mut is_added) = (false, None);
         let end = stored.each(|place, entry, _| {
             tail.read(place, &entry);
             index.log.forgetting.read(&entry);
@@ -154,7 +154,10 @@ impl Index {
             // Without those that were removed since, documents are in the window that its tables do not have.
             misses_some |= matches!(entry, entry::Entry::Removed(_)) && index.tables.dropped.window.is_some();
             match entry {
-                entry::Entry::Document(record) => index.entering().remember(place, &record)?,
+                entry::Entry::Document(record) => {
+                    is_added = Some(record.is_added);
+                    index.entering().remember(place, &record)?;
+                }
                 entry::Entry::Removed(places) => index.remove_places(&places),
                 entry::Entry::Notes(words) => index.tables.count_notes(words.len() as u64 / 2),
                 entry::Entry::Synced | entry::Entry::Call(_) => {}
@@ -180,6 +183,10 @@ impl Index {
             index.unconfirmed = left..end.at.max(left);
         }
         index.was_interrupted = end.torn.is_some() || !end.is_marked && !index.tables.places.is_empty();
+        index.was_adding = match (is_added, index.tables.places.last()) {
+            (None, Some(&last)) if index.was_interrupted && !asked => index.log.read(last)?.is_added,
+            _ => is_added == Some(true),
+        };
         // A document that was dropped for a meanwhile removed one is decided on again.
         let is_there = |place: u64| !tail.is_removed(place);
         let past = tail.past().filter(|past| past.original.is_none_or(is_there)).collect();
@@ -228,6 +235,7 @@ impl Index {
             bounded: Vec::new(),
             own: Vec::new(),
             was_interrupted: false,
+            was_adding: false,
             failed_checkpoint: None,
             renewal: None,
             were_damaged: false,

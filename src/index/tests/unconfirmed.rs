@@ -394,3 +394,36 @@ fn salvaging_an_index_without_a_note_confirms_nothing() {
     assert_eq!(decisions(&killed, &[notes[2], documents[10]], [5, 15]), (9, [known.clone(), unconfirmed.clone()]));
     assert_eq!(decisions(&killed, &documents[19..], [5, 15]), (9, [known, unconfirmed]));
 }
+
+/// A run that adds writes nothing, so it has nothing to note.
+#[test]
+fn a_killed_run_that_added_has_not_failed_to_note() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    for (name, passes, tables) in [("new", false, 1 << 20), ("seen", true, 1 << 20), ("small", true, 1 << 12)] {
+        let path = folder.path().join(name);
+        let options = options(Limits::default(), tables);
+        if passes {
+            let mut index = stream(&path, &plan, &options, 1_000);
+            pass(&mut index, "d", 0..10, 0);
+            index.seal().unwrap();
+        }
+        let mut index = open(&path, &plan, &IndexOptions { mode: Mode::Add, ..options.clone() });
+        for number in 10..200 {
+            assert_eq!(decide(&mut index, &format!("a{number}"), &text(number)), Decision::Fresh);
+            index.commit().unwrap();
+        }
+        drop(index);
+        let index = stream(&path, &plan, &options, 1_000);
+        assert_eq!(
+            (index.was_interrupted(), index.noted_nothing(), index.has_unconfirmed()),
+            (true, false, false),
+            "{name}"
+        );
+        drop(index);
+        // Documents of a program that does not note what it writes follow.
+        let mut index = open(&path, &plan, &options);
+        pass(&mut index, "e", 200..201, 0);
+        drop(index);
+        assert!(stream(&path, &plan, &options, 1_000).noted_nothing(), "{name}");
+    }
+}
