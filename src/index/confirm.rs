@@ -5,7 +5,6 @@ use super::unconfirmed::{Left, is_unnamed};
 use super::{Decision, Index, Mode, Sync};
 use crate::error::Error;
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 impl Index {
     /// Whether a run that remembered documents was interrupted, and noted which of them have left: one of the others passes again if it is
@@ -106,7 +105,7 @@ impl Index {
     /// Notes up to where documents have left, if it is time.
     pub(super) fn note_left(&mut self) {
         let left = match self.log.left {
-            Left::Before(_) => self.leaving.next(Instant::now),
+            Left::Before(_) => self.leaving.next(self.leaving.clock),
             Left::Unknown | Left::All => Some(self.log.next_place()),
         };
         if let Some(left) = left {

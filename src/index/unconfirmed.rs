@@ -120,6 +120,8 @@ pub(super) struct Leaving {
     /// See [`HOLD`] and [`LATEST`]; tests lower them.
     pub hold: Duration,
     pub latest: u64,
+    /// What time it is.
+    pub clock: fn() -> Instant,
     /// The number of documents that were remembered.
     count: u64,
     /// The place of the log up to which documents may leave once a commit ends, and how many there were.
@@ -132,7 +134,8 @@ pub(super) struct Leaving {
 
 impl Default for Leaving {
     fn default() -> Self {
-        Leaving { hold: HOLD, latest: LATEST, count: 0, begun: None, committed: None, left: VecDeque::new() }
+        let (begun, committed, left) = (None, None, VecDeque::new());
+        Leaving { hold: HOLD, latest: LATEST, clock: Instant::now, count: 0, begun, committed, left }
     }
 }
 

@@ -4,6 +4,7 @@
 use super::checkpoints::{minhash, open, options};
 use super::*;
 use crate::hash::mix;
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fs;
 use std::path::Path;
@@ -425,5 +426,55 @@ fn a_killed_run_that_added_has_not_failed_to_note() {
         pass(&mut index, "e", 200..201, 0);
         drop(index);
         assert!(stream(&path, &plan, &options, 1_000).noted_nothing(), "{name}");
+    }
+}
+
+thread_local! {
+    static NOW: Cell<Instant> = Cell::new(Instant::now());
+}
+
+/// One that comes again has not left yet, and what left a while before it says nothing of it: it is waited for again.
+#[test]
+fn a_document_that_comes_again_restarts_the_wait() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let wait = |seconds| NOW.set(NOW.get() + Duration::from_secs(seconds));
+    for has_ids in [true, false] {
+        let path = folder.path().join(has_ids.to_string());
+        let name = if has_ids { "d" } else { "-:" };
+        let start = || {
+            let mut index = stream(&path, &plan, &options(Limits::default(), 1 << 20), LAST);
+            (index.leaving.hold, index.leaving.clock) = (Duration::from_secs(60), || NOW.get());
+            index
+        };
+        pass(&mut start(), name, 0..40, 0);
+        let mut index = start();
+        // All but one document more that confirms.
+        pass(&mut index, name, 100..100 + LAST as usize + 2, 0);
+        wait(61);
+        let again = |index: &mut Index, number: usize| decide(index, &format!("{name}{number}"), &text(number));
+        assert_eq!(again(&mut index, 5), Decision::Unconfirmed);
+        index.commit().unwrap();
+        pass(&mut index, name, 200..203, 0);
+        drop(index);
+        // It was not confirmed, nor were the others.
+        let mut index = start();
+        assert_eq!((again(&mut index, 5), again(&mut index, 6)), (Decision::Unconfirmed, Decision::Unconfirmed));
+        index.commit().unwrap();
+        // Enough documents, not enough time; enough time, not enough documents.
+        pass(&mut index, name, 300..300 + 2 * LAST as usize, 0);
+        wait(59);
+        pass(&mut index, name, 400..400 + LAST as usize, 0);
+        assert_eq!(again(&mut index, 7), Decision::Unconfirmed);
+        index.commit().unwrap();
+        wait(61);
+        pass(&mut index, name, 500..500 + LAST as usize / 2, 0);
+        assert_eq!(again(&mut index, 8), Decision::Unconfirmed);
+        index.commit().unwrap();
+        pass(&mut index, name, 600..600 + LAST as usize + 2, 0);
+        wait(61);
+        pass(&mut index, name, 700..702, 0);
+        assert!(!index.has_unconfirmed());
+        let decision = again(&mut index, 9);
+        assert!(decision == Decision::Known, "{decision:?}");
     }
 }
