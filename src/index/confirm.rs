@@ -1,7 +1,9 @@
 //! Confirming what a run remembered: see unconfirmed.rs.
 
+use super::awaited::Awaited;
+use super::repeat::id_hash;
 use super::signature::Signed;
-use super::unconfirmed::{Left, is_unnamed};
+use super::unconfirmed::{Left, identity, is_unnamed};
 use super::{Decision, Index, Mode, Sync};
 use crate::error::Error;
 use std::collections::BTreeSet;
@@ -40,6 +42,7 @@ impl Index {
     pub(crate) fn doubt(&mut self) {
         if let Left::Before(left) = self.log.left {
             (self.unconfirmed, self.passed_again) = (left..self.log.len().max(left), BTreeSet::new());
+            self.awaited = None;
             self.leaving.restart();
         }
     }
@@ -111,9 +114,27 @@ impl Index {
         if let Some(left) = left {
             self.log.note_left(Left::Before(left));
             // All before this run, too.
-            (self.unconfirmed, self.passed_again) = (0..0, BTreeSet::new());
+            self.all_are_confirmed();
         }
         self.leaving.add();
+    }
+
+    fn all_are_confirmed(&mut self) {
+        (self.unconfirmed, self.passed_again) = (0..0, BTreeSet::new());
+        self.awaited = None;
+    }
+
+    /// A new document is remembered. If it is an unconfirmed one that was forgotten since, because it expired or was replaced, what was fed
+    /// again goes on, and what left before it says nothing of the documents that follow.
+    pub(super) fn note_again(&mut self, id: &str, signature: Signed<'_>) {
+        if self.unconfirmed.is_empty() {
+            return;
+        }
+        let (log, places) = (&mut self.log, self.unconfirmed.clone());
+        let awaited = self.awaited.get_or_insert_with(|| Awaited::of(log, places));
+        if awaited.take(id_hash(identity(id), signature.sequence)) {
+            self.leaving.restart();
+        }
     }
 
     /// Whether the end of this run will confirm documents, if it ends by itself, and what it writes is to be on the disk.
@@ -130,7 +151,7 @@ impl Index {
     pub(super) fn confirm_all(&mut self) {
         if self.can_confirm() {
             self.log.note_left(Left::All);
-            (self.unconfirmed, self.passed_again) = (0..0, BTreeSet::new());
+            self.all_are_confirmed();
         }
     }
 }

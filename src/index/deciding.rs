@@ -289,6 +289,7 @@ impl Index {
         let is_unnamed = is_unnamed(&id);
         // One without an id and without features always passes.
         if self.leaves_by_itself(is_unnamed) && !(is_unnamed && signature.featureless) {
+            self.note_again(&id, signature);
             self.note_left();
         }
         let document = Document { id: &id, signed: signature, time: now, is_added: self.mode == Mode::Add };

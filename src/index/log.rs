@@ -3,7 +3,7 @@
 use super::checkpoint::{Checkpoint, Mark, missing};
 #[cfg(any(feature = "python", all(test, feature = "clean")))]
 use super::entry::CALL;
-use super::entry::{Document, REMOVED, Reads, Record, SYNCED};
+use super::entry::{Document, Entry, REMOVED, Reads, Record, SYNCED};
 #[cfg(any(feature = "python", all(test, feature = "clean")))]
 use super::file::append;
 use super::file::{damaged, fault, file_header, is_still_at, is_unfinished, lock, sync_folder, too_large};
@@ -22,6 +22,7 @@ use crate::replace::Replacement;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -697,6 +698,30 @@ impl Log {
             self.pending.shrink_to(2 * self.pending.len());
             self.written = place;
         }
+    }
+
+    /// Passes the documents in the file from one place to another to a function, without what is compared.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has no frame at one of the places.
+    pub fn each_between(&mut self, places: Range<u64>, mut each: impl FnMut(Record)) -> Result<(), Error> {
+        let Some((file, path)) = &self.file else { return Ok(()) };
+        let failed = |error| Error::io(format!("cannot read the index {}", path.display()), error);
+        let (mut at, end, mut head) = (places.start, places.end.min(self.written), [0; HEAD]);
+        let reads = Reads { skips_evidence: true, ..self.reads };
+        while at < end {
+            let wrong = || damaged(path, &format!("damaged at byte {at}: the record there has changed"));
+            read_at(file, &mut head, at).map_err(failed)?;
+            let length = length_of(head, at).ok_or_else(wrong)? as usize;
+            self.buffer.resize(length + 8, 0);
+            read_at(file, &mut self.buffer, at + HEAD as u64).map_err(failed)?;
+            let bytes = checked(&self.buffer, at).ok_or_else(wrong)?;
+            if let Some(Entry::Document(record)) = Entry::parse(bytes, &reads) {
+                each(record);
+            }
+            at += (HEAD + length + 8) as u64;
+        }
+        Ok(())
     }
 
     /// The record at a place.

@@ -43,6 +43,7 @@
 //! Memory per document, for MinHash with 16 keys: some 500 bytes while its postings are in memory. Once they are in
 //! files: 8 bytes for its place in the log, and 12 bits for each of its keys and its id, 34 bytes in all.
 
+mod awaited;
 mod checkpoint;
 mod coded;
 mod committing;
@@ -115,6 +116,7 @@ pub(crate) use unconfirmed::is_unnamed;
 pub(crate) use unnamed::ROW;
 
 use crate::algorithm::{Algorithm, CompareOn, RunSummary, Spec};
+use awaited::Awaited;
 use disk::Disk;
 use log::Log;
 use plan::Signing;
@@ -177,6 +179,8 @@ pub struct Index {
     passed_again: BTreeSet<u64>,
     /// The places of the documents that are unconfirmed.
     unconfirmed: Range<u64>,
+    /// Their hashes, once they are needed.
+    awaited: Option<Awaited>,
     /// Up to where those of this run have left, and whether it has decided on any.
     leaving: Leaving,
     has_leaving: bool,
@@ -325,6 +329,7 @@ impl Index {
             + self.tables.bytes_held()
             + self.renewal.as_ref().map_or(0, |renewal| renewal.bytes_held())
             + self.log.bytes_held()
+            + self.awaited.as_ref().map_or(0, Awaited::bytes_held)
     }
 
     /// Bytes of memory beside tables and log.

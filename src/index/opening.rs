@@ -243,6 +243,7 @@ impl Index {
             staged: None,
             passed_again: BTreeSet::new(),
             unconfirmed: 0..0,
+            awaited: None,
             leaving: Leaving::default(),
             has_leaving: false,
             is_of_stream: false,

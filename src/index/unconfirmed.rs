@@ -14,8 +14,11 @@
 //! That a document has left is known when the next one is decided on after a [commit](super::Index::commit). A note is part of the write of the next
 //! document, and costs no write of its own. A pipe may hold what left, and so may a reader, and a file may be in memory only: therefore the wait.
 //!
+//! Those that come again and are still remembered are no new ones. Those that expired meanwhile, or were replaced, are remembered anew: they are
+//! recognised by their hashes (awaited.rs), which are read from the log then, so that they confirm nothing that is still to come.
+//!
 //! Those without ids are in the table of ids by their tokens alone, so no table has more because of them. In memory is the place, and the places of
-//! those that passed again.
+//! those that passed again; and 8 bytes for each unconfirmed one, once a new document is remembered.
 //!
 //! A note is a word in a frame of its own, like those of forgetting.rs: a program that does not know it ignores it. What such a program adds
 //! is unconfirmed if it follows the documents of an interrupted run.

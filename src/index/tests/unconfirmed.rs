@@ -429,6 +429,52 @@ fn a_killed_run_that_added_has_not_failed_to_note() {
     }
 }
 
+/// Unconfirmed documents that expired, or were replaced, pass as new ones when they are fed again. They are no sign that all was fed again.
+#[test]
+fn forgotten_documents_that_come_again_confirm_nothing() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let expire = Limits { expire: Some(100), ..Limits::default() };
+    for (name, limits) in [("expire", expire), ("replace", Limits::default())] {
+        let path = folder.path().join(name);
+        let options = IndexOptions { replaces: true, ..options(limits, 1 << 20) };
+        let is_replaced = limits.expire.is_none();
+        // Those that are forgotten when they come again: they have expired, or others have replaced them.
+        let first = |index: &mut Index, now: u64| {
+            for round in 0..1 + u64::from(is_replaced) {
+                for number in 0..40 {
+                    let signature = index.signer().sign(&text(number + 1_000 * round as usize));
+                    let (decision, _) = index.replace(&format!("d{number}"), &signature, now).unwrap();
+                    assert_eq!(decision, Decision::Fresh, "{name}: {number}");
+                    index.commit().unwrap();
+                }
+            }
+        };
+        let mut index = stream(&path, &plan, &options, 1_000);
+        first(&mut index, 0);
+        pass(&mut index, "late", 40..60, 60);
+        drop(index);
+        let mut index = stream(&path, &plan, &options, LAST);
+        first(&mut index, 120);
+        let again = |index: &mut Index, number: usize| {
+            let decision = index.decide(&format!("late{number}"), &index.signer().sign(&text(number)), 120).unwrap();
+            index.commit().unwrap();
+            decision
+        };
+        assert_eq!(again(&mut index, 40), Decision::Unconfirmed, "{name}");
+        assert_eq!(again(&mut index, 40), Decision::Known, "{name}");
+        drop(index);
+        // Killed before the others came again.
+        let mut index = stream(&path, &plan, &options, LAST);
+        assert_eq!(again(&mut index, 40), Decision::Unconfirmed, "{name}");
+        assert_eq!(again(&mut index, 41), Decision::Unconfirmed, "{name}");
+        // New ones confirm, as many as otherwise.
+        pass(&mut index, "new", 100..100 + LAST as usize, 120);
+        assert_eq!(again(&mut index, 42), Decision::Unconfirmed, "{name}");
+        pass(&mut index, "new", 200..200 + LAST as usize + LAST as usize / 8 + 2, 120);
+        assert_eq!(again(&mut index, 43), Decision::Known, "{name}");
+    }
+}
+
 thread_local! {
     static NOW: Cell<Instant> = Cell::new(Instant::now());
 }
