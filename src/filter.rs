@@ -302,7 +302,7 @@ impl<'a> Filter<'a> {
         Filter { replaces, ..self }
     }
 
-    /// Whether the sink of a [stream](Self::run) drops documents that are [known](Decision::Known). Those that an interrupted run may not have
+    /// Whether documents that are [known](Decision::Known) are dropped. Those that an interrupted run of a stream may not have
     /// written are then [unconfirmed](Decision::Unconfirmed) instead, once, so that none is lost.
     pub fn drop_known(self, drops_known: bool) -> Self {
         Filter { drops_known, ..self }
@@ -350,7 +350,8 @@ impl Filter<'_> {
         source: &mut dyn Source,
         each: &mut dyn FnMut(&Place, Decided<'_>) -> Result<(), Error>,
     ) -> Result<Counts, Error> {
-        let Filter { index, threads, stop, observer, unnamed, .. } = self;
+        let Filter { index, threads, stop, observer, unnamed, drops_known, .. } = self;
+        index.drop_known(drops_known);
         observer.stage(Stage::Reading);
         let threads = workers(threads);
         let memory = SigningMemory::new(budget(index), threads);

@@ -109,6 +109,7 @@ impl<'a> Stream<'a> {
         let mut are_unnamed = false;
         let mut run = |list: &mut List<'_>| {
             let filter = Filter::new(&mut *index).threads(self.options.engine.threads).observer(observer);
+            let filter = filter.drop_known(self.by.drops_known);
             let mut fields = FieldsFound::default();
             let how = (self.options, self.by.drops_known);
             let decided = decide((filter, observer), &mut input, inputs, how, (&mut *list, &mut fields))?;

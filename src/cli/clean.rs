@@ -425,9 +425,13 @@ fn summarise_index(terminal: &Terminal, request: &Request, remembered: &Remember
     let now = if request.is_dry { "would be then" } else { "now" };
     terminal.line(&format!("{}: {} remembered before, {} {now}", by.path.display(), count(*before), count(*after)));
     let Some(DecidedByIndex { counts, capped, .. }) = decided else { return };
-    if counts.known > 0 {
+    let known = counts.known - counts.unconfirmed;
+    if known > 0 {
         let what = if by.drops_known { "left out" } else { "kept again" };
-        terminal.line(&format!("{} known with the same id and tokens, {what}", counted(counts.known, "document")));
+        terminal.line(&format!("{} known with the same id and tokens, {what}", counted(known, "document")));
+    }
+    if counts.unconfirmed > 0 {
+        terminal.line(&stream::passed_again(counts.unconfirmed));
     }
     input::report_unchecked(terminal, counts.featureless);
     stream::crowded_keys(capped.0, capped.1).iter().for_each(|line| terminal.line(line));

@@ -340,11 +340,7 @@ fn summarise(
         terminal.line(&format!("{} replaced an earlier text of the same id", counted(counts.replaced, "document")));
     }
     if counts.unconfirmed > 0 {
-        let them = if counts.unconfirmed == 1 { "it" } else { "them" };
-        terminal.line(&format!(
-            "passed again: {}, because an interrupted run may not have written {them}",
-            counted(counts.unconfirmed, "document")
-        ));
+        terminal.line(&stream::passed_again(counts.unconfirmed));
     }
     if counts.featureless > 0 {
         let replaced =

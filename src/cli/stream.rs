@@ -275,6 +275,13 @@ pub fn crowded_keys(capped: u64, most_of_a_key: usize) -> Option<String> {
     })
 }
 
+/// A line about documents that passed again because they are unconfirmed.
+pub fn passed_again(documents: u64) -> String {
+    let them = if documents == 1 { "it" } else { "them" };
+    let documents = counted(documents, "document");
+    format!("passed again: {documents}, because an interrupted run may not have written {them}")
+}
+
 /// Prints the warnings of the algorithm at the end of a stream, and returns them.
 pub fn warn_at_end(index: &Index, terminal: &Terminal) -> Vec<String> {
     let mut warnings = index.warnings();

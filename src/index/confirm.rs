@@ -58,14 +58,24 @@ impl Index {
         (is_unnamed || self.is_of_stream) && self.is_followed_by_output()
     }
 
+    /// Sets whether documents that are [known](Decision::Known) do not leave, of a source that is no stream.
+    pub(crate) fn drop_known(&mut self, drops_known: bool) {
+        self.drops_known = drops_known;
+    }
+
     /// Whether an unconfirmed document with an id is not simply known.
     fn confirms_known(&self) -> bool {
-        self.drops_known && self.leaves_by_itself(false)
+        self.drops_known && (self.leaves_by_itself(false) || self.staged.is_some())
+    }
+
+    /// Whether a document at a place that comes again is to pass for that.
+    pub(super) fn is_unconfirmed(&self, place: u64) -> bool {
+        self.confirms_known() && self.unconfirmed.contains(&place)
     }
 
     /// Whether the document at a place is unconfirmed, known ones are dropped, and it comes for the first time since. It then has come.
     pub(super) fn comes_again(&mut self, place: u64) -> bool {
-        let comes_again = self.confirms_known() && self.unconfirmed.contains(&place) && self.passed_again.insert(place);
+        let comes_again = self.is_unconfirmed(place) && self.passed_again.insert(place);
         if comes_again {
             // It has not left yet: what did before it says nothing of it.
             self.leaving.restart();

@@ -209,20 +209,27 @@ impl Index {
             return Ok(Some(Decision::Unconfirmed));
         }
         let Some(place) = self.search().known(id, signature, only_adds)? else { return Ok(None) };
-        let is_unconfirmed = self.comes_again(place);
+        let is_unconfirmed = self.staged.is_none() && self.comes_again(place);
         if let Some(replaced) = replaced {
             self.forget_others(id, Some(place), replaced)?;
         }
         if let Some(start) = self.log.aside_from().filter(|_| self.staged.is_some()) {
             // What is kept aside is added as a whole or not at all, so that nothing is fed again within the run either.
             let is_own = place >= start;
+            let is_unconfirmed = !is_own && self.is_unconfirmed(place);
             if signature.featureless {
-                return Ok(Some(if is_own { Decision::Featureless } else { Decision::Known }));
+                let is_unconfirmed = is_unconfirmed && self.passed_again.insert(place);
+                return Ok(Some(match is_own {
+                    true => Decision::Featureless,
+                    false if is_unconfirmed => Decision::Unconfirmed,
+                    false => Decision::Known,
+                }));
             }
             if is_own || !self.passed_again.insert(place) {
                 let (of, similarity) = (id.to_string(), Similarity::ratio(1, 1));
                 return Ok(Some(Decision::Duplicate { of, similarity, is_capped: false }));
             }
+            return Ok(Some(if is_unconfirmed { Decision::Unconfirmed } else { Decision::Known }));
         }
         self.note(name, signature, None);
         Ok(Some(if is_unconfirmed { Decision::Unconfirmed } else { Decision::Known }))

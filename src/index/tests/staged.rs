@@ -117,3 +117,37 @@ fn it_decides_by_what_is_kept_aside_too() {
     assert!(count(|decision| *decision == Decision::Known) >= 20);
     assert!(count(|decision| matches!(decision, Decision::Duplicate { .. })) > 20);
 }
+
+/// Where known documents are dropped, those that an interrupted stream may not have written pass, once each, as in a stream.
+#[test]
+fn unconfirmed_documents_pass_once_where_known_ones_are_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan();
+    let expire = Limits { expire: Some(1 << 30), ..Limits::default() };
+    for (name, limits) in [("seen", Limits::default()), ("expire", expire)] {
+        let (path, options) = (folder.path().join(name), IndexOptions { limits, ..IndexOptions::default() });
+        for (ends, ids) in [(true, 0..5), (false, 5..10)] {
+            let (mut index, _) = Index::open(&path, &plan, &options).unwrap();
+            index.begin_stream(true);
+            for id in ids {
+                let text = if id == 7 { String::new() } else { format!("word{id}") };
+                assert!(decide(&mut index, &format!("d{id}"), &text).passes());
+            }
+            if ends { index.seal() } else { index.commit() }.unwrap();
+        }
+        for drops_known in [false, true] {
+            let aside = tempfile::tempfile().unwrap();
+            let (mut index, _) = Index::stage(&path, &plan, &options, &aside, true).unwrap();
+            index.drop_known(drops_known);
+            let mut again = |id: usize, text: &str| decide(&mut index, &format!("d{id}"), text);
+            let of_killed = if drops_known { Decision::Unconfirmed } else { Decision::Known };
+            assert_eq!(again(3, "word3"), Decision::Known);
+            assert_eq!(again(6, "word6"), of_killed, "{name}");
+            assert!(!again(6, "word6").passes(), "a copy in the corpus");
+            assert_eq!(again(7, ""), of_killed, "{name}");
+            assert_eq!(again(7, ""), Decision::Known);
+            assert_eq!(again(8, "word8"), of_killed, "{name}");
+            assert_eq!(again(11, "word11"), Decision::Fresh);
+        }
+    }
+}
