@@ -750,18 +750,21 @@ impl Sink for Output<'_> {
                 Ok(())
             })?;
         }
+        // Without an index, all passed in this run. Of a document that is known, its time is not.
+        let has_time = self.remembers && matches!(decision, Decision::Duplicate { .. });
         let known;
         let decision = match decision {
             Decision::Known if self.drops_known => {
                 let similarity = Similarity::ratio(1, 1);
-                known = Decision::Duplicate { of: id.to_string(), similarity, is_capped: false };
+                known = Decision::Duplicate { of: id.to_string(), passed: 0, similarity, is_capped: false };
                 &known
             }
             decision => decision,
         };
         let replaced = std::mem::take(&mut self.has_replaced);
-        self.files.push(&Verdict::new(id, decision).replacing(replaced));
-        let Decision::Duplicate { of, similarity, .. } = decision else {
+        let verdict = Verdict::new(id, decision).replacing(replaced);
+        self.files.push(&if has_time { verdict } else { verdict.without_time() });
+        let Decision::Duplicate { of, passed, similarity, .. } = decision else {
             self.waiting += 1;
             if self.mark {
                 self.marked(line, None);
@@ -770,7 +773,8 @@ impl Sink for Output<'_> {
             return self.passed(line);
         };
         if self.mark {
-            let field = json(&Duplicate { duplicate_of: of, similarity: similarity.value() });
+            let duplicate_of_time = has_time.then_some(*passed);
+            let field = json(&Duplicate { duplicate_of: of, duplicate_of_time, similarity: similarity.value() });
             self.marked(line, Some(&field));
         }
         Ok(())

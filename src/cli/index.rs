@@ -315,12 +315,12 @@ impl<'a> Neighbours<'a> {
     }
 }
 
-/// The record of the answer of an index to a document, as JSON. Only a mode that [only reads](Mode::only_reads) has the note on known documents.
+/// The record of the answer of an index to a document, as JSON, without the time of the original. Only a mode that [only reads](Mode::only_reads) has the note on known documents.
 pub fn answer(id: &str, decision: &Decision, only_reads: bool) -> String {
     match decision {
         Decision::Nearest(nearest) => json(&Neighbours::new(id, nearest)),
-        decision if only_reads => json(&Verdict::of_query(id, decision)),
-        decision => json(&Verdict::new(id, decision)),
+        decision if only_reads => json(&Verdict::of_query(id, decision).without_time()),
+        decision => json(&Verdict::new(id, decision).without_time()),
     }
 }
 
@@ -364,7 +364,10 @@ impl Sink for Answers {
     }
 
     fn decided(&mut self, _line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
-        self.add(answer(id, decision, true))
+        self.add(match decision {
+            Decision::Nearest(_) => answer(id, decision, true),
+            decision => json(&Verdict::of_query(id, decision)),
+        })
     }
 
     fn rejected(&mut self, _record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {

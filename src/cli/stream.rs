@@ -308,6 +308,9 @@ pub fn status(counts: &Counts, stop: &Stop) -> Status {
 #[derive(Serialize)]
 pub struct Duplicate<'a> {
     pub duplicate_of: &'a str,
+    /// When it passed, in seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate_of_time: Option<u64>,
     pub similarity: f64,
 }
 
@@ -332,8 +335,9 @@ impl<'a> Verdict<'a> {
     /// The verdict of a decision.
     pub fn new(id: &'a str, decision: &'a Decision) -> Self {
         let duplicate = match decision {
-            Decision::Duplicate { of, similarity, .. } => {
-                Some(Duplicate { duplicate_of: of, similarity: similarity.value() })
+            Decision::Duplicate { of, passed, similarity, .. } => {
+                let (similarity, duplicate_of_time) = (similarity.value(), Some(*passed));
+                Some(Duplicate { duplicate_of: of, duplicate_of_time, similarity })
             }
             _ => None,
         };
@@ -344,6 +348,12 @@ impl<'a> Verdict<'a> {
             _ => None,
         };
         Verdict { r#type: "verdict", id, keep: duplicate.is_none(), duplicate, note, error: None, replaced: false }
+    }
+
+    /// The same without the time of the original.
+    pub fn without_time(self) -> Self {
+        let duplicate = self.duplicate.map(|duplicate| Duplicate { duplicate_of_time: None, ..duplicate });
+        Verdict { duplicate, ..self }
     }
 
     /// The same of a document whose earlier text was forgotten, if it was `replaced`.
@@ -422,7 +432,7 @@ mod tests {
     fn a_duplicate_under_crowded_keys_has_a_note() {
         for (is_capped, expected) in [(true, Some("crowded keys")), (false, None)] {
             for similarity in [9, 10].map(|equal| Similarity::ratio(equal, 10)) {
-                let decision = Decision::Duplicate { of: "a".into(), similarity, is_capped };
+                let decision = Decision::Duplicate { of: "a".into(), passed: 0, similarity, is_capped };
                 assert_eq!(Verdict::new("b", &decision).note, expected);
             }
         }

@@ -170,9 +170,10 @@ impl Index {
             self.capped += u64::from(capped);
             if let Some((document, similarity)) = best {
                 let place = self.tables.places[document as usize];
-                let of = id.map_or_else(|| self.log.read(place).map(|record| record.id), Ok)?;
+                let read = || self.log.read(place).map(|record| (record.id, record.time));
+                let (of, passed) = id.map_or_else(read, Ok)?;
                 self.note(name, signature, Some(place));
-                return Ok(Decision::Duplicate { of, similarity, is_capped: capped });
+                return Ok(Decision::Duplicate { of, passed, similarity, is_capped: capped });
             }
             is_crowded = capped;
         }
@@ -226,8 +227,8 @@ impl Index {
                 }));
             }
             if is_own || !self.passed_again.insert(place) {
-                let (of, similarity) = (id.to_string(), Similarity::ratio(1, 1));
-                return Ok(Some(Decision::Duplicate { of, similarity, is_capped: false }));
+                let (of, passed, similarity) = (id.to_string(), self.log.read(place)?.time, Similarity::ratio(1, 1));
+                return Ok(Some(Decision::Duplicate { of, passed, similarity, is_capped: false }));
             }
             return Ok(Some(if is_unconfirmed { Decision::Unconfirmed } else { Decision::Known }));
         }

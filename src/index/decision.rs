@@ -26,6 +26,8 @@ pub enum Decision {
     Duplicate {
         /// The id of the earlier document.
         of: String,
+        /// When that passed, in seconds since 1970: several may have the same id.
+        passed: u64,
         /// Their exact similarity.
         similarity: Similarity,
         /// Whether it shares a key with more documents than were compared ([`Limits::candidates`](super::Limits::candidates)): the earlier document

@@ -77,7 +77,7 @@ impl Index {
         if similarity.is_none() {
             self.repetition = None;
         }
-        let of = original.id;
-        Ok(similarity.map(|similarity| Decision::Duplicate { of, similarity, is_capped: false }))
+        let (of, passed) = (original.id, original.time);
+        Ok(similarity.map(|similarity| Decision::Duplicate { of, passed, similarity, is_capped: false }))
     }
 }

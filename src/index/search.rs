@@ -88,11 +88,14 @@ pub(super) struct Search<'a> {
     pub own: &'a mut Vec<u64>,
 }
 
+/// The id of a document, and when it passed, in seconds since 1970.
+type Passed = (String, u64);
+
 /// What a search for similar documents found.
 pub(super) struct Found {
     pub best: Option<(u32, Similarity)>,
-    /// Its id, if that was read.
-    pub id: Option<String>,
+    /// Its id and when it passed, if that was read.
+    pub id: Option<Passed>,
     /// Whether not all documents that share a key were compared.
     pub capped: bool,
 }
@@ -378,7 +381,7 @@ impl Search<'_> {
         document: u32,
         own: &[u64],
         tags: &[u32],
-    ) -> Result<Option<(Similarity, Option<String>)>, Error> {
+    ) -> Result<Option<(Similarity, Option<Passed>)>, Error> {
         if self.algorithm.compare_on() == CompareOn::Fingerprints {
             let fingerprint = self.tables.fingerprint(document);
             // None, of a document without features, is similar to nothing.
@@ -388,7 +391,8 @@ impl Search<'_> {
         let stored = self.log.read(self.tables.places[document as usize])?;
         let similarity = self.algorithm.compare(&stored.evidence, own);
         // Hot keys are searched together, so that a document may have none of them.
-        Ok(similarity.filter(|_| share_one(&stored.tags, tags)).map(|similarity| (similarity, Some(stored.id))))
+        let read = |similarity| (similarity, Some((stored.id, stored.time)));
+        Ok(similarity.filter(|_| share_one(&stored.tags, tags)).map(read))
     }
 }
 

@@ -47,6 +47,8 @@ pub struct Verdict {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate_of_time: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     similarity: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<u64>,
@@ -917,6 +919,7 @@ pub fn filter_decisions(output: &str) -> Vec<Verdict> {
             && verdict.cluster.is_none()
             && verdict.at.is_none()
             && verdict.duplicate_of_at.is_none()
+            && (verdict.duplicate_of.is_some() || verdict.duplicate_of_time.is_none())
             && verdict.replaced != Some(false)
     };
     output.lines().map(|line| checked::<Verdict>(line, check)).collect()
@@ -1493,6 +1496,7 @@ impl Verdict {
         let of_contain = self.coverage.is_some() || self.coverage_all.is_some() || self.in_at.is_some();
         places
             && !of_contain
+            && self.duplicate_of_time.is_none()
             && matches!(
                 (self.keep, &self.duplicate_of, value, self.cluster, self.note.as_deref(), error),
                 (true, None, None, _, None, None)

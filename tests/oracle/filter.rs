@@ -21,6 +21,15 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+/// A decision without the time at which the original passed: runs take their time from the clock.
+fn timeless(decision: &Decision) -> Decision {
+    let mut decision = decision.clone();
+    if let Decision::Duplicate { passed, .. } = &mut decision {
+        *passed = 0;
+    }
+    decision
+}
+
 /// Keeps ids with what became of them.
 #[derive(Default)]
 struct Kept {
@@ -31,7 +40,7 @@ struct Kept {
 impl Sink for Kept {
     fn decided(&mut self, line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
         assert!(std::str::from_utf8(line).unwrap().contains(id));
-        self.decided.push((id.into(), decision.clone()));
+        self.decided.push((id.into(), timeless(decision)));
         Ok(())
     }
 
@@ -228,7 +237,7 @@ fn a_source_is_decided_as_a_stream() {
             let counts = filter.documents(&mut source, &mut |place, decided| {
                 let Decided::Document(id, decision) = decided else { panic!("every document can be read") };
                 assert_eq!(&*place.path, id);
-                found.push((id.to_string(), decision.clone()));
+                found.push((id.to_string(), timeless(decision)));
                 Ok(())
             });
             assert_eq!(counts.unwrap().documents as usize, documents.len());

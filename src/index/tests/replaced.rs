@@ -2,7 +2,7 @@
 
 use super::super::checkpoint::Checkpoint;
 use super::super::disk::Disk;
-use super::checkpoints::{minhash, open, options};
+use super::checkpoints::{minhash, open, options, simhash};
 use super::*;
 use crate::hash::mix;
 
@@ -200,4 +200,34 @@ fn a_text_without_features_replaces_nothing_and_is_no_text_that_is_replaced() {
     assert_eq!(replace("empty", ""), (Decision::Featureless, false));
     assert_eq!(replace("empty", "m n o p q r"), (Decision::Fresh, false));
     assert_eq!(index.len(), 3);
+}
+
+/// Several texts of one id may have passed: the time says which one it is.
+#[test]
+fn a_duplicate_says_when_its_original_passed() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, plan) in [("sets", minhash()), ("bits", simhash())] {
+        let options = IndexOptions { replaces: true, ..options(Limits::default(), 1 << 15) };
+        let path = folder.path().join(name);
+        let copy_of = |index: &mut Index, text: &str| {
+            let Decision::Duplicate { of, passed, .. } = index.decide("copy", &index.signer().sign(text), 900).unwrap()
+            else {
+                panic!("it is a copy of {text}")
+            };
+            (of, passed)
+        };
+        let mut index = open(&path, &plan, &options);
+        let [first, second, other] = ["a b c d e f", "g h i j k l", "m n o p q r"];
+        for (id, text, now) in [("page", first, 100), ("page", second, 200), ("other", other, 300)] {
+            assert_eq!(index.replace(id, &index.signer().sign(text), now).unwrap().0, Decision::Fresh);
+        }
+        for (text, id, time) in [(second, "page", 200), (other, "other", 300)] {
+            assert_eq!(copy_of(&mut index, text), (id.to_string(), time), "{name}");
+        }
+        index.replace("page", &index.signer().sign(first), 400).unwrap();
+        assert_eq!(copy_of(&mut index, first), ("page".to_string(), 400), "{name}");
+        index.seal().unwrap();
+        drop(index);
+        assert_eq!(copy_of(&mut open(&path, &plan, &options), first), ("page".to_string(), 400), "{name}");
+    }
 }
