@@ -5,7 +5,7 @@ use super::decisions::{self, Condition, Conditions, CutLine, Files, First, Found
 use super::folder::{Folder, Request, cannot_write};
 use super::inputs::Inputs;
 use super::removed_list::RemovedList;
-use super::request::{CleanOptions, CutReport};
+use super::request::{CleanOptions, CutReport, OnError};
 use super::scan::{as_source, read_of, search, with_options};
 use crate::engine::{At, Observer};
 use crate::error::Error;
@@ -43,7 +43,16 @@ impl Decider for ByPassages<'_> {
         refuse_options(&self.options.source)?;
         inputs.files.iter().try_for_each(|file| {
             let Ok(mut on_disk) = OnDisk::open(&file.path) else { return Ok(()) };
-            rest::format(&mut on_disk, &self.options.source).map_or(Ok(()), |format| refuse_format(&file.shown, format))
+            let Ok(format) = rest::format(&mut on_disk, &self.options.source) else { return Ok(()) };
+            refuse_format(&file.shown, format)?;
+            match rest::json_texts(&on_disk, &self.options.source).filter(|_| format == Format::Parquet) {
+                None => Ok(()),
+                Some(column) => Err(Error::Usage(format!(
+                    "{}: the column '{column}' is JSON by its type, and would not be with passages cut out of it: choose another column \
+                     of texts, or leave the file out",
+                    file.shown
+                ))),
+            }
         })
     }
 
@@ -84,6 +93,13 @@ impl Decider for ByPassages<'_> {
         let mut cuts = self.find(&mut sides.0, &mut sides.1, &watch)?;
         let (warnings, read) = read_of(&sides, self.options);
         let (conditions, names) = (watch.conditions(), inputs.names());
+        if self.options.on_error == OnError::Fail {
+            // Before anything is written.
+            let mut files = conditions.files(&names, OnError::Fail);
+            cuts.changed_documents().for_each(|at| files.change_at(at.path));
+            files.refused.iter().for_each(|problem| observer.problem(problem));
+            decisions::check_failed(OnError::Fail, files.refused.len() as u64)?;
+        }
         let mut deciding = Deciding::new(&conditions, &names, self.options, false);
         let mut decide = |out: &mut dyn Write, path: &Path| {
             let cannot = |error| cannot_write(path, error);
@@ -148,7 +164,6 @@ pub(super) fn refuse_format(shown: &str, format: Format) -> Result<(), Error> {
     let what = match format {
         Format::Html => "HTML, whose text is not that of the file",
         Format::Warc => "an archive, whose records state their length and their digests",
-        Format::Parquet => "a Parquet file",
         _ => return Ok(()),
     };
     Err(Error::Usage(format!(
@@ -285,6 +300,7 @@ impl<'a> Deciding<'a> {
         list: &mut dyn FnMut(Line<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let At { path, line } = document.place;
+        self.files.change(number);
         let is_cut = self.files.files[number].counts.condition == Condition::Whole || self.cuts_damaged(number);
         let of_file = &mut self.files.files[number];
         if !is_cut {

@@ -338,20 +338,35 @@ impl<'a> Files<'a> {
             Found::Failed => self.on_error == OnError::Drop,
             Found::Skipped => false,
         };
-        if is_removed
-            && counts.condition == Condition::Whole
-            && let Some(problem) = self.refusals.remove(&number)
-        {
-            counts.condition = Condition::Refused;
-            counts.failed += 1;
-            self.refused.push(problem);
+        if is_removed {
+            self.change(number);
         }
+        let counts = &mut self.files[number].counts;
         let is_left_out = is_removed && counts.condition == Condition::Whole;
         counts.duplicates_kept += u64::from(matches!(found, Found::Document { keep: false }) && !is_left_out);
         is_left_out.then(|| {
             self.files[number].leave_out(at.line);
             number
         })
+    }
+
+    /// Something is to be left out of a file: if no copy without it can be made, nothing is, and that is a failure.
+    pub fn change(&mut self, number: usize) {
+        let counts = &mut self.files[number].counts;
+        if counts.condition == Condition::Whole
+            && let Some(problem) = self.refusals.remove(&number)
+        {
+            counts.condition = Condition::Refused;
+            counts.failed += 1;
+            self.refused.push(problem);
+        }
+    }
+
+    /// As [`change`](Self::change), of the file of this name.
+    pub fn change_at(&mut self, name: &str) {
+        if let Some(&number) = self.numbers.get(name) {
+            self.change(number);
+        }
     }
 
     /// No copy of a file without some of its records can be made. Returns its number if something was left out.

@@ -150,14 +150,15 @@ pub fn clean_by_index(
 /// stays. See [`find_cuts`](crate::passages::find_cuts), and the [module](self) for the folder. Without a folder, only decides.
 ///
 /// The text of a record changes only by what is left out of it. The other bytes of the file are those of the input, in its encoding, with
-/// its escapes and its compression; Lines, JSON lines, CSV and text are changed like this.
+/// its escapes and its compression; lines, JSON lines, CSV and text are changed like this. Parquet is encoded again, and only the columns of
+/// texts change.
 ///
 /// Of the options, [`source`](CleanOptions::source), [`against`](CleanOptions::against), [`on_error`](CleanOptions::on_error),
 /// [`link`](CleanOptions::link), [`allow_empty`](CleanOptions::allow_empty) and [`worded`](CleanOptions::worded) have an effect.
 ///
 /// # Errors
 /// As for [`clean`](clean()), and [`find_cuts`](crate::passages::find_cuts); [`Error::Usage`] if a file is of another format, or the text
-/// of a record is not its own, because pages or programs are read.
+/// of a record is not its own, because pages or programs are read, or is JSON by the type of its column.
 ///
 /// # Cost
 /// Those of [`find_cuts`](crate::passages::find_cuts), one reading for what is cut, and one for files that change. Memory: that of

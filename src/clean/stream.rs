@@ -59,8 +59,13 @@ pub fn write_cut(
     out: &mut (dyn Write + Send),
 ) -> Result<(CutReport, Result<u64, Error>), Error> {
     refuse_options(&options.source)?;
+    let instead = "write files instead of a stream, with `clean::cut_passages`";
+    let refuse = |shown: &str, format| match format {
+        Format::Parquet => Err(not_in_stream(shown, instead)),
+        format => refuse_format(shown, format),
+    };
     input.each_original(&mut |shown, original| {
-        format(original, &options.source).map_or(Ok(()), |format| refuse_format(shown, format))
+        format(original, &options.source).map_or(Ok(()), |format| refuse(shown, format))
     })?;
     let watch = Watch::new(observer).with_unread(passages.memory);
     let mut cuts = ByPassages { passages, cut, options }.find(input, reference, &watch)?;
@@ -68,13 +73,13 @@ pub fn write_cut(
     let mut cut_counts = CutCounts::default();
     let mut written = || {
         let headings = headings(input, &options.source)?;
-        headings.iter().try_for_each(|(shown, heading)| refuse_format(shown, heading.format))?;
+        headings.iter().try_for_each(|(shown, heading)| refuse(shown, heading.format))?;
         let names: Vec<&str> = headings.iter().map(|(name, _)| name.as_str()).collect();
         let mut deciding = Deciding::new(&conditions, &names, options, true);
         deciding.decide(&mut cuts, (&mut *input, as_source(reference)), observer, &mut |_| Ok(()))?;
         let decided = deciding.finish();
         cut_counts = decided.counts;
-        refuse_mixed(&headings, &decided.files, "write files instead of a stream, with `clean::cut_passages`")?;
+        refuse_mixed(&headings, &decided.files, instead)?;
         join(input, &headings, &decided.files, options, out)
     };
     let written = written();
@@ -221,7 +226,7 @@ fn refuse_mixed(headings: &[(String, Heading)], files: &[OfFile], instead: &str)
     for (this, _) in with_records {
         let (name, heading) = this;
         if heading.format == Format::Parquet {
-            return Err(Error::Usage(format!("{name} is a Parquet file, which cannot be part of a stream: {instead}")));
+            return Err(not_in_stream(name, instead));
         }
         if matches!(heading.format, Format::Text | Format::Html | Format::Auto) {
             return Err(Error::Usage(format!("{name} is one document, which cannot be part of a stream: {instead}")));
@@ -239,6 +244,11 @@ fn refuse_mixed(headings: &[(String, Heading)], files: &[OfFile], instead: &str)
         }
     }
     Ok(())
+}
+
+/// The error that Parquet files cannot be joined.
+fn not_in_stream(name: &str, instead: &str) -> Error {
+    Error::Usage(format!("{name} is a Parquet file, which cannot be part of a stream: {instead}"))
 }
 
 /// Files one after the other.

@@ -362,6 +362,14 @@ impl Cuts {
         all.map(|number| (self.place(number), self.left_out.binary_search(&number).is_ok()))
     }
 
+    /// The places of the documents of which something is cut, or all, in input order.
+    #[cfg(feature = "clean")]
+    pub(crate) fn changed_documents(&self) -> impl Iterator<Item = At<'_>> {
+        let numbers = self.pieces.iter().map(|piece| self.documents.number_at(piece.start));
+        let mut last = None;
+        numbers.filter(move |&number| last.replace(number) != Some(number)).map(|number| self.place(number))
+    }
+
     fn place(&self, number: u32) -> At<'_> {
         self.documents.place(number)
     }

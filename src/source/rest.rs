@@ -1,4 +1,5 @@
-//! A file without some of its records, or parts of their texts: every other byte unchanged, in the compression that the file has.
+//! A file without some of its records, or parts of their texts: every other byte unchanged, in the compression that the file has;
+//! Parquet is encoded again.
 //!
 //! Records are identified as in a [`Place`](super::Place): by the line on which they start, or by their number in an
 //! archive. Only a record whose text changes is held; others are copied, or passed over, as they are read.
@@ -142,6 +143,18 @@ pub(crate) fn format(original: &mut dyn Original, options: &ReadOptions) -> Resu
     open(original, options).map(|(_, format, _)| format)
 }
 
+/// The first column of texts of a file whose values are JSON by their type, so that none can be changed in parts; `None` if there is none,
+/// or it cannot be read.
+pub(crate) fn json_texts(original: &dyn Original, options: &ReadOptions) -> Option<String> {
+    #[cfg(feature = "parquet")]
+    return parquet::json_texts(original.on_disk()?, options);
+    #[cfg(not(feature = "parquet"))]
+    {
+        _ = (original, options);
+        None
+    }
+}
+
 /// The beginning of a file of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Heading {
@@ -208,10 +221,7 @@ pub(crate) fn copy_without(
     #[cfg(feature = "parquet")]
     if let Format::Parquet = format {
         drop(reader);
-        if snips.is_some() {
-            return Err(unchangeable(format));
-        }
-        return copy_rows(original, left_out.records, out);
+        return copy_rows(original, (left_out.records, snips), options, out);
     }
     let compression = compression.filter(|_| form == Form::Whole);
     let encoder = Encoder::new(compression, out).map_err(Failure::Write)?;
@@ -255,12 +265,17 @@ fn unchangeable(format: Format) -> Failure {
     changed(format!("parts of texts cannot be left out of {} files", format.name()))
 }
 
-/// Copies a Parquet file without these rows.
+/// Copies a Parquet file without these rows, and without these ranges of the texts of others.
 #[cfg(feature = "parquet")]
-fn copy_rows(original: &dyn Original, rows: &[u64], out: impl Write + Send) -> Result<(), Failure> {
+fn copy_rows(
+    original: &dyn Original,
+    left_out: (&[u64], Option<&Snips>),
+    options: &ReadOptions,
+    out: impl Write + Send,
+) -> Result<(), Failure> {
     let file = original.on_disk().ok_or_else(|| Failure::Read(io::Error::other("it is not a file on disk")))?;
     let mut out = Watched { out, failure: None };
-    let copied = parquet::copy_without(file, rows, &mut out);
+    let copied = parquet::copy_without(file, left_out, options, &mut out);
     copied.map_err(|error| out.failure.map_or(Failure::Read(error), Failure::Write))
 }
 

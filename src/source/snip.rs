@@ -249,13 +249,36 @@ pub(super) fn snip_whole(bytes: &[u8], ranges: &[[u32; 2]]) -> Result<Vec<u8>, S
                 .collect()
         }
     };
+    Ok(without(bytes, &edits))
+}
+
+/// A value of a record, in UTF-8, without what it has of these ranges of the text, which several values may make together; `None` if it has
+/// nothing of them. `length` is that of the text before the value, and then with it.
+///
+/// # Errors
+/// It is not as it was read.
+#[cfg(feature = "parquet")]
+pub(super) fn snip_value(value: &[u8], ranges: &[[u32; 2]], length: &mut usize) -> Result<Option<Vec<u8>>, String> {
+    let ranges: Vec<Range<usize>> = ranges.iter().map(|&[start, end]| start as usize..end as usize).collect();
+    let mut edits = Edits { ranges: &ranges, length: *length, edits: Vec::new() };
+    edits.field(decode::utf8_value(value).text.len(), |own| {
+        let places: Vec<usize> = own.iter().flat_map(|range| [range.start, range.end]).collect();
+        let places = origins(value, None, &places)?;
+        Ok(places.as_chunks::<2>().0.iter().map(|&[start, end]| Edit { range: start..end, insert: "" }).collect())
+    })?;
+    *length = edits.length;
+    Ok((!edits.edits.is_empty()).then(|| without(value, &edits.edits)))
+}
+
+/// Bytes without some ranges, which ascend.
+fn without(bytes: &[u8], edits: &[Edit]) -> Vec<u8> {
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
     for Edit { range, .. } in edits {
         out.extend_from_slice(&bytes[at..range.start.max(at)]);
         at = range.end.max(at);
     }
     out.extend_from_slice(&bytes[at..]);
-    Ok(out)
+    out
 }
 
 /// A range that is left out, and ASCII that takes its place.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// A file of 60 rows in two row groups: an id, a text that is that of another row in half of the rows, a number, and a list. The
 /// texts of the second group end with `more`.
-fn written(properties: WriterProperties, more: &str) -> Vec<u8> {
+pub fn written(properties: WriterProperties, more: &str) -> Vec<u8> {
     let schema = "message m { required int64 id; required binary text (UTF8); required int64 score; \
                   repeated binary tags (UTF8); }";
     let schema = Arc::new(parse_message_type(schema).unwrap());
@@ -321,7 +321,10 @@ fn a_copy_is_encoded_as_its_file() {
 }
 
 /// The file with other metadata of each column, which is given with the numbers of its row group and of the column.
-fn with_metadata(bytes: &[u8], change: impl Fn(usize, usize, ColumnChunkMetaData) -> ColumnChunkMetaData) -> Vec<u8> {
+pub fn with_metadata(
+    bytes: &[u8],
+    change: impl Fn(usize, usize, ColumnChunkMetaData) -> ColumnChunkMetaData,
+) -> Vec<u8> {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();
     let metadata = SerializedFileReader::new(file).unwrap().metadata().clone();

@@ -49,7 +49,7 @@ const PIECES: &[&str] = &[
 ];
 
 /// A text with copies of parts of others, and parts that repeat.
-fn text(random: &mut Random, before: &[String]) -> String {
+pub fn text(random: &mut Random, before: &[String]) -> String {
     let kinds = 2 + random.below(PIECES.len() - 1);
     let mut text = String::new();
     for _ in 0..random.below(4) + 1 {

@@ -26,6 +26,7 @@
 //! | `contain` | documents in others: passages, changes, threads, memory |
 //! | `passages` | passages that repeat: places, threads, memory |
 //! | `cut` | `passages --output`: what is cut stands elsewhere, and nothing else changes, also after kills |
+//! | `cut_parquet` | the same of Parquet files: as JSON lines are cut |
 //! | `whole` | `passages --unit document`: the documents of passages are left out, and no others |
 //! | `eval` | measures against a plain count |
 //! | `plan`, `stats` | the JSON objects that are not results |
@@ -50,6 +51,7 @@ mod compare;
 mod contain;
 mod crawl;
 mod cut;
+mod cut_parquet;
 mod endings;
 mod eval;
 mod generated;

@@ -1,4 +1,4 @@
-//! Copies of a file without some of its rows, with all columns.
+//! Copies of a file without some of its rows, or without parts of their texts, with all columns.
 //!
 //! Values are read and written as they are stored, column by column, with the schema of the file itself: no type is
 //! translated on the way, so none is changed. That includes types that Arrow does not have, and the description of
@@ -10,14 +10,18 @@ use std::sync::Arc;
 
 use ::parquet::basic::{Encoding, Type as PhysicalType};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use ::parquet::data_type::DataType;
-use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use ::parquet::data_type::{ByteArrayType, DataType};
+use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, SortingColumn};
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use ::parquet::schema::types::ColumnDescriptor;
 
 use super::check as columns;
+use super::cuts::{Cuts, GroupCuts, Values};
+use super::footer::Footer;
 use crate::source::ReadOptions;
+use crate::source::snip::Snips;
 
 /// The number of rows that are copied at once.
 const BATCH: usize = 256;
@@ -25,41 +29,66 @@ const BATCH: usize = 256;
 /// The program, in the metadata of a copy.
 const CREATED_BY: &str = concat!("neardups version ", env!("CARGO_PKG_VERSION"));
 
-/// Writes all rows of a file but those with these numbers, which count from 1 and ascend. Schema, metadata, row groups, and
+/// Writes all rows of a file but those with these numbers, which count from 1 and ascend, and leaves these ranges out of the texts of
+/// others, which `read` finds. Schema, metadata, row groups, and
 /// the compression and the encoding of each column are those of the file, with Bloom filters, statistics and an index of pages
 /// where it has them; a row group of which nothing is left is left out. The level of the compression is not in the file: it is
-/// the default. The bytes depend on the file and the numbers alone. Memory is bounded by the pages of a column, not by
-/// the file, which is decoded twice: every page is checked first.
+/// the default. The bytes depend on the file and on what is left out alone. Memory is bounded by the pages of a column, not by
+/// the file, which is decoded twice: every page is checked first. If a text is in several columns, all but the last of these are decoded
+/// once more.
 ///
 /// # Errors
-/// The file is damaged or encrypted, or has a logical type that is not known; there is no such row; `out` fails. What was
-/// written by then is not a valid file.
-pub(in crate::source) fn copy_without(input: &fs::File, dropped: &[u64], out: impl Write + Send) -> io::Result<()> {
+/// The file is damaged or encrypted, or has a logical type that is not known; there is no such row, or its text does not have such a
+/// range; `out` fails. What was written by then is not a valid file.
+pub(in crate::source) fn copy_without(
+    input: &fs::File,
+    (dropped, snips): (&[u64], Option<&Snips>),
+    read: &ReadOptions,
+    out: impl Write + Send,
+) -> io::Result<()> {
     let options = ReadOptions { max_record: *ReadOptions::MAX_RECORD.end(), ..ReadOptions::default() };
-    let (end, _) = super::metadata(input, &options).map_err(|fault| refused(fault.message))?;
+    let (end, footer) = super::metadata(input, &options).map_err(|fault| refused(fault.message))?;
+    let cuts = snips.map(|snips| {
+        let (_, columns) = Footer::parse(footer, read).map_err(|fault| refused(fault.message))?;
+        Ok::<_, io::Error>(Cuts::new(snips, &columns))
+    });
+    let mut cuts = cuts.transpose()?;
     let reader = SerializedFileReader::new(input.try_clone()?)?;
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr().root_schema_ptr();
     columns::metadata(metadata)?;
-    let mut writer =
-        SerializedFileWriter::new(out, schema, Arc::new(properties(metadata, version(input, end, metadata))))?;
+    let changed = cuts.as_ref().map_or(&[][..], Cuts::columns);
+    if changed.iter().any(|&column| column >= metadata.file_metadata().schema_descr().num_columns()) {
+        return Err(damaged("a column of texts is missing"));
+    }
+    let properties = properties(metadata, version(input, end, metadata), changed);
+    let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
     let (mut first, mut dropped) = (1u64, dropped);
     for (index, group) in metadata.row_groups().iter().enumerate() {
         let rows = u64::try_from(group.num_rows()).map_err(|_| damaged("a number of rows is negative"))?;
         let next = first.checked_add(rows).ok_or_else(|| damaged("there are too many rows"))?;
         let (here, later) = dropped.split_at(dropped.partition_point(|&row| row < next));
         let kept = kept(first, rows, here)?;
+        let mut cuts = cuts.as_mut().map(|cuts| cuts.of_group(first..next, here)).transpose()?;
         (first, dropped) = (next, later);
         if kept.is_empty() {
             continue;
         }
         let from = reader.get_row_group(index)?;
+        if let Some(cuts) = &mut cuts {
+            let wanted = stretches(cuts.rows());
+            for column in cuts.measured_columns() {
+                columns::column(input, end, rows, group.column(column), &options)
+                    .map_err(|fault| refused(fault.message))?;
+                measure(from.get_column_reader(column)?, group.column(column).column_descr(), &wanted, cuts)?;
+            }
+        }
         let mut to = writer.next_row_group()?;
         let mut column = 0;
         while let Some(mut writer) = to.next_column()? {
             columns::column(input, end, rows, group.column(column), &options)
                 .map_err(|fault| refused(fault.message))?;
-            copy_column(from.get_column_reader(column)?, &mut writer, &kept)?;
+            copy_column(from.get_column_reader(column)?, &mut writer, &kept, (column, cuts.as_ref()))?;
             writer.close()?;
             column += 1;
         }
@@ -68,6 +97,7 @@ pub(in crate::source) fn copy_without(input: &fs::File, dropped: &[u64], out: im
     if let Some(row) = dropped.first() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("there is no row {row}")));
     }
+    cuts.map_or(Ok(()), Cuts::finish)?;
     writer.close()?;
     Ok(())
 }
@@ -80,9 +110,9 @@ fn damaged(what: &str) -> io::Error {
     refused(format!("damaged Parquet file: {what}"))
 }
 
-/// How a copy is written: as far as the metadata says how the file was. Each column is compressed as in the first row group; it
-/// has what it has in any.
-fn properties(metadata: &ParquetMetaData, version: WriterVersion) -> WriterProperties {
+/// How a copy is written, in which the values of some columns are `changed`: as far as the metadata says how the file was. Each column is
+/// compressed as in the first row group; it has what it has in any. Rows are not in the order of what changed any more.
+fn properties(metadata: &ParquetMetaData, version: WriterVersion, changed: &[usize]) -> WriterProperties {
     let file = metadata.file_metadata();
     let groups = metadata.row_groups();
     let has_offsets =
@@ -94,7 +124,9 @@ fn properties(metadata: &ParquetMetaData, version: WriterVersion) -> WriterPrope
         .set_key_value_metadata(file.key_value_metadata().cloned())
         .set_max_row_group_row_count(None);
     let Some(first) = groups.first() else { return builder.build() };
-    builder = builder.set_sorting_columns(first.sorting_columns().cloned());
+    let is_unchanged = |column: &&SortingColumn| !changed.contains(&(column.column_idx as usize));
+    let sorting = first.sorting_columns().map(|all| all.iter().take_while(is_unchanged).cloned().collect::<Vec<_>>());
+    builder = builder.set_sorting_columns(sorting.filter(|columns| !columns.is_empty() || changed.is_empty()));
     let most_rows = groups.iter().map(|group| group.num_rows()).max().unwrap_or(0);
     for (number, column) in first.columns().iter().enumerate() {
         let path = || column.column_path().clone();
@@ -172,48 +204,115 @@ fn kept(first: u64, rows: u64, dropped: &[u64]) -> io::Result<Vec<Stretch>> {
     Ok(stretches)
 }
 
-fn copy_column(reader: ColumnReader, writer: &mut SerializedColumnWriter, kept: &[Stretch]) -> io::Result<()> {
+/// These rows of a row group, which ascend.
+fn stretches(rows: impl Iterator<Item = u64>) -> Vec<Stretch> {
+    let (mut stretches, mut next) = (Vec::<Stretch>::new(), 0);
+    for row in rows {
+        match stretches.last_mut() {
+            Some(last) if row == next => last.kept += 1,
+            _ => stretches.push(Stretch { dropped: (row - next) as usize, kept: 1 }),
+        }
+        next = row + 1;
+    }
+    stretches
+}
+
+/// Copies a column without what is cut of it.
+fn copy_column(
+    reader: ColumnReader,
+    writer: &mut SerializedColumnWriter,
+    kept: &[Stretch],
+    (column, cuts): (usize, Option<&GroupCuts<'_>>),
+) -> io::Result<()> {
+    if let Some(mut cuts) = cuts.and_then(|cuts| cuts.of_column(column)) {
+        copy_values(texts(reader)?, writer, kept, |values| cuts.cut(values))?;
+        return cuts.finish();
+    }
     match reader {
-        ColumnReader::BoolColumnReader(reader) => copy_values(reader, writer, kept),
-        ColumnReader::Int32ColumnReader(reader) => copy_values(reader, writer, kept),
-        ColumnReader::Int64ColumnReader(reader) => copy_values(reader, writer, kept),
-        ColumnReader::Int96ColumnReader(reader) => copy_values(reader, writer, kept),
-        ColumnReader::FloatColumnReader(reader) => copy_values(reader, writer, kept),
-        ColumnReader::DoubleColumnReader(reader) => copy_values(reader, writer, kept),
-        ColumnReader::ByteArrayColumnReader(reader) => copy_values(reader, writer, kept),
-        ColumnReader::FixedLenByteArrayColumnReader(reader) => copy_values(reader, writer, kept),
+        ColumnReader::BoolColumnReader(reader) => copy_values(reader, writer, kept, |_| Ok(())),
+        ColumnReader::Int32ColumnReader(reader) => copy_values(reader, writer, kept, |_| Ok(())),
+        ColumnReader::Int64ColumnReader(reader) => copy_values(reader, writer, kept, |_| Ok(())),
+        ColumnReader::Int96ColumnReader(reader) => copy_values(reader, writer, kept, |_| Ok(())),
+        ColumnReader::FloatColumnReader(reader) => copy_values(reader, writer, kept, |_| Ok(())),
+        ColumnReader::DoubleColumnReader(reader) => copy_values(reader, writer, kept, |_| Ok(())),
+        ColumnReader::ByteArrayColumnReader(reader) => copy_values(reader, writer, kept, |_| Ok(())),
+        ColumnReader::FixedLenByteArrayColumnReader(reader) => copy_values(reader, writer, kept, |_| Ok(())),
     }
 }
 
+/// Measures the texts of a column in the rows that are cut.
+fn measure(
+    reader: ColumnReader,
+    column: &ColumnDescriptor,
+    rows: &[Stretch],
+    cuts: &mut GroupCuts<'_>,
+) -> io::Result<()> {
+    cuts.begin_measure();
+    each_batch(texts(reader)?, column, rows, |values| {
+        cuts.measure(values);
+        Ok(())
+    })
+}
+
+/// The reader of a column of texts.
+fn texts(reader: ColumnReader) -> io::Result<ColumnReaderImpl<ByteArrayType>> {
+    match reader {
+        ColumnReader::ByteArrayColumnReader(reader) => Ok(reader),
+        _ => Err(damaged("a column of texts has values of another type")),
+    }
+}
+
+/// Copies these values of a column after each batch was changed.
 fn copy_values<T: DataType>(
-    mut reader: ColumnReaderImpl<T>,
+    reader: ColumnReaderImpl<T>,
     writer: &mut SerializedColumnWriter,
     kept: &[Stretch],
+    mut change: impl FnMut(Values<'_, T::T>) -> io::Result<()>,
 ) -> io::Result<()> {
     let writer = writer.typed::<T>();
-    let (has_nulls, has_lists) = {
-        let column = writer.get_descriptor();
-        (column.max_def_level() > 0, column.max_rep_level() > 0)
-    };
+    let column = Arc::clone(writer.get_descriptor());
+    let (has_nulls, has_lists) = (column.max_def_level() > 0, column.max_rep_level() > 0);
+    each_batch(reader, &column, kept, |Values { rows, values, definition, max_definition, repetition }| {
+        change(Values { rows, values: &mut *values, definition, max_definition, repetition })?;
+        writer.write_batch(values, has_nulls.then_some(definition), has_lists.then_some(repetition))?;
+        Ok(())
+    })
+}
+
+/// Passes the values in these rows, some rows at a time.
+fn each_batch<T: DataType>(
+    mut reader: ColumnReaderImpl<T>,
+    column: &ColumnDescriptor,
+    rows: &[Stretch],
+    mut each: impl FnMut(Values<'_, T::T>) -> io::Result<()>,
+) -> io::Result<()> {
     let short = || damaged("a column has fewer values than its row group has rows");
     let (mut values, mut definition, mut repetition) = (Vec::new(), Vec::new(), Vec::new());
-    for stretch in kept {
+    let mut first = 0;
+    for stretch in rows {
         if reader.skip_records(stretch.dropped)? < stretch.dropped {
             return Err(short());
         }
+        first += stretch.dropped as u64;
         let mut left = stretch.kept;
         while left > 0 {
             values.clear();
             definition.clear();
             repetition.clear();
             let most = left.min(BATCH);
-            let (rows, ..) = reader.read_records(most, Some(&mut definition), Some(&mut repetition), &mut values)?;
-            if rows == 0 {
+            let (count, ..) = reader.read_records(most, Some(&mut definition), Some(&mut repetition), &mut values)?;
+            if count == 0 {
                 return Err(short());
             }
-            let levels = (has_nulls.then_some(&definition[..]), has_lists.then_some(&repetition[..]));
-            writer.write_batch(&values, levels.0, levels.1)?;
-            left -= rows;
+            each(Values {
+                rows: first..first + count as u64,
+                values: &mut values,
+                definition: &definition,
+                max_definition: column.max_def_level(),
+                repetition: &repetition,
+            })?;
+            left -= count;
+            first += count as u64;
         }
     }
     Ok(())
@@ -224,7 +323,7 @@ mod tests {
     use super::columns::check_codecs;
     use super::*;
     use ::parquet::basic::{Compression, ZstdLevel};
-    use ::parquet::data_type::{ByteArray, ByteArrayType};
+    use ::parquet::data_type::ByteArray;
     use ::parquet::record::Row;
     use ::parquet::schema::parser::parse_message_type;
     use proptest::prelude::*;
@@ -242,7 +341,7 @@ mod tests {
 
     fn copy(input: &fs::File, dropped: &[u64]) -> io::Result<Vec<u8>> {
         let mut out = Vec::new();
-        copy_without(input, dropped, &mut out).map(|()| out)
+        copy_without(input, (dropped, None), &ReadOptions::default(), &mut out).map(|()| out)
     }
 
     /// The rows, as text because a NaN is not equal to itself.
@@ -372,9 +471,10 @@ mod tests {
         }
         let input = written(1000, 400, Compression::SNAPPY);
         let length = copy(&input, &[1]).unwrap().len();
-        assert!(copy_without(&input, &[1], Full(length)).is_ok());
+        let copy_to = |full| copy_without(&input, (&[1], None), &ReadOptions::default(), full);
+        assert!(copy_to(Full(length)).is_ok());
         for room in [0, 100, length / 2, length - 1] {
-            assert!(copy_without(&input, &[1], Full(room)).is_err(), "{room}");
+            assert!(copy_to(Full(room)).is_err(), "{room}");
         }
     }
 

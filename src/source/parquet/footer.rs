@@ -68,6 +68,9 @@ pub(super) struct Columns {
     pub texts: Vec<Column>,
     /// The columns of texts that do not exist.
     pub missing: Vec<String>,
+    /// The first column of texts whose type is that of JSON, if there is one.
+    #[cfg_attr(not(feature = "clean"), allow(dead_code, reason = "for copies"))]
+    pub json: Option<String>,
     /// Those of the id; none unless all are there.
     pub ids: Vec<(Column, IdKind)>,
     /// The numbers that rank rows, and how.
@@ -288,6 +291,7 @@ enum Annotation {
     #[default]
     None,
     Text,
+    Json,
     Signed,
     Unsigned,
     Uuid,
@@ -455,7 +459,12 @@ impl<'a> Schema<'a> {
         });
         let present = wanted.into_iter().filter(|path| !missing.iter().any(|missing| missing == path.name()));
         let null = null_column(present);
-        Ok(Columns { texts, missing, ids, rank, rank_by, unranked, null })
+        let json = self.0.iter().find(|element| {
+            let is_read = texts.iter().any(|text| element.ordinal == Some(text.ordinal));
+            is_read && element.annotation == Annotation::Json
+        });
+        let json = json.map(|element| self.path(element));
+        Ok(Columns { texts, missing, json, ids, rank, rank_by, unranked, null })
     }
 
     /// The columns of these paths, in the order in which their texts are joined, and the paths of those that do not exist;
@@ -585,7 +594,7 @@ impl Node<'_, '_> {
             _ if self.is_list() && element.annotation == Annotation::Map => Err("a map"),
             _ if self.is_list() => Err("a list"),
             _ if element.ordinal.is_none() => Err("a struct"),
-            (Annotation::None | Annotation::Text, 6) => Ok(IdKind::Text),
+            (Annotation::None | Annotation::Text | Annotation::Json, 6) => Ok(IdKind::Text),
             (Annotation::None | Annotation::Signed, 1 | 2) => Ok(IdKind::Signed),
             (Annotation::Unsigned, 1 | 2) => Ok(IdKind::Unsigned),
             (Annotation::Uuid, 7) if element.length == 16 => Ok(IdKind::Uuid),
@@ -644,8 +653,9 @@ fn element<'a>(thrift: &mut Thrift<'a>) -> Result<Element<'a>, Damage> {
 
 fn converted_type(code: i64) -> Annotation {
     match code {
-        // Strings, enumerations, JSON.
-        0 | 4 | 19 => Annotation::Text,
+        // Strings and enumerations.
+        0 | 4 => Annotation::Text,
+        19 => Annotation::Json,
         1 | 2 => Annotation::Map,
         3 => Annotation::List,
         5 => Annotation::Decimal,
@@ -684,7 +694,8 @@ fn logical_type(thrift: &mut Thrift) -> Result<Annotation, Damage> {
     let mut found = Annotation::None;
     thrift.fields(&mut |thrift, number, kind| {
         found = match number {
-            1 | 4 | 12 => Annotation::Text,
+            1 | 4 => Annotation::Text,
+            12 => Annotation::Json,
             2 => Annotation::Map,
             3 => Annotation::List,
             5 => Annotation::Decimal,

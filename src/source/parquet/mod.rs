@@ -22,13 +22,16 @@
 //! | `lists` | the texts of a row in a column in lists |
 //! | `check` | every page of a column, before another decoder reads it |
 //! | `unread` | the columns that are not read, checked for copies |
-//! | `copy` | a file without some of its rows |
+//! | `copy` | a file without some of its rows, or parts of their texts |
+//! | `cuts` | the parts of texts that a copy lacks, by rows and by the values of their columns |
 
 mod cells;
 mod check;
 mod codec;
-#[cfg_attr(not(feature = "clean"), allow(dead_code, reason = "only `clean` copies files"))]
+#[cfg(feature = "clean")]
 mod copy;
+#[cfg(feature = "clean")]
+mod cuts;
 mod fault;
 mod footer;
 mod lists;
@@ -225,6 +228,13 @@ impl<'f> File<'f> {
 pub(super) fn column_names(file: &fs::File, options: &ReadOptions) -> Option<String> {
     let (_, metadata) = metadata(file, options).ok()?;
     Footer::column_names(&metadata).ok()
+}
+
+/// The first column of texts of a file whose type is that of JSON; `None` if there is none, or the file cannot be read.
+#[cfg(feature = "clean")]
+pub(super) fn json_texts(file: &fs::File, options: &ReadOptions) -> Option<String> {
+    let (_, metadata) = metadata(file, options).ok()?;
+    Footer::parse(metadata, options).ok()?.1.json
 }
 
 /// The metadata of a file, and its position.
