@@ -66,7 +66,7 @@ pub use presets::{CONTAIN_PRESETS, ContainPreset};
 pub use reading::PassageCounts;
 pub use repeats::{Place, Repeat, repeats};
 pub use runs::{ContainOptions, ShareOf, ShortDocuments};
-pub use uncontained::{Container, ContainmentVerdict, Uncontained, find_uncontained};
+pub use uncontained::{Container, ContainmentVerdict, Further, Uncontained, find_uncontained};
 pub use units::CutUnit;
 pub use unshared::{PassageVerdict, ReferencePassage, Unshared, find_unshared};
 

@@ -1,7 +1,7 @@
 //! Containment decides: documents that others contain, or that contain one of the reference, are left out.
 
 use super::decider::{Decider, Decisions, Sides};
-use super::decisions::{self, Files, Found, Partner, Removed, Watch};
+use super::decisions::{self, Files, Found, Partner, Removed, Share, Watch};
 use super::folder::{Folder, Request};
 use super::inputs::Inputs;
 use super::request::CleanOptions;
@@ -9,7 +9,8 @@ use super::scan::{read_of, search, with_options};
 use super::verdicts::{self, Decided};
 use crate::engine::Observer;
 use crate::error::Error;
-use crate::passages::{ContainOptions, ContainmentVerdict, PassageCounts, ShareOf, Uncontained, find_uncontained};
+use crate::passages::find_uncontained;
+use crate::passages::{ContainOptions, Container, ContainmentVerdict, PassageCounts, ShareOf, Uncontained};
 use crate::similarity::Threshold;
 use crate::source::{Input, Source};
 use serde::Serialize;
@@ -66,7 +67,7 @@ impl Decider for ByContainment<'_> {
         let (conditions, (warnings, read)) = (watch.conditions(), read_of(&sides, self.options));
         (self.review)(&found, &warnings);
         let each = |files: &mut Files<'_>, out: &mut dyn Write| {
-            found.verdicts().try_for_each(|verdict| self.take(&verdict, files, out))
+            found.verdicts().try_for_each(|verdict| self.take(&found, &verdict, files, out))
         };
         let Decided { files, removed_bytes, refused } =
             verdicts::decide(&conditions, (inputs, folder), self.options, observer, &each)?;
@@ -80,16 +81,20 @@ impl Decider for ByContainment<'_> {
 
 impl ByContainment<'_> {
     /// Takes the verdict on a record, and lists it if it is left out.
-    fn take(&self, verdict: &ContainmentVerdict<'_>, files: &mut Files<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn take(
+        &self,
+        found: &Uncontained,
+        verdict: &ContainmentVerdict<'_>,
+        files: &mut Files<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         if files.take(verdict.place, Found::from(verdict)).is_none() {
             return Ok(());
         }
-        let partner = verdict.container.map(|other| Partner {
-            file: Some(other.place.path),
-            record: other.place.line,
-            id: other.id,
-            ..Partner::default()
-        });
+        let partner = verdict.container.as_ref().map(partner);
+        let further = verdict.document.map(|document| found.further(document));
+        let (also, left_out) = further.map_or((Vec::new(), 0), |further| (further.first, further.left_out));
+        let also = also.iter().map(|other| Share { partner: self::partner(other), coverage: other.coverage.value() });
         let (contained_in, contains) = match self.contain.of {
             ShareOf::Document => (partner, None),
             ShareOf::Reference => (None, partner),
@@ -100,11 +105,18 @@ impl ByContainment<'_> {
             contains,
             coverage: verdict.container.map(|other| other.coverage.value()),
             coverage_all: verdict.container.and_then(|other| other.coverage_all).map(|share| share.value()),
+            also_contains: also.collect(),
+            left_out,
             error: error.as_deref(),
             ..Removed::at(verdict.place, verdict.id)
         };
         decisions::line(out, &removed)
     }
+}
+
+/// The place and the id of another document.
+fn partner<'a>(other: &Container<'a>) -> Partner<'a> {
+    Partner { file: Some(other.place.path), record: other.place.line, id: other.id, ..Partner::default() }
 }
 
 /// A share; the least one is that of any run.

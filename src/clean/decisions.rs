@@ -171,6 +171,19 @@ pub(super) struct Removed<'a> {
     pub coverage: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage_all: Option<f64>,
+    /// Further documents of the reference that it contains: the first ones, and how many there are after them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also_contains: Vec<Share<'a>>,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: u64,
+}
+
+/// A further document of a reference, and the share of its runs.
+#[derive(Serialize)]
+pub(super) struct Share<'a> {
+    #[serde(flatten)]
+    pub partner: Partner<'a>,
+    pub coverage: f64,
 }
 
 /// A line of `removed.jsonl` for a part of a text.
@@ -463,6 +476,8 @@ impl<'a> Removed<'a> {
             contains: None,
             coverage: None,
             coverage_all: None,
+            also_contains: Vec::new(),
+            left_out: 0,
         }
     }
 }

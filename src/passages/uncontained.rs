@@ -56,6 +56,19 @@ pub struct Container<'a> {
     pub coverage_all: Option<Similarity>,
 }
 
+/// The documents of a reference that a document contains beside the one that its verdict names.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Further<'a> {
+    /// The first ones in input order, at most 10.
+    pub first: Vec<Container<'a>>,
+    /// The number of those after them.
+    pub left_out: u64,
+}
+
+/// The maximum number of further documents that are named.
+const MOST_FURTHER: usize = if cfg!(test) { 3 } else { 10 };
+
 /// Why a document is dropped.
 struct Reason {
     document: u32,
@@ -64,14 +77,19 @@ struct Reason {
     in_best: u32,
     /// With a reference, the runs that stand in any of its documents.
     in_any: Option<u32>,
+    /// The number of documents of the reference of which it has the share, if it is [of these](ShareOf::Reference).
+    contained: u32,
 }
+
+/// A document of the source, one of the reference of which it has the share, and the runs that both have.
+type Pair = (u32, u32, u32);
 
 /// Chooses the documents of a source that are kept. With a `reference`, a document is dropped if one document of it has at least a
 /// [share](ContainOptions::min_coverage) of its runs, or all of them together have [another one](ContainOptions::min_coverage_all).
 ///
 /// If the share is [of the reference](ContainOptions::of), a document is dropped if it has at least the share of the runs of one document
 /// of the reference: exactly where [`find_coverages`](super::find_coverages) of the reference in the source finds a pair. Of several, the
-/// one with the largest share is named, the first in input order.
+/// one with the largest share is named, the first in input order, and [`Uncontained::further`] has others.
 ///
 /// Without a reference, documents are decided on in the order of the number of their distinct runs, most first, those with equally many in
 /// input order. Each is dropped if a document that is kept has at least the share of its runs. So of every document that is dropped, the
@@ -87,7 +105,8 @@ struct Reason {
 /// the [memory](ContainOptions::memory) or in a temporary file. With one, 4 bytes more for each document of the reference.
 ///
 /// If the share is of the reference, it changes places with the source: it is read first, and only its runs take memory. Time grows with
-/// the pairs of a document and one of the reference of which it has the share. Each document of the source takes 8 bytes more.
+/// the pairs of a document and one of the reference of which it has the share. Each document of the source takes 12 bytes more, and each
+/// that is dropped 12 for each document of the reference that is named, at most 11.
 ///
 /// ```
 /// use neardups::passages::{ContainOptions, find_uncontained};
@@ -112,15 +131,17 @@ pub fn find_uncontained(
         return Err(Error::Usage(message.into()));
     }
     let mut compared = Compared::read(source, reference, options, Purpose::Verdicts, observer)?;
+    let mut pairs = Vec::new();
     let (reasons, followed) = match (is_among, options.of) {
         (true, _) => among_themselves(&mut compared, options, observer)?,
         (false, ShareOf::Document) => in_reference(&compared, options, observer)?,
-        (false, ShareOf::Reference) => of_reference(&compared, options, observer)?,
+        (false, ShareOf::Reference) => of_reference(&compared, options, &mut pairs, observer)?,
     };
     let ids_repeat = compared.ids_repeat();
     let Compared { documents, rejections, tokens, runs, asked, short, counts, exceeds_filter, .. } = compared;
     Ok(Uncontained {
         reasons,
+        pairs,
         documents,
         rejections,
         tokens,
@@ -147,7 +168,7 @@ fn among_themselves(
     let memory = (options.memory, options.temp_dir.as_deref());
     let Choice { dropped, read, spilled } = compared.shared.choose(&order, &least, memory, observer)?;
     compared.counts.spilled += spilled;
-    let reason = |(document, best, in_best)| Reason { document, best, in_best, in_any: None };
+    let reason = |(document, best, in_best)| Reason { document, best, in_best, in_any: None, contained: 0 };
     Ok((dropped.into_iter().map(reason).collect(), read))
 }
 
@@ -164,35 +185,45 @@ fn in_reference(
         best: answer.best,
         in_best: answer.in_best,
         in_any: Some(answer.in_any),
+        contained: 0,
     });
     Ok((reasons.collect(), followed))
 }
 
 /// The documents of the source that have enough of one of the reference, which is asked about: each with the one of which it has the
-/// largest share.
+/// largest share. Those with several are in `pairs` with the first of them, in order.
 fn of_reference(
     compared: &Compared,
     options: &ContainOptions,
+    pairs: &mut Vec<Pair>,
     observer: &dyn Observer,
 ) -> Result<(Vec<Reason>, u64), Error> {
     let asked = compared.asked;
     let least = |reference: u32| compared.least(options, reference)[0];
     let search = (workers(options.threads), options.memory);
-    // The runs that both have, and the document of the reference. No pair has 0 runs.
-    let mut best = vec![(0u32, 0u32); (compared.documents.len() - asked) as usize];
+    // The runs that both have, the document of the reference, and the number of pairs. No pair has 0 runs.
+    let mut best = vec![(0u32, 0u32, 0u32); (compared.documents.len() - asked) as usize];
     let runs = |reference: u32| u64::from(compared.runs[reference as usize]);
     let followed = compared.pool.install(|| {
         compared.shared.pairs(&least, search, observer, |reference, document, shared| {
             let best = &mut best[(document - asked) as usize];
+            // The best one, and further ones.
+            if best.2 as usize <= MOST_FURTHER {
+                pairs.push((document, reference, shared));
+            }
+            best.2 += 1;
             // In the order of the reference: the first one of equal shares stays.
             if best.0 == 0 || u64::from(shared) * runs(best.1) > u64::from(best.0) * runs(reference) {
-                *best = (shared, reference);
+                (best.0, best.1) = (shared, reference);
             }
             Ok(())
         })
     })?;
-    let found = (asked..).zip(best).filter(|(_, (shared, _))| *shared > 0);
-    let reason = |(document, (in_best, best))| Reason { document, best, in_best, in_any: None };
+    pairs.retain(|&(document, ..)| best[(document - asked) as usize].2 > 1);
+    pairs.shrink_to_fit();
+    pairs.sort_unstable();
+    let found = (asked..).zip(best).filter(|(_, (shared, ..))| *shared > 0);
+    let reason = |(document, (in_best, best, contained))| Reason { document, best, in_best, in_any: None, contained };
     Ok((found.map(reason).collect(), followed))
 }
 
@@ -200,6 +231,8 @@ fn of_reference(
 pub struct Uncontained {
     /// Of those that are dropped, ascending.
     reasons: Vec<Reason>,
+    /// The first pairs of documents that are in several, ascending.
+    pairs: Vec<Pair>,
     documents: Documents,
     rejections: Rejections,
     /// The tokens of each document, and the distinct runs of each that was asked about.
@@ -282,6 +315,26 @@ impl Uncontained {
         })
     }
 
+    /// The documents of the reference that this document of the source contains beside the one that its [verdict](Self::verdicts) names.
+    /// None unless the share is [of the reference](ShareOf::Reference), and the document is dropped.
+    ///
+    /// Cost: logarithmic in the documents that are dropped.
+    pub fn further(&self, document: usize) -> Further<'_> {
+        let number = self.decided().start.saturating_add(u32::try_from(document).unwrap_or(u32::MAX));
+        let reason = self.reasons.binary_search_by_key(&number, |reason| reason.document);
+        let Some(reason) = reason.ok().map(|at| &self.reasons[at]) else {
+            return Further { first: Vec::new(), left_out: 0 };
+        };
+        let start = self.pairs.partition_point(|&(document, ..)| document < number);
+        let own = self.pairs[start..].iter().take_while(|&&(document, ..)| document == number);
+        let others = own.filter(|&&(_, reference, _)| reference != reason.best).take(MOST_FURTHER);
+        let container = |&(document, best, in_best): &Pair| {
+            self.container(&Reason { document, best, in_best, in_any: None, contained: 0 })
+        };
+        let first: Vec<_> = others.map(container).collect();
+        Further { left_out: u64::from(reason.contained.saturating_sub(1)) - first.len() as u64, first }
+    }
+
     /// The documents of the source.
     fn decided(&self) -> Range<u32> {
         match self.options.of {
@@ -303,7 +356,7 @@ impl Uncontained {
     }
 
     fn container(&self, reason: &Reason) -> Container<'_> {
-        let &Reason { document, best, in_best, in_any } = reason;
+        let &Reason { document, best, in_best, in_any, .. } = reason;
         let whole = if self.options.of == ShareOf::Document { document } else { best };
         let share = |part: u32| Similarity::ratio(u64::from(part), u64::from(self.runs[whole as usize]));
         Container {
@@ -430,6 +483,45 @@ mod tests {
         pages.iter().map(best).collect()
     }
 
+    /// By the definition: beside the one that is named, the first three that a document contains, with their shares, and how many there are
+    /// after them.
+    fn expected_further(
+        texts: &[String],
+        reference: &[String],
+        options: &ContainOptions,
+    ) -> Vec<(Vec<(usize, f64)>, u64)> {
+        let named = expected_of_reference(texts, reference, options);
+        let questions: Vec<Runs> = reference.iter().map(|text| runs(text, options.shingle)).collect();
+        let further = |(text, named): (&String, &Row)| {
+            let page = runs(text, options.shingle);
+            let shared = |question: &Runs| (question.intersection(&page).count(), question.len());
+            let all = questions.iter().enumerate().map(|(number, question)| (number, shared(question)));
+            let mut others: Vec<(usize, f64)> = all
+                .filter(|&(number, _)| named.is_some_and(|(best, ..)| best != number))
+                .filter(|&(_, (shared, all))| shared > 0 && options.min_coverage.reached_by(shared as u64, all as u64))
+                .map(|(number, (shared, all))| (number, shared as f64 / all as f64))
+                .collect();
+            let left_out = others.len().saturating_sub(3) as u64;
+            others.truncate(3);
+            (others, left_out)
+        };
+        texts.iter().zip(&named).map(further).collect()
+    }
+
+    fn found_further(
+        texts: &[String],
+        reference: &[String],
+        options: &ContainOptions,
+    ) -> Vec<(Vec<(usize, f64)>, u64)> {
+        let (mut asked, mut reference) = (source(texts, &[]), Some(source(reference, &[])));
+        let found = find_uncontained(&mut asked, side(&mut reference), options, &()).unwrap();
+        let row = |document| {
+            let Further { first, left_out } = found.further(document);
+            (first.iter().map(|other| (other.document, other.coverage.value())).collect(), left_out)
+        };
+        (0..texts.len()).map(row).collect()
+    }
+
     /// The documents that the pairs of the reference in the source name, each with its best pair.
     fn of_pairs(texts: &[String], reference: &[String], options: &ContainOptions) -> Vec<Row> {
         let options = ContainOptions { of: ShareOf::Document, ..options.clone() };
@@ -461,6 +553,8 @@ mod tests {
             let (rows, _) = found(&texts, Some(&reference), &options);
             prop_assert_eq!(&rows, &expected_of_reference(&texts, &reference, &options));
             prop_assert_eq!(&rows, &of_pairs(&texts, &reference, &options));
+            let further = expected_further(&texts, &reference, &options);
+            prop_assert_eq!(found_further(&texts, &reference, &options), further);
             // One run in common is one of both.
             if min_coverage == Threshold::LEAST {
                 let options = ContainOptions { of: ShareOf::Document, ..options };
@@ -497,6 +591,21 @@ mod tests {
             let PassageCounts { documents, references, .. } = found.counts();
             assert_eq!((*documents, *references), (3, 3));
         }
+    }
+
+    /// More than are named, of which the best is the last.
+    #[test]
+    fn a_page_with_many_questions() {
+        let questions: Vec<String> = (0..8).map(|n| words(100 * n..100 * n + 20)).collect();
+        let page: String = (0..8).map(|n| words(100 * n..100 * n + if n == 7 { 20 } else { 15 })).collect();
+        let min_coverage = Threshold::new(1, 2).unwrap();
+        let options = ContainOptions { shingle: 5, of: ShareOf::Reference, min_coverage, ..ContainOptions::default() };
+        let pages = [page, words(5000..5100)];
+        let (rows, _) = found(&pages, Some(&questions), &options);
+        assert_eq!(rows, [Some((7, 1.0, None)), None]);
+        // 11 of 16 runs.
+        let further = vec![(0, 0.6875), (1, 0.6875), (2, 0.6875)];
+        assert_eq!(found_further(&pages, &questions, &options), [(further, 4), (Vec::new(), 0)]);
     }
 
     #[test]

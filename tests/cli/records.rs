@@ -421,6 +421,21 @@ pub struct Removed {
     pub coverage: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     coverage_all: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_contains: Vec<Share>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<u64>,
+}
+
+/// A further document of a reference that a page contains.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Share {
+    pub file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<u64>,
+    pub id: String,
+    coverage: Box<RawValue>,
 }
 
 /// A line of `_dedup/removed.jsonl` about a part of a text.
