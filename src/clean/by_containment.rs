@@ -64,6 +64,9 @@ impl Decider for ByContainment<'_> {
             find_uncontained(input, reference, self.contain, &watch)
         };
         let found = search((&mut sides.0, &mut sides.1), self.options, find, Uncontained::counts)?;
+        if !self.options.allow_empty {
+            found.check_lengths()?;
+        }
         let (conditions, (warnings, read)) = (watch.conditions(), read_of(&sides, self.options));
         (self.review)(&found, &warnings);
         let each = |files: &mut Files<'_>, out: &mut dyn Write| {

@@ -67,6 +67,9 @@ impl Decider for ByReference<'_> {
             find_unshared(input, reference.ok_or_else(without_reference)?, self.passages, &watch)
         };
         let found = search((&mut sides.0, &mut sides.1), self.options, find, Unshared::counts)?;
+        if !self.options.allow_empty {
+            found.check_lengths(self.passages)?;
+        }
         let (conditions, (warnings, read)) = (watch.conditions(), read_of(&sides, self.options));
         (self.review)(&found, &warnings);
         let each = |files: &mut Files<'_>, out: &mut dyn Write| {

@@ -109,7 +109,9 @@ pub fn write_uncontained(
     let found = find_uncontained(input, reference, contain, &watch)?;
     let verdicts = || found.verdicts().map(|verdict| (verdict.place, Found::from(&verdict)));
     let instead = "write files instead of a stream, with `clean::clean_uncontained`";
-    let written = write_whole(input, verdicts, (&watch.conditions(), found.counts().failed), options, instead, out);
+    let lengths = if options.allow_empty { Ok(()) } else { found.check_lengths() };
+    let read = (&watch.conditions(), found.counts().failed, lengths);
+    let written = write_whole(input, verdicts, read, options, instead, out);
     Ok((found, written))
 }
 
@@ -133,21 +135,24 @@ pub fn write_unshared(
     let found = find_unshared(input, reference, passages, &watch)?;
     let verdicts = || found.verdicts().map(|verdict| (verdict.place, Found::from(&verdict)));
     let instead = "write files instead of a stream, with `clean::clean_unshared`";
-    let written = write_whole(input, verdicts, (&watch.conditions(), found.counts().failed), options, instead, out);
+    let lengths = if options.allow_empty { Ok(()) } else { found.check_lengths(passages) };
+    let read = (&watch.conditions(), found.counts().failed, lengths);
+    let written = write_whole(input, verdicts, read, options, instead, out);
     Ok((found, written))
 }
 
-/// Writes the records that these verdicts keep, in input order, where so many records failed. Returns their number. `instead` is what to do
-/// with files that cannot be joined.
+/// Writes the records that these verdicts keep, in input order, where so many records failed, if the documents of the reference are long
+/// enough. Returns their number. `instead` is what to do with files that cannot be joined.
 fn write_whole<'v, V: Iterator<Item = (At<'v>, Found)>>(
     input: &mut Input,
     verdicts: impl Fn() -> V,
-    (conditions, failed): (&Conditions, u64),
+    (conditions, failed, lengths): (&Conditions, u64, Result<(), Error>),
     options: &CleanOptions,
     instead: &str,
     out: &mut (dyn Write + Send),
 ) -> Result<u64, Error> {
     decisions::check_failed(options.on_error, failed)?;
+    lengths?;
     let headings = headings(input, &options.source)?;
     let names: Vec<&str> = headings.iter().map(|(name, _)| name.as_str()).collect();
     let mut files = conditions.files(&names, options.on_error);

@@ -264,6 +264,7 @@ fn write(
         write_page_again(page, factory, request, &terminal)?;
     }
     summarise(&terminal, request, &cleaned, started);
+    let warnings = terminal.warnings();
     match &cleaned.report {
         Some(report) => {
             let ran =
@@ -273,6 +274,7 @@ fn write(
                 dropped: Some(cleaned.removed),
                 files_written: Some(cleaned.files_written),
                 bytes_written: Some(cleaned.bytes_written),
+                warnings: &warnings,
                 ..Stats::of(&ran)
             };
             write_stats(stats_file.take(), &stats, None)?;
@@ -282,7 +284,7 @@ fn write(
                 Decides::Index(by, _) => cleaned.remembered.as_ref().map(|remembered| (remembered, &**by)),
                 Decides::Scan(_) => None,
             };
-            match index.and_then(|(remembered, by)| IndexStats::of(&cleaned, remembered, by, started)) {
+            match index.and_then(|(remembered, by)| IndexStats::of(&cleaned, (remembered, by), &warnings, started)) {
                 Some(stats) => write_stats(stats_file.take(), &stats, None)?,
                 None => write_stats(stats_file.take(), &Continued::of(&cleaned, index), None)?,
             }
@@ -396,7 +398,12 @@ struct IndexStats<'a> {
 
 impl<'a> IndexStats<'a> {
     /// `None` if an earlier run had decided.
-    fn of(cleaned: &Cleaned, remembered: &'a Remembered, by: &'a ByIndex, started: Instant) -> Option<Self> {
+    fn of(
+        cleaned: &Cleaned,
+        (remembered, by): (&'a Remembered, &'a ByIndex),
+        warnings: &'a [String],
+        started: Instant,
+    ) -> Option<Self> {
         let decided = remembered.decided.as_ref()?;
         Some(IndexStats {
             r#type: "stats",
@@ -411,7 +418,7 @@ impl<'a> IndexStats<'a> {
             bytes_written: cleaned.bytes_written,
             index: IndexHolds::of(remembered, by),
             capped: decided.capped.0,
-            warnings: &decided.warnings,
+            warnings,
             seconds: started.elapsed().as_secs_f64(),
             seconds_deciding: decided.seconds,
         })

@@ -339,7 +339,8 @@ fn execute(
             summarise(&terminal, &request, &written, files, started);
             warn_of_mistakes(&terminal, &request, &written.counts, files);
         }
-        write_stats(stats_file.take(), &stats_of(&request, &written, failure.as_ref(), started), failure.as_ref())?;
+        let ended = (&*terminal.warnings(), failure.as_ref());
+        write_stats(stats_file.take(), &stats_of(&request, &written, ended, started), failure.as_ref())?;
         failure.map_or_else(|| Ok(Status::of_input(failed)), Err)
     })
 }
@@ -449,7 +450,9 @@ fn write_verdicts(
 ) -> Result<Found, Error> {
     let (mut out, mut records) = (PassageLines::new(WholeLines::new()), 0);
     let found = passages::find_uncontained(input, side(reference), &request.options, terminal)?;
-    let result = check_failed(request.on_error, found.counts().failed, NOTHING_WRITTEN).and_then(|()| {
+    let checked = check_failed(request.on_error, found.counts().failed, NOTHING_WRITTEN);
+    let lengths = || if request.allow_empty { Ok(()) } else { found.check_lengths() };
+    let result = checked.and_then(|()| lengths()).and_then(|()| {
         let places = match request.options.of {
             ShareOf::Document => input::PLACES_OF_CONTAINED,
             ShareOf::Reference => input::PLACES_OF_CONTAINING,
@@ -474,8 +477,12 @@ fn write_kept(
     request: &Request,
     terminal: &Terminal,
 ) -> Result<Found, Error> {
-    let options =
-        CleanOptions { source: request.source.clone(), on_error: request.on_error.into(), ..CleanOptions::default() };
+    let options = CleanOptions {
+        source: request.source.clone(),
+        on_error: request.on_error.into(),
+        allow_empty: request.allow_empty,
+        ..CleanOptions::default()
+    };
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout());
     let (found, written) =
         clean::write_uncontained(input, side(reference), &request.options, &options, terminal, &mut out)?;
@@ -732,12 +739,18 @@ struct Stats<'a> {
     short: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     short_references: Option<u64>,
+    warnings: &'a [String],
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Failure>,
 }
 
-fn stats_of<'a>(request: &'a Request, written: &'a Written, error: Option<&Error>, started: Instant) -> Stats<'a> {
+fn stats_of<'a>(
+    request: &'a Request,
+    written: &'a Written,
+    (warnings, error): (&'a [String], Option<&Error>),
+    started: Instant,
+) -> Stats<'a> {
     let options = &request.options;
     Stats {
         r#type: "stats",
@@ -758,6 +771,7 @@ fn stats_of<'a>(request: &'a Request, written: &'a Written, error: Option<&Error
         dropped: written.dropped,
         short: written.short.documents,
         short_references: (!request.against.is_empty()).then_some(written.short.references),
+        warnings,
         seconds: started.elapsed().as_secs_f64(),
         error: error.map(Failure::from),
     }

@@ -134,12 +134,9 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         input::report_shared(&terminal, &input, reference.as_ref(), ["compared with", not_done]);
         let result = search(&mut input, &mut reference, &request, &terminal);
         terminal.done();
-        let (mut written, closed) = terminal.finish_rejects(result)?;
-        for warning in input.all_fields_never_found(reference.as_ref()) {
-            let warning = spelled(&warning).into_owned();
-            terminal.warning(&warning);
-            written.warnings.push(warning);
-        }
+        let (written, closed) = terminal.finish_rejects(result)?;
+        let never_found = input.all_fields_never_found(reference.as_ref());
+        never_found.for_each(|warning| terminal.warning(&spelled(&warning)));
         input::warn_of_no_reference_fields(&terminal, &request.source, reference.as_ref());
         let files = match &written.cleaned {
             Some(cleaned) => cleaned.read,
@@ -161,10 +158,8 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
                 [documents, references],
             );
         }
-        // Printed with the summary.
-        let short = remark_on_short(&written.short, written.counts.references, request.options.min_words);
-        written.warnings.extend(short.filter(|(_, is_warning)| *is_warning).map(|(remark, _)| remark));
-        write_stats(stats_file.take(), &stats_of(&request, &written, failure.as_ref(), started), failure.as_ref())?;
+        let ended = (&*terminal.warnings(), failure.as_ref());
+        write_stats(stats_file.take(), &stats_of(&request, &written, ended, started), failure.as_ref())?;
         failure.map_or_else(|| Ok(Status::of_input(failed)), Err)
     })
 }
@@ -190,8 +185,6 @@ struct Written {
     short: ShortDocuments,
     /// What was written to a folder.
     cleaned: Option<Cleaned>,
-    /// Warnings about the input, as they are printed.
-    warnings: Vec<String>,
 }
 
 /// Finds and writes. Whether the reader of the output closed it early is no error.
@@ -210,14 +203,14 @@ fn search(
             let mut cleaned = cut.write_folder(&request.paths, &request.options, terminal)?;
             let records = cleaned.records - cleaned.removed;
             let report = cleaned.cut.take();
-            let warnings = report.as_ref().map_or(Vec::new(), |report| report.warnings.clone());
-            warnings.iter().for_each(|warning| terminal.warning(warning));
+            let warnings = report.iter().flat_map(|report| &report.warnings);
+            warnings.for_each(|warning| terminal.warning(warning));
             let below_min_documents = report.as_ref().map_or(0, |report| report.below_min_documents);
             let (counts, cuts) = report.map(|CutReport { counts, cuts, .. }| (counts, cuts)).unzip();
             // An earlier run may have read them.
             let counts = PassageCounts { failed: cleaned.failed, ..counts.unwrap_or_default() };
             let cleaned = Some(cleaned);
-            (Written { records, cuts, cleaned, below_min_documents, warnings, ..Written::of(counts) }, Ok(()))
+            (Written { records, cuts, cleaned, below_min_documents, ..Written::of(counts) }, Ok(()))
         }
         (Some(cut), _) => {
             let (report, written) = cut.write_stream(input, reference, &request.options, terminal)?;
@@ -242,8 +235,8 @@ fn closed(written: Written, result: Result<(), Error>) -> Result<(Written, bool)
 
 impl From<Decided> for Written {
     fn from(decided: Decided) -> Self {
-        let Decided { counts, records, dropped, below_min_documents, short, cleaned, warnings } = decided;
-        Written { records, dropped, below_min_documents, short, cleaned, warnings, ..Written::of(counts) }
+        let Decided { counts, records, dropped, below_min_documents, short, cleaned } = decided;
+        Written { records, dropped, below_min_documents, short, cleaned, ..Written::of(counts) }
     }
 }
 
@@ -261,7 +254,6 @@ impl Written {
             dropped: None,
             short: ShortDocuments::default(),
             cleaned: None,
-            warnings: Vec::new(),
         }
     }
 }
@@ -394,6 +386,12 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
         }
     }
     terminal.line(&found);
+    let (all, wanted) = (documents + references, request.options.min_documents as u64);
+    if wanted > all && all > 0 {
+        let were = if all == 1 { "was" } else { "were" };
+        let wanted = counted(wanted, "document");
+        terminal.warning(&format!("nothing can be found in {wanted} (--min-documents): {} {were} read", count(all)));
+    }
     if let Some((remark, is_warning)) = remark_on_short(&written.short, references, request.options.min_words) {
         if is_warning { terminal.warning(&remark) } else { terminal.line(&remark) }
     }
@@ -481,7 +479,12 @@ struct Stats<'a> {
     error: Option<Failure>,
 }
 
-fn stats_of<'a>(request: &'a Request, written: &'a Written, error: Option<&Error>, started: Instant) -> Stats<'a> {
+fn stats_of<'a>(
+    request: &'a Request,
+    written: &'a Written,
+    (warnings, error): (&'a [String], Option<&Error>),
+    started: Instant,
+) -> Stats<'a> {
     Stats {
         r#type: "stats",
         version: env!("CARGO_PKG_VERSION"),
@@ -504,7 +507,7 @@ fn stats_of<'a>(request: &'a Request, written: &'a Written, error: Option<&Error
         files_written: written.cleaned.as_ref().map(|cleaned| cleaned.files_written),
         bytes_written: written.cleaned.as_ref().map(|cleaned| cleaned.bytes_written),
         covered_words: written.covered,
-        warnings: &written.warnings,
+        warnings,
         seconds: started.elapsed().as_secs_f64(),
         error: error.map(Failure::from),
     }

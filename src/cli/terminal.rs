@@ -11,8 +11,8 @@ use neardups::source::{Problem, ProblemKind, Severity};
 use neardups::{Error, ErrorKind};
 use std::fmt::{self, Write as _};
 use std::io::Write as _;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 pub use crate::readable::{count, counted, escaped, escaped_lines};
@@ -165,6 +165,8 @@ pub struct Terminal {
     problems: Problems,
     /// Values that rank nothing, reported so far.
     unranked: AtomicU64,
+    /// The warnings so far, printed or not.
+    warnings: Mutex<Vec<String>>,
 }
 
 impl Terminal {
@@ -187,7 +189,8 @@ impl Terminal {
             None => ProgressBar::no_length().with_style(style("{msg:9} {spinner} {amount:>10} {speed:>12}")),
         };
         bar.set_draw_target(if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) });
-        Terminal { quiet, bar, unpacked, problems: Problems::default(), unranked: AtomicU64::new(0) }
+        let (problems, unranked, warnings) = Default::default();
+        Terminal { quiet, bar, unpacked, problems, unranked, warnings }
     }
 
     /// How many values that `--keep` cannot go by were reported.
@@ -262,8 +265,14 @@ impl Terminal {
         self.problems.failed(failed)
     }
 
-    /// Prints a warning, as it is.
+    /// The warnings so far, in order, whether they were printed or not.
+    pub fn warnings(&self) -> Vec<String> {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Prints a warning, as it is, unless it is quiet.
     pub fn warning(&self, message: &str) {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(message.to_string());
         self.unless_quiet(Styled::label(YELLOW, "warning:").text(" ").text(message));
     }
 

@@ -39,8 +39,6 @@ pub struct Decided {
     pub below_min_documents: u64,
     pub short: ShortDocuments,
     pub cleaned: Option<Cleaned>,
-    /// Warnings about the input, as they were printed.
-    pub warnings: Vec<String>,
 }
 
 impl WholeRequest {
@@ -128,7 +126,9 @@ impl WholeRequest {
     ) -> Result<(Decided, Result<(), Error>), Error> {
         let (mut out, mut records) = (PassageLines::new(WholeLines::new()), 0);
         let found = find_unshared(input, reference, passages, terminal)?;
-        let result = check_failed(self.on_error, found.counts().failed, NOTHING_WRITTEN).and_then(|()| {
+        let checked = check_failed(self.on_error, found.counts().failed, NOTHING_WRITTEN);
+        let lengths = || if self.options.allow_empty { Ok(()) } else { found.check_lengths(passages) };
+        let result = checked.and_then(|()| lengths()).and_then(|()| {
             input::warn_of_ids(terminal, found.ids_repeat(), input::PLACES_OF_CONTAINING);
             for verdict in found.verdicts() {
                 records += 1;
@@ -150,7 +150,7 @@ impl WholeRequest {
         let (folder, mut decided_now) = (self.output.as_deref(), None);
         let mut review = |found: &Unshared, warnings: &[String]| {
             warnings.iter().for_each(|warning| terminal.warning(warning));
-            decided_now = Some(Decided { warnings: warnings.to_vec(), ..Decided::of(found) });
+            decided_now = Some(Decided::of(found));
         };
         let cleaned = clean::clean_unshared(paths, folder, passages, &self.options, terminal, &mut review);
         terminal.done();

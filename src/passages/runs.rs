@@ -7,6 +7,7 @@ use super::shared::Shared;
 use crate::error::Error;
 use crate::hash::shingle_hashes_in_place;
 use crate::postings::{Filter, Sorter};
+use crate::readable::counted;
 use crate::run::batches::{Numbered, Side, in_parallel};
 use crate::run::fields::{FieldsFound, RequiredFields, field_names};
 use crate::run::observer::{Observer, Stage};
@@ -170,6 +171,29 @@ pub struct ShortDocuments {
 const NAMED: usize = 3;
 
 impl ShortDocuments {
+    /// Checks that not all documents of a reference, of so many, are shorter than this parameter.
+    ///
+    /// # Errors
+    /// They are.
+    pub(super) fn check(&self, references: u64, (parameter, least): (&str, usize)) -> Result<(), Error> {
+        if self.references == 0 || self.references < references {
+            return Ok(());
+        }
+        let which = match references {
+            1 => "the only document of the reference has".to_string(),
+            _ => format!("all {} of the reference have", counted(references, "document")),
+        };
+        let longest = match self.shortest_reference {
+            0 => "no words".to_string(),
+            shortest => format!("the shortest has {}", counted(shortest.into(), "word")),
+        };
+        Err(Error::Empty(format!(
+            "nothing can match: {which} fewer than {} (`{parameter}`; {longest}): take a smaller `{parameter}` (use `allow-empty` if that is \
+             expected)",
+            counted(least as u64, "word")
+        )))
+    }
+
     /// Counts one.
     pub(super) fn add(&mut self, is_reference: bool, id: &str, tokens: u32) {
         if !is_reference {

@@ -259,6 +259,15 @@ impl Uncontained {
         &self.short
     }
 
+    /// Checks that some document of the reference, if there is one, could match: if all are shorter than a run, nothing is left out,
+    /// whatever the documents are.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] if all are shorter.
+    pub fn check_lengths(&self) -> Result<(), Error> {
+        self.short.check(self.counts.references, ("shingle", self.options.shingle))
+    }
+
     /// The median numbers of tokens of the documents and of those of the reference. The larger of two; 0 if there are none.
     ///
     /// Cost: a copy of the numbers of tokens.

@@ -288,6 +288,19 @@ impl Unshared {
         &self.short
     }
 
+    /// Checks that a copy of some document of the reference could be found with these options, by which the choice was made: if all are
+    /// shorter than a passage, nothing is left out, whatever the documents are.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] if all are shorter.
+    pub fn check_lengths(&self, options: &PassageOptions) -> Result<(), Error> {
+        if options.similarity.is_some() && self.dropped() > 0 {
+            // Words without a match count twice in a passage with edits.
+            return Ok(());
+        }
+        self.short.check(self.counts.references, ("min-words", options.min_words))
+    }
+
     /// What was read.
     pub fn counts(&self) -> &PassageCounts {
         &self.counts

@@ -325,7 +325,7 @@ fn a_run_that_a_signal_stops_while_it_writes_says_how_it_is_continued() {
     for (arguments, back) in [
         ("clean in --output out", ""),
         ("clean in --include *.txt --move-duplicates out", back),
-        ("contain in --against in/1.txt --output out", ""),
+        ("contain in --against in/1.txt --shingle 8 --output out", ""),
         ("passages in --exact --min-words 9 --output out", ""),
     ] {
         let stopped = (0..30).any(|_| {

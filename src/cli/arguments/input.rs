@@ -372,7 +372,7 @@ pub fn allow_empty_arg() -> Arg {
         .long("allow-empty")
         .action(ArgAction::SetTrue)
         .help_heading(INPUT_OPTIONS)
-        .help("Accept input, and a reference, without any document")
+        .help("Accept input, and a reference, without any document, or a reference of which nothing can match")
 }
 
 fn field(name: &'static str, default: &'static str, help: &'static str) -> Arg {
