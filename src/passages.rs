@@ -38,6 +38,7 @@ mod minima;
 mod modular;
 mod near;
 mod order;
+mod overlaps;
 mod paired;
 mod pairs;
 mod pieces;

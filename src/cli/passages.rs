@@ -63,6 +63,9 @@ impl Request {
             let why = "--min-coverage has an effect only on whole documents: add --against REF, and --unit document or --emit verdicts";
             return Err(usage_error(why));
         }
+        if arguments.no_overlaps && (arguments.emit != Emit::Passages || cuts || whole.is_some()) {
+            return Err(usage_error("--no-overlaps has an effect only on --emit passages: leave it out"));
+        }
         let tokens = Tokenization::resolve(&arguments.tokens, None)?;
         tokens.refuse_by_length("passages")?;
         let defaults = PassageOptions::default();
@@ -74,6 +77,7 @@ impl Request {
             min_documents: arguments.min_documents as usize,
             min_coverage: arguments.min_coverage,
             max_places: arguments.max_places.value as usize,
+            without_overlaps: arguments.no_overlaps,
             threads: run.threads,
             memory: run.memory.map_or(defaults.memory, |memory| memory.value),
             temp_dir: run.temp_dir.clone(),
@@ -172,6 +176,8 @@ struct Written {
     /// Passages, unless only spans were looked for.
     passages: Option<u64>,
     left_out: u64,
+    /// Passages that are mostly in longer ones, if these are left out.
+    overlapping: Option<u64>,
     /// Passages in too few documents.
     below_min_documents: u64,
     /// Passages with more places than are listed.
@@ -247,6 +253,7 @@ impl Written {
             records: 0,
             passages: None,
             left_out: 0,
+            overlapping: None,
             below_min_documents: 0,
             shortened: 0,
             covered: None,
@@ -308,7 +315,9 @@ fn find_passages(
     });
     let (left_out, below_min_documents) = (found.left_out(), found.below_min_documents());
     let (counts, passages) = (found.counts().clone(), Some(found.len() as u64));
-    let written = Written { records, passages, left_out, below_min_documents, shortened, ..Written::of(counts) };
+    let overlapping = request.options.without_overlaps.then(|| found.overlapping());
+    let written =
+        Written { records, passages, left_out, overlapping, below_min_documents, shortened, ..Written::of(counts) };
     Ok((written, result.and_then(|()| out.finish())))
 }
 
@@ -421,6 +430,12 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
                 counted(written.left_out, "passage")
             ));
         }
+        if let Some(overlapping) = written.overlapping.filter(|&overlapping| overlapping > 0) {
+            let (passages, of) = (counted(overlapping, "passage"), if overlapping == 1 { "it" } else { "each" });
+            terminal.line(&format!(
+                "{passages} left out: at least half of {of} is in longer ones that are listed (--no-overlaps)"
+            ));
+        }
         if written.shortened > 0 {
             let (have, listed) = (if written.shortened == 1 { "has" } else { "have" }, request.options.max_places);
             terminal.line(&format!(
@@ -460,6 +475,8 @@ struct Stats<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     passages: Option<u64>,
     left_out: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overlapping: Option<u64>,
     below_min_documents: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     cuts: Option<&'a CutCounts>,
@@ -500,6 +517,7 @@ fn stats_of<'a>(
         records: written.records,
         passages: written.passages,
         left_out: written.left_out,
+        overlapping: written.overlapping,
         below_min_documents: written.below_min_documents,
         cuts: written.cuts.as_ref(),
         dropped: written.dropped,

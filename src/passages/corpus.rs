@@ -12,6 +12,7 @@
 use super::cutting::PassageOptions;
 use super::locate::{Documents, Landmarks, Located, Locator, Sought};
 use super::near::Near;
+use super::overlaps::Origins;
 use super::reading::{PassageCounts, Search};
 use super::reduced::{PLACES, most_in, too_many};
 use super::repeats::{self, Found, FoundPlace, FoundRepeat};
@@ -94,6 +95,9 @@ pub struct DocumentSpans<'a> {
 /// Of these, the passages are reported that are in at least [`min_documents`](PassageOptions::min_documents) documents, over all of their
 /// places. [`Passages::below_min_documents`] counts the others, which [`Passages::left_out`] does not.
 ///
+/// Of these again, passages that are mostly in longer ones are not reported [if that is wanted](PassageOptions::without_overlaps):
+/// [`Passages::overlapping`] counts them.
+///
 /// **With a [similarity](PassageOptions::similarity)**, a passage is a stretch of text, its first place, with the later places that are
 /// similar to it; the longer of two has at least the minimum length, where words without a match count twice. Their words are aligned from
 /// runs of the same words on, across edits: what matches is at least what the alignment keeps. What stands in passages of the same words is
@@ -120,8 +124,15 @@ pub fn find_passages(
 ) -> Result<Passages, Error> {
     let mut search = Search::read(source, reference, options, observer)?;
     let ids_repeat = search.documents.ids_repeat_across();
+    let origins = options
+        .without_overlaps
+        .then(|| search.pool.install(|| Origins::find(&search.text, &search.options, options.memory)));
+    let origins = origins.transpose()?;
     if let Some(similarity) = options.similarity {
-        let (found, documents, counts) = Near::find(search, options, similarity, observer)?.passages(options)?;
+        let (mut found, documents, counts) = Near::find(search, options, similarity, observer)?.passages(options)?;
+        if let Some(origins) = &origins {
+            leave_out_overlapping(&mut found, origins);
+        }
         return Ok(Passages {
             found,
             documents,
@@ -134,11 +145,20 @@ pub fn find_passages(
     let find = &search.options;
     let text = &search.text;
     let (memory, folder) = (options.memory, options.temp_dir.as_deref());
-    let found = search.pool.install(|| repeats::find(text, find, memory, folder))?;
+    let mut found = search.pool.install(|| repeats::find(text, find, memory, folder))?;
+    if let Some(origins) = &origins {
+        leave_out_overlapping(&mut found, origins);
+    }
     search.counts.spilled += found.bytes_spilled();
     let Search { mut documents, text, counts, .. } = search;
     documents.starts = text.starts;
     Ok(Passages { found, documents, ids_repeat, options: options.clone(), counts, changed: BTreeSet::new() })
+}
+
+/// Leaves out the passages that are mostly in longer ones.
+fn leave_out_overlapping(found: &mut Found, origins: &Origins) {
+    let left_out = origins.mostly_in_longer(found.len(), |number| found.first(number));
+    found.leave_out_overlapping(&left_out);
 }
 
 /// What of each document of a source is in a [passage](find_passages), at any of its places; with a `reference`, what stands in it too.
@@ -268,6 +288,12 @@ impl Passages {
     /// The number of passages that are not reported because they are in fewer documents than [`min_documents`](PassageOptions::min_documents).
     pub fn below_min_documents(&self) -> u64 {
         self.found.below_min_documents
+    }
+
+    /// The number of passages that are not reported because they are mostly in longer ones; 0 unless they are
+    /// [left out](PassageOptions::without_overlaps).
+    pub fn overlapping(&self) -> u64 {
+        self.found.overlapping
     }
 
     /// What was read.

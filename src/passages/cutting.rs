@@ -33,6 +33,11 @@ pub struct PassageOptions {
     pub min_coverage: Option<Threshold>,
     /// The maximum number of places of each passage that are reported, at least 1.
     pub max_places: usize,
+    /// Whether [`find_passages`](super::find_passages) leaves out passages that are mostly in longer ones: those of which at least half of the
+    /// words, at the first place, are in longer ones that are reported, of equally long ones in the earlier one. Words are the same if they are in
+    /// a run of the same [`min_words`](Self::min_words) words. Nothing else depends on it. It takes a bit of memory for each word, and 20 bytes
+    /// for each range that stands earlier.
+    pub without_overlaps: bool,
     /// Worker threads; 0 means one a core.
     pub threads: usize,
     /// Memory for what is kept of the documents, in bytes. Tokens, and passages and their texts, go to temporary files if they do not
@@ -76,6 +81,7 @@ impl Default for PassageOptions {
             min_documents: 1,
             min_coverage: None,
             max_places: 100,
+            without_overlaps: false,
             threads: 0,
             memory: 1 << 30,
             temp_dir: None,

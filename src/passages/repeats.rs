@@ -149,6 +149,8 @@ pub(super) struct Found {
     pub left_out: u64,
     /// The number of repeats that are in too few documents.
     pub below_min_documents: u64,
+    /// The number of repeats that were left out because they are mostly in longer ones.
+    pub overlapping: u64,
     /// The maximum number of repeats.
     most: u64,
     /// What ended the search.
@@ -221,7 +223,8 @@ impl Found {
     pub fn new(is_near: bool, memory: u64, folder: Option<&Path>) -> Self {
         let words = Stored::new("passages", memory / 4, folder);
         let most = (memory / 4).saturating_add(BYTES_BESIDE) / size_of::<Entry>() as u64;
-        Found { words, index: Vec::new(), is_near, left_out: 0, below_min_documents: 0, most, error: None }
+        let (left_out, below_min_documents, overlapping) = Default::default();
+        Found { words, index: Vec::new(), is_near, left_out, below_min_documents, overlapping, most, error: None }
     }
 
     /// Adds one that is near: its size, the numbers of its places and of their documents, and the first places, of which the first one is
@@ -241,6 +244,19 @@ impl Found {
     /// Puts them in order. A place has one repeat of each length.
     pub fn sort(&mut self) {
         self.index.par_sort_unstable_by_key(|entry| (entry.first, std::cmp::Reverse(entry.tokens), entry.at));
+    }
+
+    /// The first place of one of them.
+    pub fn first(&self, repeat: usize) -> Range<u64> {
+        let Entry { first, tokens, .. } = self.index[repeat];
+        first..first + u64::from(tokens)
+    }
+
+    /// Leaves out those that are mostly in longer ones, given which these are.
+    pub fn leave_out_overlapping(&mut self, left_out: &[bool]) {
+        let (before, mut left_out) = (self.index.len(), left_out.iter());
+        self.index.retain(|_| left_out.next() == Some(&false));
+        self.overlapping = (before - self.index.len()) as u64;
     }
 
     /// Their number.

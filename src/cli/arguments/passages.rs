@@ -25,6 +25,8 @@ pub struct Arguments {
     pub min_words: u64,
     /// `--min-documents`.
     pub min_documents: u64,
+    /// `--no-overlaps`.
+    pub no_overlaps: bool,
     /// `--emit`.
     pub emit: Emit,
     /// Whether `--emit` was typed.
@@ -67,6 +69,7 @@ impl Arguments {
             },
             min_words: number("min-words"),
             min_documents: number("min-documents"),
+            no_overlaps: switch(given, "no-overlaps"),
             emit: chosen(given, "emit", EMITS).expect("has a default"),
             is_emit_typed: is_typed(given, "emit"),
             output: path(given, "output"),
@@ -156,7 +159,7 @@ pub fn command() -> Command {
              dedup passages train.jsonl --against test.jsonl --exact --min-words 13 --emit spans\n  \
              dedup passages shards/ --exact --output cut/\n  \
              dedup passages pages.jsonl --exact --min-words 5 --unit paragraph --emit kept > unique.jsonl\n  \
-             dedup passages pages.jsonl --exact --min-words 8 --min-documents 10\n  \
+             dedup passages pages.jsonl --exact --min-words 8 --min-documents 10 --no-overlaps\n  \
              dedup passages train/ --against test.jsonl --min-words 15 --similarity 0.7 --unit document --output train-clean/",
         )
         .arg(input::paths_arg())
@@ -192,6 +195,17 @@ pub fn command() -> Command {
                 .long_help(
                     "Minimum number of different documents that a passage is in, over all of its places; with 1 it may repeat within one. \
                      Documents of --against count too. A passage in fewer documents is neither written nor cut, and the summary counts it.",
+                ),
+        )
+        .arg(
+            Arg::new("no-overlaps")
+                .long("no-overlaps")
+                .action(ArgAction::SetTrue)
+                .help("Leave out passages that are mostly in longer ones, such as the same text with some words more or less")
+                .long_help(
+                    "Leave out passages that are mostly in longer ones, such as the same text with some words more or less: those of which at \
+                     least half of the words are in longer passages that are listed. The summary counts them. With \
+                     --min-documents, only passages in so many documents count. It has an effect only on --emit passages.",
                 ),
         )
         .arg(choice("emit", "KIND", EMITS.iter().map(|&(name, _, help)| (name, help)), "What to write").default_value("passages"))

@@ -51,6 +51,7 @@ pub(super) fn chunk(end: u64, metadata: &ColumnChunkMetaData) -> Result<Chunk, D
 }
 
 /// Checks the column of a row group with this many rows, in a file whose metadata begins at `end`.
+#[cfg_attr(not(feature = "clean"), allow(dead_code, reason = "for copies"))]
 pub(super) fn column(
     file: &fs::File,
     end: u64,

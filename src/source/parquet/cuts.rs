@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use ::parquet::data_type::ByteArray;
 
-use super::Columns;
+use super::footer::Columns;
 use crate::source::decode;
 use crate::source::fields::joined_length;
 use crate::source::snip::{CHANGED, Snips, snip_value};
