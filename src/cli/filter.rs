@@ -354,6 +354,9 @@ fn summarise(
     if counts.fell_back > 0 {
         terminal.line(&format!("{} {}", counted(counts.fell_back, "page"), input::FELL_BACK));
     }
+    if counts.repaired > 0 {
+        terminal.line(&format!("{} repaired", count(counts.repaired)));
+    }
     if counts.passed > 0 {
         terminal.line(&format!("{} without text passed through", counted(counts.passed, "record")));
     }

@@ -264,6 +264,11 @@ impl Monitor {
         out.counter("featureless", "Documents that passed because they have too few features.", counts.featureless);
         out.counter("crowded", "Documents that passed although not all candidates were compared.", counts.crowded);
         out.counter("capped", "Decisions for which not all candidates were compared.", state.capped);
+        out.counter(
+            "repaired",
+            "Documents that were read with changes, such as U+FFFD for invalid bytes.",
+            counts.repaired,
+        );
         out.counter("failed_records", "Records that could not be read.", counts.failed);
         out.counter("passed_records", "Records without a document.", counts.passed);
         out.counter("read_bytes", "Bytes read, decompressed.", counts.bytes);

@@ -14,7 +14,7 @@ use super::PageText;
 use super::arrow;
 #[cfg(feature = "files")]
 use super::csv::{Columns, Fields, records};
-use super::decode::{self, Decoded};
+use super::decode::{self, Change, Decoded, Repair};
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 use super::fields::joined_length;
 #[cfg(feature = "files")]
@@ -162,6 +162,14 @@ impl JsonFields {
             jsonl::Fields::new(&options.text_fields, &options.id_field, rank_by.field(), options.field_pages())
                 .advising(options.text_advice());
         JsonFields { fields, rank_by, may_be_text: false }
+    }
+
+    /// The id of a line, of which the bytes are given if they are not UTF-8: ids of other bytes differ.
+    fn own_id<'i>(&self, id: Cow<'i, str>, damaged: Option<&[u8]>) -> Cow<'i, str> {
+        match damaged.filter(|_| id.contains(char::REPLACEMENT_CHARACTER)) {
+            Some(line) => self.fields.id_of_damaged(line).map_or(id, Cow::Owned),
+            None => id,
+        }
     }
 
     /// The rank of a line that is JSON. A value that cannot be used is passed on, with its field.
@@ -368,31 +376,26 @@ impl Part {
             #[cfg(feature = "files")]
             Part::Text { path, bytes } => {
                 if let Some(number) = selection.next(None) {
-                    let place = Place { path: path.clone(), line: None };
-                    emit(number, each, place, (Cow::Borrowed(path), Rank::default()), decode::whole(bytes));
+                    emit(number, each, Origin::whole(path, bytes), unranked_file, decode::whole(bytes));
                 }
             }
             #[cfg(feature = "html")]
             Part::Html { path, bytes, wanted } => {
                 if let Some(number) = selection.next(None) {
-                    let place = Place { path: path.clone(), line: None };
                     let html::Page { text, fell_back, repair } = html::page(bytes, None, *wanted);
-                    if fell_back {
-                        each(number, Err(without_main_text(place.clone())));
-                    }
-                    let decoded = Decoded { text: Cow::Owned(text), repair };
-                    emit(number, each, place, (Cow::Borrowed(path), Rank::default()), decoded);
+                    let origin = Origin { fell_back, ..Origin::whole(path, bytes) };
+                    emit(number, each, origin, unranked_file, Decoded { text: Cow::Owned(text), repair });
                 }
             }
             #[cfg(feature = "files")]
             Part::Program { path, job } => {
                 if let Some(number) = selection.next(None) {
-                    let place = Place { path: path.clone(), line: None };
                     match job.text() {
                         Ok(text) => {
-                            emit(number, each, place, (Cow::Borrowed(path), Rank::default()), decode::utf8(&text))
+                            emit(number, each, Origin::whole(path, &text), unranked_file, decode::utf8(&text));
                         }
                         Err(Fault { kind, message }) => {
+                            let place = Place { path: path.clone(), line: None };
                             each(number, Err(Problem::at(place, Severity::Failed, kind, message)));
                         }
                     }
@@ -444,24 +447,23 @@ fn emit_row<'t>(
     number: u32,
     each: Each,
     Row { place, id, value, rank_by }: Row<'_>,
-    texts: impl Iterator<Item = Decoded<'t>>,
+    texts: impl Iterator<Item = (&'t [u8], Decoded<'t>)>,
     pages: Option<PageText>,
 ) {
     let mut name = String::new();
     let id = id.unwrap_or_else(|| positional_id(&place.path, place.line.unwrap_or_default(), &mut name));
-    let rank = rank_by.rank_or_last(value, &mut |field, value| {
-        each(number, Err(unranked(place.clone(), field, value)));
-    });
-    let (mut joined, mut repair) = (Joined::new(pages), None);
-    for decoded in texts {
+    let (mut joined, mut repair, mut bytes) = (Joined::new(pages), None, &[][..]);
+    for (raw, decoded) in texts {
+        if bytes.is_empty() && decoded.repair.is_some() {
+            bytes = raw;
+        }
         joined.push(decoded.text);
-        repair = repair.or(decoded.repair);
+        repair = Repair::joined(repair, decoded.repair);
     }
-    if joined.fell_back {
-        each(number, Err(without_main_text(place.clone())));
-    }
-    let text = joined.text.unwrap_or_default();
-    emit(number, each, place, (id, rank), Decoded { text, repair });
+    let (text, fell_back) = (joined.text.unwrap_or_default(), joined.fell_back);
+    let origin = Origin { place, id, bytes, keep_rejected: false, fell_back };
+    let rank = |refuse: Refuse<'_>| rank_by.rank_or_last(value, refuse);
+    emit(number, each, origin, rank, Decoded { text, repair });
 }
 
 #[cfg(feature = "parquet")]
@@ -479,7 +481,7 @@ fn each_parquet_row(
                 each(number, Err(too_long(path, row, max_record)));
             }
             Ok(parquet::Record { id, value, rank_by, texts }) => {
-                let texts = texts.iter().map(|text| decode::utf8_value(text));
+                let texts = texts.iter().map(|text| (*text, decode::utf8_value(text)));
                 emit_row(number, each, Row { place, id, value, rank_by }, texts, pages);
             }
             Err(parquet::Refused { kind, message, id, rows }) => {
@@ -516,7 +518,7 @@ fn each_arrow_row(
         if length_of(row.texts) > max_record {
             return each(number, Err(too_long(&path, row.number, max_record)));
         }
-        let texts = row.texts.iter().map(|text| Decoded { text: Cow::Borrowed(*text), repair: None });
+        let texts = row.texts.iter().map(|text| (&[][..], Decoded { text: Cow::Borrowed(*text), repair: None }));
         emit_row(number, each, Row { place, id, value: row.value, rank_by: row.rank_by }, texts, pages);
     });
 }
@@ -550,12 +552,12 @@ impl Records {
         let mut id = String::new();
         for (line, bytes) in lines(self.line, &self.bytes, self.blank) {
             let Some(number) = selection.next(Some(line)) else { continue };
-            let place = self.place(line);
             if bytes.len() > self.max_record {
                 each(number, Err(too_long(&self.path, line, self.max_record)));
                 continue;
             }
-            emit(number, each, place, (self.name(line, &mut id), Rank::default()), decode::fragment(bytes));
+            let origin = self.origin(line, self.name(line, &mut id), bytes);
+            emit(number, each, origin, unranked_file, decode::fragment(bytes));
         }
     }
 
@@ -571,8 +573,10 @@ impl Records {
                 continue;
             }
             let json = decode::utf8(bytes);
+            let damaged = json.repair.is_some().then(|| decode::without_utf8_mark(bytes));
             match fields.fields.parse(&json.text, &mut buffer) {
                 Err(jsonl::Rejected { kind, mut message, id, lacks_field }) => {
+                    let id = id.map(|id| fields.own_id(id.into(), damaged).into_owned());
                     if advises {
                         message += match header_delimiter(&json.text).is_some() {
                             true => " (this looks like CSV, which is read from files, by scan and clean)",
@@ -582,19 +586,12 @@ impl Records {
                     each(number, Err(Problem { id, lacks_field, ..self.rejected(line, kind, message, bytes) }))
                 }
                 Ok(record) => {
-                    let id = record.id.unwrap_or_else(|| self.name(line, &mut name));
-                    if record.fell_back {
-                        each(number, Err(without_main_text(self.place(line))));
-                    }
-                    let rank = fields.rank(&json.text, &mut |field, value| {
-                        each(number, Err(unranked(self.place(line), field, value)));
-                    });
-                    let repair = match (json.repair, record.lone.repair()) {
-                        (Some(bytes), Some(lone)) => Some(format!("{bytes}; {lone}")),
-                        (bytes, lone) => bytes.or(lone),
-                    };
-                    let decoded = Decoded { text: record.text, repair };
-                    emit(number, each, self.place(line), (id, rank), decoded);
+                    let own_id = record.id.map(|id| fields.own_id(id, damaged));
+                    let id = own_id.unwrap_or_else(|| self.name(line, &mut name));
+                    let origin = Origin { fell_back: record.fell_back, ..self.origin(line, id, bytes) };
+                    let rank = |refuse: Refuse<'_>| fields.rank(&json.text, refuse);
+                    let repair = Repair::both(json.repair, record.lone.repair());
+                    emit(number, each, origin, rank, Decoded { text: record.text, repair });
                 }
             }
         }
@@ -623,7 +620,7 @@ impl Records {
             for text in columns.texts.iter().filter_map(|&text| fields.get(text)) {
                 let decoded = decode::fragment(text);
                 joined.push(decoded.text);
-                repair = repair.or(decoded.repair);
+                repair = Repair::joined(repair, decoded.repair);
             }
             let Some(text) = joined.text else {
                 let (found, wanted) = (fields.len(), columns.texts.iter().min().map_or(0, |first| first + 1));
@@ -648,13 +645,9 @@ impl Records {
             let id = id.unwrap_or_else(|| self.name(line, &mut name));
             let value = columns.rank.and_then(|rank| fields.get(rank));
             let value = value.map_or(Ok(None), |value| Number::of_field(&decode::fragment(value).text));
-            let rank = columns.rank_by.rank_or_last(value, &mut |field, value| {
-                each(number, Err(unranked(self.place(line), field, value)));
-            });
-            if joined.fell_back {
-                each(number, Err(without_main_text(self.place(line))));
-            }
-            emit(number, each, self.place(line), (id, rank), Decoded { text, repair });
+            let rank = |refuse: Refuse<'_>| columns.rank_by.rank_or_last(value, refuse);
+            let origin = Origin { fell_back: joined.fell_back, ..self.origin(line, id, row) };
+            emit(number, each, origin, rank, Decoded { text, repair });
         }
     }
 
@@ -676,11 +669,10 @@ impl Records {
             let (severity, kind, message) = match page {
                 None => continue,
                 Some(Ok(page)) => {
-                    if page.fell_back {
-                        each(number, Err(without_main_text(place.clone())));
-                    }
                     let id = page.id.unwrap_or_else(|| self.name(*line, &mut name));
-                    emit(number, each, place, (id, Rank::default()), page.content);
+                    // Nobody converts an archive.
+                    let origin = Origin { place, id, bytes: &[], keep_rejected: false, fell_back: page.fell_back };
+                    emit(number, each, origin, unranked_file, page.content);
                     continue;
                 }
                 Some(Err(Trouble::Coding(coding))) => {
@@ -694,6 +686,11 @@ impl Records {
             };
             each(number, Err(Problem::at(place, severity, kind, message)));
         }
+    }
+
+    /// Where the text of a record comes from.
+    fn origin<'r>(&self, line: u64, id: Cow<'r, str>, bytes: &'r [u8]) -> Origin<'r> {
+        Origin { place: self.place(line), id, bytes, keep_rejected: self.keep_rejected, fell_back: false }
     }
 
     /// A record that is not read.
@@ -712,10 +709,61 @@ impl Records {
     }
 }
 
-/// A document, after the problem that its text was changed, if it was.
-fn emit(number: u32, each: Each, place: Place, (id, rank): (Cow<str>, Rank), decoded: Decoded) {
-    if let Some(message) = decoded.repair {
-        each(number, Err(Problem::at(place.clone(), Severity::Repaired, ProblemKind::Replaced, message)));
+/// Where a text comes from.
+struct Origin<'r> {
+    place: Place,
+    id: Cow<'r, str>,
+    /// The bytes that it was decoded from, or that it is a part of; none if nothing can be done about them.
+    bytes: &'r [u8],
+    /// Whether a problem carries them.
+    keep_rejected: bool,
+    /// Whether it is a page that was read completely because no main text was found.
+    fell_back: bool,
+}
+
+#[cfg(feature = "files")]
+impl<'r> Origin<'r> {
+    /// A file that is one document.
+    fn whole(path: &'r Arc<str>, bytes: &'r [u8]) -> Self {
+        let place = Place { path: path.clone(), line: None };
+        Origin { place, id: Cow::Borrowed(path), bytes, keep_rejected: false, fell_back: false }
+    }
+}
+
+/// Receives a field whose value does not rank its record, and the value.
+type Refuse<'f> = &'f mut dyn FnMut(&FieldPath, &str);
+
+/// The rank of documents that have no fields.
+fn unranked_file(_: Refuse<'_>) -> Rank {
+    Rank::default()
+}
+
+/// A document, after the problems that it was not read as it is; or the problem that its text cannot be compared.
+fn emit(
+    number: u32,
+    each: Each,
+    Origin { place, id, bytes, keep_rejected, fell_back }: Origin<'_>,
+    rank: impl FnOnce(Refuse<'_>) -> Rank,
+    decoded: Decoded,
+) {
+    if let Some(message) = decoded.loss(bytes) {
+        let is_own = place.line.is_some() && !place.names(&id);
+        let id = is_own.then(|| id.into_owned());
+        let record = keep_rejected.then(|| bytes.to_vec());
+        let problem = Problem::at(place, Severity::Failed, ProblemKind::Encoding, message);
+        return each(number, Err(Problem { id, record, ..problem }));
+    }
+    if fell_back {
+        each(number, Err(without_main_text(place.clone())));
+    }
+    let rank = rank(&mut |field, value| each(number, Err(unranked(place.clone(), field, value))));
+    if let Some(Repair { change, message, .. }) = decoded.repair {
+        let kind = match change {
+            Change::Replaced => ProblemKind::Replaced,
+            Change::Guessed => ProblemKind::Decoded,
+            Change::Incomplete => ProblemKind::Incomplete,
+        };
+        each(number, Err(Problem::at(place.clone(), Severity::Repaired, kind, message)));
     }
     each(number, Ok(Document { id, text: decoded.text, place, rank }));
 }
@@ -874,8 +922,12 @@ mod tests {
 
     #[test]
     fn objects_with_and_without_id() {
-        let lines =
-            b"{\"text\":\"x\",\"id\":1}\n\n{\"text\":\"y\"}\n{\n{\"text\":\"z\xff\"}\n{\"text\":\"\xff\\ud83d\"}";
+        let lines = [
+            &b"{\"text\":\"x\",\"id\":1}\n\n{\"text\":\"y\"}\n{\n{\"text\":\"z\xff\"}\n{\"text\":\"\xff\\ud83d"[..],
+            "x".repeat(38).as_bytes(),
+            b"\"}",
+        ]
+        .concat();
         let expected = [
             "1|x",
             "f:9|y",
@@ -883,9 +935,82 @@ mod tests {
             "Repaired f:11: invalid UTF-8 at byte 10 replaced by U+FFFD",
             "f:11|z\u{fffd}",
             r"Repaired f:12: invalid UTF-8 at byte 9 replaced by U+FFFD; lone surrogate \ud83d replaced by U+FFFD",
-            "f:12|\u{fffd}\u{fffd}",
+            &format!("f:12|\u{fffd}\u{fffd}{}", "x".repeat(38)),
         ];
-        assert_eq!(shown(Part::Jsonl(part_of(lines, 100), json_fields())), expected);
+        assert_eq!(shown(Part::Jsonl(part_of(&lines, 100), json_fields())), expected);
+    }
+
+    #[test]
+    fn a_text_of_which_much_is_not_utf8_is_refused() {
+        let menu = "Home News Sport Login";
+        let (text, ..) = encoding_rs::WINDOWS_1251.encode("Съешь же ещё этих мягких");
+        let line = [format!(r#"{{"id":"a","text":"{menu} "#).as_bytes(), &text, br#""}"#].concat();
+        // 20 letters in windows-1251, none of which is UTF-8 by accident, after 18 in ASCII.
+        let message = "invalid UTF-8 in 20 places, the first at byte 40: 20 of 38 letters cannot be read; \
+                       if this is windows-1251, convert it first: iconv -f windows-1251 -t UTF-8";
+        let problems = |part: Part| {
+            let mut problems = Vec::new();
+            Batch::of_part(part).documents(&mut |read| problems.push(read.expect_err("it is refused")));
+            problems
+        };
+        let found = problems(Part::Jsonl(part_of(&line, 1000), json_fields()));
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (found[0].kind, found[0].severity, &*found[0].message),
+            (ProblemKind::Encoding, Severity::Failed, message)
+        );
+        assert_eq!((found[0].id.as_deref(), found[0].record.as_deref()), (Some("a"), Some(&*line)));
+        // A record without an id has none in its problem either.
+        let nameless = [br#"{"text":""#, &*text, br#""}"#].concat();
+        assert_eq!(problems(Part::Jsonl(part_of(&nameless, 1000), json_fields()))[0].id, None);
+    }
+
+    #[test]
+    fn one_letter_in_twenty_may_be_replaced() {
+        let json = |text: &[u8], more: &[u8]| {
+            let line = [br#"{"text":""#, text, br#"""#, more, b"}"].concat();
+            shown(Part::Jsonl(part_of(&line, 1000), json_fields()))
+        };
+        let is_refused = |found: Vec<String>| found.last().is_some_and(|last| last.starts_with("Failed "));
+        let letters = |count: usize| "x1 ".repeat(count / 2) + if count % 2 == 1 { "y" } else { "" };
+        for (damage, replaced) in
+            [(&b"\xff"[..], 1), (b"\xff \xfe", 2), (br"\udcff", 1), (br"\udcff\udcfe!", 2), (b"\xff\\ud800", 2)]
+        {
+            // 19 others for each, or one less.
+            for (others, expected) in [(19 * replaced, false), (19 * replaced - 1, replaced > 1)] {
+                let text = [letters(others).as_bytes(), damage].concat();
+                assert_eq!(is_refused(json(&text, b"")), expected, "{}", text.escape_ascii());
+            }
+        }
+        // One is accepted in any text, and so is what stands in other fields or was U+FFFD before.
+        assert!(!is_refused(json(b"\xff", b"")));
+        assert!(!is_refused(json(b"x", b",\"title\":\"\xff\xff\xff\"")));
+        assert!(!is_refused(json("\u{fffd}\u{fffd}\u{fffd}".as_bytes(), b"")));
+        assert!(!is_refused(json("\u{fffd}\u{fffd}\u{fffd}\u{fffd}".as_bytes(), b",\"title\":\"\xff\"")));
+    }
+
+    #[test]
+    fn damaged_text_of_other_formats_is_refused_too() {
+        // Four well-formed characters for each ill-formed one are UTF-8 with damage.
+        let damaged = ["é".repeat(8).as_bytes(), b"\xff \xff"].concat();
+        let message = "invalid UTF-8 in 2 places, the first at byte 16: 2 of 10 letters cannot be read; \
+                       convert it first: iconv -f ENCODING -t UTF-8";
+        let at_line = [format!("Failed f:7: {message}")];
+        assert_eq!(shown(Part::Lines(part_of(&damaged, 100))), at_line);
+        let columns = Columns::find(b',', b"text,id", &ReadOptions::default()).unwrap();
+        let row = [&damaged[..], b",a"].concat();
+        assert_eq!(shown(Part::Csv(part_of(&row, 100), columns)), at_line);
+        assert_eq!(shown(Part::Text { path: "f".into(), bytes: damaged }), [format!("Failed f: {message}")]);
+    }
+
+    #[test]
+    fn ids_of_other_bytes_differ() {
+        let lines = b"{\"id\":\"caf\xe9\",\"text\":\"x\"}\n{\"id\":\"caf\xe8\",\"text\":\"x\"}\n{\"id\":\"\xef\xbf\xbd\",\"text\":\"x\xff\"}";
+        let ids: Vec<String> = shown(Part::Jsonl(part_of(lines, 100), json_fields()))
+            .into_iter()
+            .filter_map(|line| line.split_once('|').map(|(id, _)| id.to_string()))
+            .collect();
+        assert_eq!(ids, [r"caf\udce9", r"caf\udce8", "\u{fffd}"]);
     }
 
     #[test]

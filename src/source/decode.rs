@@ -10,6 +10,7 @@
 //! Damaged UTF-8, where one character in thousands is broken, is far above four to one. ASCII fits both and is not
 //! counted: an English page with one stray byte 0xE9 is Latin-1.
 
+use crate::readable::count;
 use std::borrow::Cow;
 
 #[cfg(feature = "files")]
@@ -20,11 +21,111 @@ pub(super) use encoding::{
     Transcoder, hides, legacy_encoding, legacy_encoding_of_stream, may_end_character, utf16_by_mark, whole,
 };
 
+#[cfg(feature = "html")]
+pub(super) use encoding::invalid;
+
 /// Decoded text, and how it was decoded if it was not valid UTF-8.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Decoded<'a> {
     pub text: Cow<'a, str>,
-    pub repair: Option<String>,
+    pub repair: Option<Repair>,
+}
+
+/// What was changed in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Bytes or escapes that are no characters were replaced.
+    Replaced,
+    /// It was decoded from an encoding that was guessed.
+    #[cfg_attr(not(feature = "files"), allow(dead_code, reason = "only encodings of files are guessed"))]
+    Guessed,
+    /// It is incomplete.
+    #[cfg_attr(not(feature = "warc"), allow(dead_code, reason = "only pages of archives are"))]
+    Incomplete,
+}
+
+/// How text was changed when it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Repair {
+    pub change: Change,
+    pub message: String,
+    /// The number of U+FFFD that were put in place of something else, in the text or beside it.
+    pub replaced: usize,
+}
+
+impl Repair {
+    /// Something was replaced in this number of places.
+    pub fn replaced(message: String, replaced: usize) -> Self {
+        Repair { change: Change::Replaced, message, replaced }
+    }
+
+    /// That of two texts which are joined. Its message is about the first that was changed.
+    #[cfg(any(feature = "files", feature = "arrow", feature = "parquet"))]
+    pub fn joined(first: Option<Self>, second: Option<Self>) -> Option<Self> {
+        match (first, second) {
+            (Some(first), Some(second)) => Some(Repair { replaced: first.replaced + second.replaced, ..first }),
+            (first, second) => first.or(second),
+        }
+    }
+
+    /// That of a text to which both happened.
+    pub fn both(first: Option<Self>, second: Option<Self>) -> Option<Self> {
+        match (first, second) {
+            (Some(first), Some(second)) => Some(Repair {
+                message: format!("{}; {}", first.message, second.message),
+                replaced: first.replaced + second.replaced,
+                ..second
+            }),
+            (first, second) => first.or(second),
+        }
+    }
+}
+
+/// Of the letters and digits of a text, one in this many may be replaced by U+FFFD. U+FFFD is no part of a word, so it is as if a text
+/// did not have what it stands for: texts that differ in nothing else would be equal. A single one is accepted in any text.
+const MOST_REPLACED: usize = 20;
+
+impl Decoded<'_> {
+    /// Why the text cannot be compared, as a message, if too much of it was replaced. `bytes` are those that it was decoded from;
+    /// if there are none, the message has no advice.
+    pub fn loss(&self, bytes: &[u8]) -> Option<String> {
+        let Repair { change, message, replaced } = self.repair.as_ref().filter(|repair| repair.replaced > 1)?;
+        let found = |bytes: &[u8]| memchr::memmem::find_iter(bytes, "\u{fffd}").count();
+        // Those that were there before say nothing.
+        let lost = found(self.text.as_bytes()).saturating_sub(found(bytes)).min(*replaced);
+        let letters = lost + self.text.chars().filter(|c| c.is_alphanumeric()).count();
+        if lost < 2 || lost * MOST_REPLACED <= letters {
+            return None;
+        }
+        let what = message.replace(", replaced by U+FFFD", "").replace(" replaced by U+FFFD", "");
+        let advice = match likely_encoding(bytes) {
+            _ if bytes.is_empty() => String::new(),
+            // Escapes in JSON.
+            _ if std::str::from_utf8(bytes).is_ok() => {
+                "; decode the text in its own encoding before it is written".to_string()
+            }
+            Some(encoding) if *change != Change::Guessed => {
+                format!("; if this is {encoding}, convert it first: iconv -f {encoding} -t UTF-8")
+            }
+            _ => "; convert it first: iconv -f ENCODING -t UTF-8".to_string(),
+        };
+        Some(format!("{what}: {} of {} letters cannot be read{advice}", count(lost as u64), count(letters as u64)))
+    }
+}
+
+/// The name of the encoding that bytes are probably in, if they are neither UTF-8 nor UTF-16.
+#[cfg(feature = "files")]
+fn likely_encoding(bytes: &[u8]) -> Option<&'static str> {
+    match utf16_by_mark(bytes) {
+        None => legacy_encoding(bytes).map(encoding_rs::Encoding::name),
+        Some(_) => None,
+    }
+}
+
+/// This build knows no encodings.
+#[cfg(not(feature = "files"))]
+fn likely_encoding(_: &[u8]) -> Option<&'static str> {
+    None
 }
 
 /// Decodes a piece of a file, in which a UTF-16 mark has no meaning.
@@ -35,7 +136,9 @@ pub(super) fn fragment(bytes: &[u8]) -> Decoded<'_> {
         Some(encoding) => {
             let (text, damaged) = encoding.decode_without_bom_handling(bytes);
             let damage = if damaged { ", ill-formed bytes replaced by U+FFFD" } else { "" };
-            Decoded { text, repair: Some(format!("decoded as {}{damage}", encoding.name())) }
+            let message = format!("decoded as {}{damage}", encoding.name());
+            let replaced = if damaged { replacements(&text) } else { 0 };
+            Decoded { text, repair: Some(Repair { change: Change::Guessed, message, replaced }) }
         }
     }
 }
@@ -67,7 +170,13 @@ pub(super) fn utf8_value(bytes: &[u8]) -> Decoded<'_> {
         1 => format!("invalid UTF-8 at byte {first} replaced by U+FFFD"),
         _ => format!("invalid UTF-8 in {count} places, the first at byte {first}, replaced by U+FFFD"),
     };
-    Decoded { text: String::from_utf8_lossy(bytes), repair: Some(repair) }
+    Decoded { text: String::from_utf8_lossy(bytes), repair: Some(Repair::replaced(repair, count)) }
+}
+
+/// How many U+FFFD a text has.
+#[cfg(feature = "files")]
+pub(super) fn replacements(text: &str) -> usize {
+    memchr::memmem::find_iter(text.as_bytes(), "\u{fffd}").count()
 }
 
 /// The bytes after a UTF-8 mark, if there is one.
@@ -86,7 +195,7 @@ mod tests {
 
     fn check(bytes: &[u8], text: &str, repair: Option<&str>) {
         let decoded = whole(bytes);
-        assert_eq!((&*decoded.text, decoded.repair.as_deref()), (text, repair));
+        assert_eq!((&*decoded.text, decoded.repair.as_ref().map(|repair| &*repair.message)), (text, repair));
     }
 
     const RUSSIAN: &str = "Съешь же ещё этих мягких французских булок, да выпей чаю";

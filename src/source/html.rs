@@ -13,7 +13,7 @@ use memchr::{memchr, memchr_iter};
 use std::borrow::Cow;
 
 use super::PageText;
-use super::decode::{self, Decoded};
+use super::decode::{self, Decoded, Repair};
 
 #[cfg(feature = "main-content")]
 mod documentation;
@@ -39,7 +39,7 @@ pub fn page_text(bytes: &[u8], html: bool) -> Option<(Cow<'_, str>, Option<Strin
         return None;
     }
     let Decoded { text, repair } = if html { decode(bytes, None, true) } else { decode::whole(bytes) };
-    Some((text, repair))
+    Some((text, repair.map(|repair| repair.message)))
 }
 
 /// Decodes a page from a server. In this order: a byte order mark, the charset from the server (`charset`), the
@@ -53,7 +53,8 @@ pub(super) fn decode<'a>(bytes: &'a [u8], charset: Option<&[u8]>, html: bool) ->
         Some(encoding) if encoding == UTF_8 => decode::utf8(bytes),
         Some(encoding) => {
             let (text, damaged) = encoding.decode_without_bom_handling(bytes);
-            Decoded { text, repair: damaged.then(|| format!("invalid {} replaced by U+FFFD", encoding.name())) }
+            let repair = damaged.then(|| decode::invalid(encoding, &text));
+            Decoded { text, repair }
         }
     }
 }
@@ -106,7 +107,7 @@ pub(super) struct Page {
     /// Whether all text was read because no main text was found.
     pub fell_back: bool,
     /// How the text was decoded, if not simply as UTF-8.
-    pub repair: Option<String>,
+    pub repair: Option<Repair>,
 }
 
 /// Reads a page that was sent with this charset.
@@ -433,7 +434,8 @@ pub(super) mod tests {
 
     fn check_decoding(html: &[u8], charset: Option<&str>, expected: &str, repair: Option<&str>) {
         let decoded = decode(html, charset.map(str::as_bytes), true);
-        assert_eq!((&*text(&decoded.text), decoded.repair.as_deref()), (expected, repair));
+        let found = decoded.repair.as_ref().map(|repair| &*repair.message);
+        assert_eq!((&*text(&decoded.text), found), (expected, repair));
     }
 
     #[test]

@@ -134,6 +134,15 @@ impl Fields {
         self.parse_any(line)
     }
 
+    /// The id of a line that is not UTF-8, with an escape such as `\udcff` for each byte that is not, so that different ids stay different. A
+    /// backslash that would look like the start of such an escape becomes `\u005c`.
+    pub fn id_of_damaged(&self, line: &[u8]) -> Option<String> {
+        match self.parse(&strings::escaped(line), &mut String::new()) {
+            Ok(record) => record.id.map(Cow::into_owned),
+            Err(rejected) => rejected.id,
+        }
+    }
+
     /// [`parse`](Self::parse) for every line, without the fast path.
     fn parse_any<'a>(&self, line: &'a str) -> Result<Record<'a>, Rejected> {
         let parsed = self.parse_json(line, &|at| at);
@@ -708,7 +717,7 @@ mod tests {
     /// The text, the id and the number of replaced surrogates of a line with these fields.
     fn lone(line: &str, text: &str, id: &str) -> (String, Option<String>, Option<String>) {
         let record = with(line, text, id).unwrap();
-        (record.text.into_owned(), record.id.map(Cow::into_owned), record.lone.repair())
+        (record.text.into_owned(), record.id.map(Cow::into_owned), record.lone.repair().map(|repair| repair.message))
     }
 
     #[test]

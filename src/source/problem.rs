@@ -41,6 +41,8 @@ pub enum ProblemKind {
     Json,
     /// A record has no text, or its text is not a string.
     Text,
+    /// Too much of a text is in another encoding than the rest, or than it should be.
+    Encoding,
     /// The id of a record, or the column of ids, is neither a string nor a number.
     Id,
     /// The header row or the schema of a file does not have the requested columns.
@@ -69,6 +71,8 @@ pub enum ProblemKind {
     Decoded,
     /// Invalid bytes, or escapes in JSON that stand for no character, were replaced.
     Replaced,
+    /// The body of a page is incomplete: what is there was read.
+    Incomplete,
     /// A file lacks some of the columns of the text, and was read without them.
     MissingColumn,
     /// No main text was found in a page.
@@ -89,6 +93,7 @@ impl ProblemKind {
             ProblemKind::TooLong => "too-long",
             ProblemKind::Json => "json",
             ProblemKind::Text => "text",
+            ProblemKind::Encoding => "encoding",
             ProblemKind::Id => "id",
             ProblemKind::Header => "header",
             ProblemKind::Archive => "archive",
@@ -103,6 +108,7 @@ impl ProblemKind {
             ProblemKind::Changed => "changed",
             ProblemKind::Decoded => "decoded",
             ProblemKind::Replaced => "replaced",
+            ProblemKind::Incomplete => "incomplete",
             ProblemKind::MissingColumn => "missing-column",
             ProblemKind::MainText => "main-text",
             ProblemKind::Rank => "rank",
@@ -123,6 +129,7 @@ impl ProblemKind {
             | ProblemKind::TooLong
             | ProblemKind::Json
             | ProblemKind::Text
+            | ProblemKind::Encoding
             | ProblemKind::Id
             | ProblemKind::Header
             | ProblemKind::Archive
@@ -139,6 +146,7 @@ impl ProblemKind {
             | ProblemKind::Changed
             | ProblemKind::Decoded
             | ProblemKind::Replaced
+            | ProblemKind::Incomplete
             | ProblemKind::MissingColumn
             | ProblemKind::MainText
             | ProblemKind::Rank => false,

@@ -640,6 +640,12 @@ mod tests {
         prop::collection::vec((prop::sample::select(CHARACTERS), 0usize..6), 0..30)
     }
 
+    /// Of a short text, only one character may be a lone surrogate: otherwise too much of it is no text, and it is not read.
+    fn with_one_lone<'t>(texts: impl Iterator<Item = &'t mut Vec<(char, usize)>>) {
+        let lone = texts.flatten().filter(|(c, how)| (*c, *how) == ('\u{fffd}', 5));
+        lone.skip(1).for_each(|(_, how)| *how = 4);
+    }
+
     fn numbers() -> impl Strategy<Value = Vec<Vec<usize>>> {
         prop::collection::vec(prop::collection::vec(0usize..99, 0..7), 0..4)
     }
@@ -647,7 +653,8 @@ mod tests {
     proptest! {
         /// What is left of a literal is written as it was, and the rest of the line is the same.
         #[test]
-        fn escapes_stay(texts in prop::collection::vec(characters(), 1..4), numbers in numbers(), is_utf16: bool) {
+        fn escapes_stay(mut texts in prop::collection::vec(characters(), 1..4), numbers in numbers(), is_utf16: bool) {
+            texts.iter_mut().for_each(|text| with_one_lone(std::iter::once(text)));
             let options = ReadOptions::default();
             let encode = |text: &str| match is_utf16 {
                 true => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
@@ -675,7 +682,12 @@ mod tests {
         }
 
         #[test]
-        fn texts_in_several_fields(numbers in numbers(), first in characters(), rest in prop::collection::vec(characters(), 0..4)) {
+        fn texts_in_several_fields(
+            numbers in numbers(),
+            mut first in characters(),
+            mut rest in prop::collection::vec(characters(), 0..4),
+        ) {
+            with_one_lone(std::iter::once(&mut first).chain(&mut rest));
             let text = |text: &[(char, usize)]| text.iter().map(|&(c, how)| written(c, how)).collect::<String>();
             let rest: Vec<String> = rest.iter().map(|own| format!("{{\"role\":\"x\",\"content\":\"{}\"}}", text(own))).collect();
             let line = format!("{{\"title\":\"{}\",\"messages\":[{}],\"n\":2}}\n", text(&first), rest.join(","));
@@ -776,11 +788,16 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_stay_if_they_are_not_cut() {
-        let content = "é".repeat(20);
+        let content = "é".repeat(40);
         let content = [b"ab \xff cd ef \xc3 ", content.as_bytes(), b"\n"].concat();
         // The text has three bytes for each that is replaced.
         let out = check("a.txt", &content, &ReadOptions::default(), &[vec![7, 10]]);
-        assert_eq!(out, [b"ab \xff ef \xc3 ", "é".repeat(20).as_bytes(), b"\n"].concat());
+        assert_eq!(out, [b"ab \xff ef \xc3 ", "é".repeat(40).as_bytes(), b"\n"].concat());
+        // Several escapes that are no characters, in a text that is long enough.
+        let line =
+            |cut: &str| format!(r#"{{"text":"\udc05\udc00\udc01{cut} \ud800{}"}}"#, "x".repeat(120)).into_bytes();
+        let out = check("a.jsonl", &line(r"\udc02é"), &ReadOptions::default(), &[vec![9, 14]]);
+        assert_eq!(out, line(""));
         let json = [b"{\"text\":\"ab \xff cd ef\"}\n".to_vec(), b"{\"text\":\"\\u00e9x\"}".to_vec()].concat();
         let out = check("a.jsonl", &json, &ReadOptions::default(), &[vec![7, 10], vec![0, 2]]);
         assert_eq!(out, [b"{\"text\":\"ab \xff ef\"}\n".to_vec(), b"{\"text\":\"x\"}".to_vec()].concat());

@@ -15,7 +15,7 @@ use std::ops::Range;
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use memchr::{memchr, memchr_iter, memmem};
 
-use super::decode::Decoded;
+use super::decode::{Change, Decoded, Repair};
 use super::html;
 use super::options::WARC_MAGIC;
 use super::reader::Reader;
@@ -434,8 +434,8 @@ pub(super) fn page<'a>(
         } else {
             (plain(bytes, charset), false)
         };
-        let repairs: Vec<String> = damage.into_iter().chain(decoded.repair).collect();
-        let repair = (!repairs.is_empty()).then(|| repairs.join("; "));
+        let damage = damage.map(|message| Repair { change: Change::Incomplete, message, replaced: 0 });
+        let repair = Repair::both(damage, decoded.repair);
         Page { id: uri.filter(|uri| !uri.is_empty()), fell_back, content: Decoded { text: decoded.text, repair } }
     }))
 }
@@ -590,7 +590,7 @@ mod tests {
                 };
                 out.push(match page(head, block, max_record, PageText::All).expect("it holds text") {
                     Ok(Page { id, content: Decoded { text, repair }, .. }) => {
-                        let repair = repair.map_or(String::new(), |repair| format!(" ({repair})"));
+                        let repair = repair.map_or(String::new(), |repair| format!(" ({})", repair.message));
                         format!("{number} {}|{text}{repair}", id.unwrap_or("-".into()))
                     }
                     Err(trouble) => format!("{number}: {trouble:?}"),

@@ -116,6 +116,7 @@ cases!(
     common,
     compare,
     contain,
+    encodings,
     eval,
     fields,
     filter,

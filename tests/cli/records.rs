@@ -625,6 +625,8 @@ pub struct Rejected {
     pub error: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<String>,
 }
 
 /// What `dedup plan --json` prints.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{BIG5, Decoder, EUC_KR, Encoding, GB18030, GBK, ISO_2022_JP, SHIFT_JIS, UTF_16BE, UTF_16LE};
 
-use super::{Decoded, fragment};
+use super::{Decoded, Repair, fragment, replacements};
 
 /// The ratio of well-formed to ill-formed multi-byte sequences from which bytes are taken for damaged UTF-8.
 const UTF8_MAJORITY: u64 = 4;
@@ -20,11 +20,16 @@ pub(in crate::source) fn whole(bytes: &[u8]) -> Decoded<'_> {
     match utf16_by_mark(bytes) {
         Some(encoding) => {
             let (text, damaged) = encoding.decode_with_bom_removal(bytes);
-            let repair = damaged.then(|| format!("invalid {} replaced by U+FFFD", encoding.name()));
+            let repair = damaged.then(|| invalid(encoding, &text));
             Decoded { text, repair }
         }
         None => fragment(bytes),
     }
+}
+
+/// That bytes were replaced which are ill-formed in an encoding.
+pub(in crate::source) fn invalid(encoding: &'static Encoding, text: &str) -> Repair {
+    Repair::replaced(format!("invalid {} replaced by U+FFFD", encoding.name()), replacements(text))
 }
 
 /// The UTF-16 encoding whose mark the bytes start with. A UTF-32 mark is not detected.

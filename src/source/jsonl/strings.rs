@@ -3,6 +3,7 @@
 //! An escape such as `\ud83d` is half of a character. JSON has it where a program cut a text between its two halves. It is
 //! read as invalid UTF-8 is: in a text it becomes U+FFFD. An id must differ from others, so it becomes the escape itself.
 
+use super::super::decode::Repair;
 use std::borrow::Cow;
 
 use serde_core::de::{Deserializer as _, Error as _, Visitor};
@@ -33,13 +34,14 @@ impl Lone {
     }
 
     /// What was changed; `None` if there are none.
-    pub fn repair(self) -> Option<String> {
+    pub fn repair(self) -> Option<Repair> {
         let Lone { count, first } = self;
-        match count {
-            0 => None,
-            1 => Some(format!("lone surrogate \\u{first:04x} replaced by U+FFFD")),
-            _ => Some(format!("{count} lone surrogates, the first \\u{first:04x}, replaced by U+FFFD")),
-        }
+        let message = match count {
+            0 => return None,
+            1 => format!("lone surrogate \\u{first:04x} replaced by U+FFFD"),
+            _ => format!("{count} lone surrogates, the first \\u{first:04x}, replaced by U+FFFD"),
+        };
+        Some(Repair::replaced(message, count as usize))
     }
 }
 
@@ -108,6 +110,24 @@ pub(super) fn find_escape(id: &str) -> Option<usize> {
             digits => digits == Some(b"005c"),
         }
     })
+}
+
+/// A line of JSON as UTF-8, with an escape such as `\udcff` for each byte that is not: half of a character, as Python writes it. Unlike U+FFFD,
+/// it tells one byte from another.
+pub(super) fn escaped(line: &[u8]) -> String {
+    let mut json = String::with_capacity(line.len());
+    for chunk in line.utf8_chunks() {
+        json.push_str(chunk.valid());
+        // After a backslash, the byte is a part of an escape, which is none.
+        let backslashes = chunk.valid().bytes().rev().take_while(|byte| *byte == b'\\').count();
+        for (at, byte) in chunk.invalid().iter().enumerate() {
+            match at == 0 && backslashes % 2 == 1 {
+                true => json.push(char::REPLACEMENT_CHARACTER),
+                false => json.push_str(&format!("\\udc{byte:02x}")),
+            }
+        }
+    }
+    json
 }
 
 /// The name of a field as it is written, with quotation marks. `None` if it has lone surrogates: no option can name such a field.
@@ -190,11 +210,27 @@ mod tests {
 
     #[test]
     fn what_was_replaced() {
-        let repair = |json| text(json).unwrap().lone.repair();
+        let repair =
+            |json| text(json).unwrap().lone.repair().map(|Repair { message, replaced, .. }| (message, replaced));
         assert_eq!(repair(r#""\ufffd""#), None);
-        assert_eq!(repair(r#""a\ud83d""#).as_deref(), Some(r"lone surrogate \ud83d replaced by U+FFFD"));
+        assert_eq!(repair(r#""a\ud83d""#), Some((r"lone surrogate \ud83d replaced by U+FFFD".into(), 1)));
         let several = r"2 lone surrogates, the first \udc00, replaced by U+FFFD";
-        assert_eq!(repair(r#""\udc00\ud83d""#).as_deref(), Some(several));
+        assert_eq!(repair(r#""\udc00\ud83d""#), Some((several.into(), 2)));
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_escaped() {
+        for (line, json) in [
+            (&b"{\"a\":\"b\"}"[..], r#"{"a":"b"}"#),
+            (b"\"\xe9\xff\xc3\xa9\"", r#""\udce9\udcffé""#),
+            // A character that is cut, and backslashes before a byte.
+            (b"\"\xe4\xb8\"", r#""\udce4\udcb8""#),
+            (br#""\\"#, r#""\\"#),
+            (b"\\\xe9", "\\\u{fffd}"),
+            (b"\\\\\xe9\\\xe9\xe9", "\\\\\\udce9\\\u{fffd}\\udce9"),
+        ] {
+            assert_eq!(escaped(line), json);
+        }
     }
 
     /// Units of UTF-16, many of them surrogates, and characters of escapes.
