@@ -42,8 +42,8 @@ impl<R: Read> Live<R> {
     /// Starts reading: blocks until the first line, or the first few bytes, are available.
     ///
     /// # Errors
-    /// The stream ends prematurely, is read as lines but starts like a PDF or another file without text, or is an archive
-    /// or a Parquet file and the format was not given. The format does not consist of
+    /// The stream ends prematurely, is read as lines but starts like a PDF or another file without text, or is an archive,
+    /// a Parquet file or UTF-16 and the format was not given (UTF-16: or is lines). The format does not consist of
     /// records at whose ends a stream can be cut: lines, JSON lines or, with the feature `warc`, archives.
     pub fn open<'r>(self) -> io::Result<Chunks<'r>>
     where
@@ -64,10 +64,13 @@ impl<R: Read> Live<R> {
                 let message = "archives are only read by programs built with the feature warc";
                 return Err(io::Error::new(io::ErrorKind::Unsupported, message));
             }
-            Format::Lines => Kind::Lines(Lines::new(no_opaque(input)?, None)),
+            Format::Lines => Kind::Lines(Lines::new(no_opaque(no_utf16(input)?)?, None)),
             Format::Auto => {
                 let first = Some(Arc::new(JsonFields { may_be_text: true, ..fields.clone() }));
-                Kind::Lines(Lines { first, ..Lines::new(no_archive(no_parquet(input)?)?, Some(Arc::new(fields))) })
+                Kind::Lines(Lines {
+                    first,
+                    ..Lines::new(no_archive(no_parquet(no_utf16(input)?)?)?, Some(Arc::new(fields)))
+                })
             }
             // With the format named, no line ends the stream, whatever it begins like.
             Format::Jsonl => Kind::Lines(Lines::new(input, Some(Arc::new(fields)))),
@@ -97,6 +100,14 @@ fn no_archive<'r>(input: Box<dyn Read + 'r>) -> io::Result<Box<dyn Read + 'r>> {
 fn no_parquet<'r>(input: Box<dyn Read + 'r>) -> io::Result<Box<dyn Read + 'r>> {
     let advice = "this is a Parquet file, which cannot be read as a stream: write its text column as JSON lines first";
     unless_it_starts(input, PARQUET_MAGIC, advice)
+}
+
+/// The same stream, unless it starts like text in UTF-16, which has its line ends in other bytes: what passes must be whole lines.
+fn no_utf16<'r>(mut input: Box<dyn Read + 'r>) -> io::Result<Box<dyn Read + 'r>> {
+    for start in [b"\xff\xfe", b"\xfe\xff", b"{\0", b"\0{"] {
+        input = unless_it_starts(input, start, "this is UTF-16 (convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8)")?;
+    }
+    Ok(input)
 }
 
 /// The same stream, or an error if it starts with these bytes. Reads no more bytes than needed to decide.
@@ -541,6 +552,30 @@ mod tests {
                 found.push((String::from_utf8(raw.to_vec()).unwrap(), format!("{}|{}", document.id, document.text)));
             });
             assert_eq!(found, std::slice::from_ref(expected));
+        }
+    }
+
+    /// Line ends in UTF-16 are other bytes: its lines are no documents.
+    #[test]
+    fn utf16_is_refused_unless_the_lines_are_json_by_name() {
+        let text = "{\"text\":\"a\"}\n";
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        let marked = [[&b"\xff\xfe"[..], &little].concat(), [&b"\xfe\xff"[..], &big].concat()];
+        for input in marked.iter().chain([&little, &big, &gzip(&marked[0])]) {
+            for format in [Format::Auto, Format::Lines] {
+                let options = ReadOptions { format, ..ReadOptions::default() };
+                let Err(error) = Live::new(Dripping(input, 1), "-", &options).open() else { panic!("{format:?}") };
+                let message = "this is UTF-16 (convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8)";
+                assert_eq!(error.to_string(), message);
+            }
+        }
+        // One answer for each line: none ends the stream.
+        let (found, has_failed) = records(&*marked[0], Format::Jsonl);
+        assert!(!has_failed && found.iter().all(|(_, read)| read.contains("malformed JSON")), "{found:?}");
+        // Other bytes in the same places.
+        for input in ["\u{ff}\u{fe}a\n".as_bytes(), b"{", b"\0", b"\xff", b"a\0\n"] {
+            assert!(!records(input, Format::Lines).1, "{input:?}");
         }
     }
 
