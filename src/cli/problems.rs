@@ -127,7 +127,19 @@ impl Problems {
             let line = match more == lacking {
                 true if kind == ProblemKind::Header => format!("{} without a text column{advice}", noun("file")),
                 true => format!("{} without a text field{advice}", noun("record")),
-                false => format!("{} of the kind '{}'{advice}", noun("problem"), kind.name()),
+                false => match kind {
+                    ProblemKind::Replaced => {
+                        format!("{} with invalid bytes or escapes, each replaced by U+FFFD", noun("text"))
+                    }
+                    ProblemKind::Decoded => {
+                        format!("{} not in UTF-8, decoded from an encoding that was guessed", noun("text"))
+                    }
+                    ProblemKind::Incomplete => format!("{} read as far as possible", noun("incomplete page")),
+                    ProblemKind::Encoding => {
+                        format!("{} of which too much is not UTF-8 to compare it{advice}", noun("text"))
+                    }
+                    kind => format!("{} of the kind '{}'{advice}", noun("problem"), kind.name()),
+                },
             };
             (severity, kind, line)
         })
@@ -388,6 +400,17 @@ mod tests {
         assert_eq!(failed(1, 2), "2 failed (1 of them a whole file without a column of texts)");
         assert_eq!(failed(2, 2), "2 failed (whole files without a column of texts)");
         assert_eq!(failed(2, 3), "3 failed (2 of them whole files without a column of texts)");
+    }
+
+    #[test]
+    fn what_was_not_printed_is_named() {
+        let end = |kind| printed(&[(kind, "a"); 12]).1;
+        assert_eq!(end(ProblemKind::Replaced), ["2 more texts with invalid bytes or escapes, each replaced by U+FFFD"]);
+        let decoded = "2 more texts not in UTF-8, decoded from an encoding that was guessed";
+        assert_eq!(end(ProblemKind::Decoded), [decoded]);
+        let list = "(use --rejects FILE to list all)";
+        let encoding = format!("2 more texts of which too much is not UTF-8 to compare it {list}");
+        assert_eq!(end(ProblemKind::Encoding), [encoding]);
     }
 
     #[test]
