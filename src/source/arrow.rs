@@ -196,7 +196,7 @@ impl Rows {
             let joined;
             let id = match &ids[..] {
                 [] => Some(Id::Number(i128::from(self.first_id) + i128::from(number))),
-                [Values::Text(ids)] => ids.get(row).map(Id::Text),
+                [Values::Text(ids)] => ids.get(row).filter(|id| !id.is_empty()).map(Id::Text),
                 [ids] => ids.integer(row).map(Id::Number),
                 several => {
                     joined = joined_id(several.iter().map(|ids| ids.id(row)));

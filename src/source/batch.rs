@@ -1014,6 +1014,12 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_id_is_none() {
+        let lines = b"{\"id\":\"\",\"text\":\"x\"}\n{\"text\":\"\\n\",\"id\":\"\"}";
+        assert_eq!(shown(Part::Jsonl(part_of(lines, 100), json_fields())), ["f:7|x", "f:8|\n"]);
+    }
+
+    #[test]
     fn a_long_object() {
         let expected = [
             "Failed f:7: record longer than 5 bytes (allow more with `max-record`)",

@@ -277,17 +277,20 @@ impl fmt::Display for IdFields {
     }
 }
 
-/// The id of a record with these values in the fields of ids; `None` if there are no fields, or a value is missing.
+/// The id of a record with these values in the fields of ids; `None` if there are no fields, or a value is missing, or all are empty: where
+/// a program writes an empty string for an id that it does not have, documents would have the same one.
 pub(super) fn joined_id<'a>(mut values: impl Iterator<Item = Option<Cow<'a, str>>>) -> Option<Cow<'a, str>> {
     let first = values.next()??;
-    let Some(second) = values.next() else { return Some(first) };
+    let Some(second) = values.next() else { return Some(first).filter(|id| !id.is_empty()) };
     let escaped = |value: &str| value.replace('\\', "\\\\").replace(',', "\\,");
-    let mut id = escaped(&first);
+    let (mut id, mut is_empty) = (escaped(&first), first.is_empty());
     for value in std::iter::once(second).chain(values) {
+        let value = value?;
+        is_empty &= value.is_empty();
         id.push(',');
-        id.push_str(&escaped(&value?));
+        id.push_str(&escaped(&value));
     }
-    Some(id.into())
+    (!is_empty).then(|| id.into())
 }
 
 /// The place of the string at the end of one of the paths, among the texts of all of them. A path such as `content[].text`
@@ -485,6 +488,9 @@ mod tests {
             (&[None, Some("p")], None),
             (&[Some("r"), None], None),
             (&[None], None),
+            (&[Some("")], None),
+            (&[Some(""), Some("")], None),
+            (&[Some(""), Some("p")], Some(",p")),
         ] {
             assert_eq!(joined(values).as_deref(), expected, "{values:?}");
         }
@@ -503,7 +509,10 @@ mod tests {
             let mut ids = std::collections::HashSet::new();
             for number in 0..values.len().pow(lists) {
                 let list = (0..lists).map(|at| Some(Cow::from(&values[number / values.len().pow(at) % values.len()])));
-                assert!(ids.insert(joined_id(list).unwrap()), "{number}");
+                // Number 0 has only empty values, which are no id.
+                let id = joined_id(list);
+                assert_eq!(id.is_none(), number == 0);
+                assert!(ids.insert(id), "{number}");
             }
         }
     }

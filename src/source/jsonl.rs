@@ -127,6 +127,7 @@ impl Fields {
             && let Some(found) = flat::parse(line, text, id, buffer)
         {
             let (Text { text, lone }, id) = found.text_and_id(buffer);
+            let id = id.filter(|id| !id.is_empty());
             let mut joined = Joined::new(self.pages);
             joined.push(text);
             return Ok(Record { text: joined.text.unwrap_or_default(), id, fell_back: joined.fell_back, lone });
@@ -685,7 +686,7 @@ mod tests {
         let check = |line: &str, id: Option<&str>| check_with(line, "text", "repo, meta.path", "t", id);
         check(r#"{"text":"t","meta":{"path":"p"},"repo":"r"}"#, Some("r,p"));
         check(r#"{"text":"t","meta":{"path":7.0},"repo":"a,\\b"}"#, Some(r"a\,\\b,7.0"));
-        check(r#"{"text":"t","meta":{"path":""},"repo":""}"#, Some(","));
+        check(r#"{"text":"t","meta":{"path":"p"},"repo":""}"#, Some(",p"));
         // The last of equal names counts.
         check(r#"{"repo":"x","text":"t","meta":{"path":"p"},"repo":"r"}"#, Some("r,p"));
         for line in [
@@ -693,6 +694,7 @@ mod tests {
             r#"{"text":"t","repo":"r","meta":{}}"#,
             r#"{"text":"t","repo":"r","meta":{"path":null}}"#,
             r#"{"text":"t","repo":null,"meta":{"path":"p"}}"#,
+            r#"{"text":"t","meta":{"path":""},"repo":""}"#,
         ] {
             check(line, None);
         }
@@ -1086,7 +1088,8 @@ mod tests {
         #[test]
         fn any_text_comes_back(text: String, id: String, other: String) {
             let line = serde_json::json!({"other": other, "text": text, "id": id}).to_string();
-            prop_assert_eq!(with(&line, "text", "id"), Ok(Record { text: text.into(), id: Some(id.into()), fell_back: false, lone: Lone::default() }));
+            let id = (!id.is_empty()).then(|| id.into());
+            prop_assert_eq!(with(&line, "text", "id"), Ok(Record { text: text.into(), id, fell_back: false, lone: Lone::default() }));
         }
     }
 }
