@@ -4,13 +4,13 @@
 //! decide   documents in their order → the index as it is, and `_dedup/remembered`      the index is not changed
 //! state    what is left out, what is to be added to which state of the index           on the disk
 //! write    the files                                                                   on the disk
-//! add      `_dedup/remembered` is appended to the index                                on the disk
+//! add      `_dedup/remembered` is appended to the index, as a whole                    on the disk
 //! summary  the folder is complete
 //! ```
 //!
 //! A run that is interrupted before the state is written has done nothing, and decides again. After that, the same run
 //! continues with what was decided. What is added belongs to one state of the index, and adding it twice is adding it once;
-//! so nothing is forgotten or remembered twice, and no document is compared with itself.
+//! so nothing is forgotten or remembered twice, and no document is compared with itself. A part of it does not count (staged.rs).
 
 use super::decider::{Decider, Decisions, Sides};
 use super::decisions::{self, Condition, Files, Found, OfFile, Partner, Removed};
@@ -199,10 +199,10 @@ impl Decider for Stream<'_> {
         Ok(decisions)
     }
 
-    fn continue_with(&mut self, state: &State, folder: &Folder) -> Result<(), Error> {
+    fn continue_with(&mut self, state: &State, files: &[OfFile], folder: &Folder) -> Result<(), Error> {
         let Some(IndexRecord { before, after, addition, .. }) = state.index.clone() else { return Ok(()) };
         self.remembered = Remembered { before, after, ..Remembered::default() };
-        let staged = Staged::reopen(&self.by.path, folder.addition(false)?, addition)?;
+        let staged = Staged::reopen(&self.by.path, folder.addition(false)?, addition, &instead(files, folder))?;
         self.staged = Some((staged, true));
         Ok(())
     }
@@ -223,6 +223,20 @@ impl Decider for Stream<'_> {
 
     fn is_durable(&self) -> bool {
         true
+    }
+}
+
+/// What to do if what was decided cannot be added. Nothing of the output may be lost by that: if all files are written, a part of the
+/// documents may be known, because the whole was added before something else has changed.
+fn instead(files: &[OfFile], folder: &Folder) -> String {
+    let (root, done) = (folder.root().display(), folder.done());
+    let is_written = |(number, file): (usize, &OfFile)| file.is_left_out || done.contains_key(&number);
+    match files.iter().enumerate().all(is_written) {
+        true => format!(
+            "all files of {root} are written, so keep this folder, and clean it with the index into another one, with `exclude _dedup` and \
+             without `drop-known`: that adds what the index does not have; or decide again, with another output folder"
+        ),
+        false => format!("decide again, with another output folder, because {root} is not complete"),
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) trait Decider {
     ) -> Result<Decisions, Error>;
 
     /// Continues with what an earlier run decided, before files are written.
-    fn continue_with(&mut self, _state: &State, _folder: &Folder) -> Result<(), Error> {
+    fn continue_with(&mut self, _state: &State, _files: &[OfFile], _folder: &Folder) -> Result<(), Error> {
         Ok(())
     }
 

@@ -268,7 +268,7 @@ fn write_clean(
                     error,
                 )
             })?;
-            decider.continue_with(&state, &folder)?;
+            decider.continue_with(&state, &files, &folder)?;
             failures::report_again(&folder, state.failed(), observer)?;
             (state, files, None)
         }

@@ -163,8 +163,8 @@ fn stats(path: &Path) -> Result<Status, Error> {
 
 fn verify(path: &Path, terminal: &Terminal) -> Result<Status, Error> {
     let Summary { bytes: whole, documents, torn, .. } = inspect(path)?;
-    match torn.map_or(0, |torn| torn.bytes) {
-        0 => {
+    match torn {
+        None => {
             terminal.line(&format!(
                 "{}: intact: {}, {}",
                 path.display(),
@@ -173,9 +173,18 @@ fn verify(path: &Path, terminal: &Terminal) -> Result<Status, Error> {
             ));
             Ok(Status::Done)
         }
-        torn => {
-            let end = stream::torn_end(torn, whole);
-            let message = format!("{end} torn, or being written now; dedup filter cuts off a torn end");
+        Some(torn) => {
+            let end = stream::torn_end(torn.bytes, whole);
+            let message = match torn.is_addition {
+                true => format!(
+                    "{end} a part of what a run adds as a whole, which was interrupted or is writing now, and does not count: repeat \
+                     that command (dedup clean --index, or a call of Python), which adds all of it"
+                ),
+                false => format!(
+                    "{end} torn, or being written now; if dedup clean --index was interrupted, repeat that command, otherwise dedup filter \
+                     cuts off a torn end"
+                ),
+            };
             Err(Error::Index { path: path.display().to_string(), fault: IndexFault::Damaged, message })
         }
     }

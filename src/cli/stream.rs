@@ -115,6 +115,7 @@ pub fn opened(
     let is_read = matches!(options.mode, Mode::Query | Mode::Nearest(_));
     let warning = torn.map(|torn| match is_read {
         true => of_torn(path, torn),
+        false if torn.is_addition => of_cut(path, torn),
         false => of_cut(path, torn) + "; feed the last documents again",
     });
     warning.iter().for_each(|warning| terminal.warning(warning));
@@ -156,12 +157,14 @@ fn options_of(Forgetting { window, expire, .. }: Forgetting) -> String {
 
 /// The warning of a torn end that was cut off.
 pub fn of_cut(path: &Path, torn: Repair) -> String {
-    format!(
-        "{}: cut off {} that an interrupted write left at byte {}",
-        path.display(),
-        counted(torn.bytes, "byte"),
-        torn.at
-    )
+    let (path, bytes, at) = (path.display(), counted(torn.bytes, "byte"), torn.at);
+    match torn.is_addition {
+        true => format!(
+            "{path}: cut off {bytes} at byte {at}, a part of what an interrupted run adds as a whole (dedup clean --index, or a call of \
+             Python): nothing of it was remembered"
+        ),
+        false => format!("{path}: cut off {bytes} that an interrupted write left at byte {at}"),
+    }
 }
 
 /// The warning of a torn end that is not cut off, because the index is only read.
@@ -440,7 +443,7 @@ mod tests {
 
     #[test]
     fn the_torn_end_is_counted_in_words() {
-        let torn = |bytes| of_torn(Path::new("a.idx"), Repair { at: 349, bytes });
+        let torn = |bytes| of_torn(Path::new("a.idx"), Repair { at: 349, bytes, is_addition: false });
         assert_eq!(torn(1), "a.idx: the last byte is torn, or being written now, and was ignored");
         let several = "a.idx: the last 51 bytes, from byte 349 on, are torn, or being written now, and were ignored";
         assert_eq!(torn(51), several);

@@ -5,7 +5,7 @@
 //!         or kind 3, places of documents that are removed, or notes, which are not places: of decisions (repeat.rs), or
 //!            of what a run forgets (forgetting.rs);
 //!         or kind 4 alone: everything before it was on the disk before it was written
-//!         or kind 5, a place (8): all up to there is one call, which counts if a record of kind 4 follows there
+//!         or kind 5, a place (8): all up to there is one call, or what a run of cleaning adds: it counts if a record of kind 4 follows there
 //! ```
 //!
 //! The highest bit of the kind is set for a document that was added and never passed. Lengths are LEB128, all other numbers little-endian.

@@ -1,14 +1,14 @@
 //! The log: records of documents, one after the other, in a file or in memory.
 
 use super::checkpoint::{Checkpoint, Mark, missing};
-#[cfg(any(feature = "python", all(test, feature = "clean")))]
+#[cfg(feature = "clean")]
 use super::entry::CALL;
 use super::entry::{Document, Entry, REMOVED, Reads, Record, SYNCED};
 #[cfg(any(feature = "python", all(test, feature = "clean")))]
 use super::file::append;
 use super::file::{damaged, fault, file_header, is_still_at, is_unfinished, lock, sync_folder, too_large};
 use super::forgetting::Forgetting;
-#[cfg(any(feature = "python", all(test, feature = "clean")))]
+#[cfg(feature = "clean")]
 use super::frame::FRAME_OVERHEAD;
 use super::frame::{MAX_RECORD, checked, digest_after, frame_head, length_of};
 use super::repeat::Past;
@@ -106,6 +106,8 @@ pub(super) struct Aside {
     pub start: u64,
     /// The [digest](digest_after) of all frames before it.
     pub digest: u64,
+    /// The place of the frame that begins the call, once there is one: with the first entry.
+    pub call: Option<u64>,
 }
 
 /// The maximum size of the buffers between two documents, in bytes.
@@ -124,17 +126,21 @@ const HEAD: usize = 8;
 const READ_FIRST: u64 = if cfg!(test) { 64 } else { 1 << 11 };
 
 /// The size of the frame that begins a call.
-#[cfg(any(feature = "python", all(test, feature = "clean")))]
+#[cfg(feature = "clean")]
 const CALL_FRAME: u64 = FRAME_OVERHEAD + 9;
 
 /// The frame at a place that begins a call, which ends at another one. It is in no [digest](digest_after): where the call ends is
 /// known last.
-#[cfg(any(feature = "python", all(test, feature = "clean")))]
+#[cfg(feature = "clean")]
 fn call_frame(place: u64, end: u64) -> Vec<u8> {
     let mut record = vec![CALL];
     record.extend_from_slice(&end.to_le_bytes());
     let check = xxh3_64_with_seed(&record, place);
     [&frame_head(record.len() as u32, place)[..], &record, &check.to_le_bytes()].concat()
+}
+
+fn cannot_remember(error: io::Error) -> Error {
+    Error::output("cannot write what the index will remember", error)
 }
 
 /// The maximum number of words of notes in a frame.
@@ -258,14 +264,46 @@ impl Log {
         (self.written, self.synced, self.is_due) = (end.at, end.at, false);
         self.marked = if end.is_marked { end.at } else { 0 };
         (self.digest, self.has_marks) = (end.digest, end.has_marks);
-        self.aside = Some(Aside { file, start: end.at, digest: end.digest });
+        self.aside = Some(Aside { file, start: end.at, digest: end.digest, call: None });
+    }
+
+    /// Ends what was written to the other file, as one call: it counts once the mark at its end is there. Whoever appends it brings what is
+    /// before the mark to the disk first. Nothing is written to the log any more.
+    #[cfg(feature = "clean")]
+    pub fn end_aside(&mut self) -> Result<(), Error> {
+        let Some((start, call)) = self.written_aside()? else {
+            let emptied = self.aside.iter().try_for_each(|aside| aside.file.set_len(0));
+            return emptied.map_err(cannot_remember);
+        };
+        let end = self.written;
+        self.frame(|out| out.push(SYNCED)).expect("a byte is a frame");
+        self.commit(false)?;
+        self.write_call(call - start, &call_frame(call, end))
+    }
+
+    /// Writes what is pending to the other file. Returns its start and the place of the call, if it has anything.
+    #[cfg(feature = "clean")]
+    fn written_aside(&mut self) -> Result<Option<(u64, u64)>, Error> {
+        self.commit(false)?;
+        let Some(Aside { start, call, .. }) = self.aside else { return Ok(None) };
+        let call = call.filter(|call| self.written > call + CALL_FRAME);
+        if call.is_none() {
+            self.written = start;
+        }
+        Ok(call.map(|call| (start, call)))
+    }
+
+    /// Writes the frame that begins the call: its end is known last.
+    #[cfg(feature = "clean")]
+    fn write_call(&mut self, at: u64, frame: &[u8]) -> Result<(), Error> {
+        let Some(Aside { file, .. }) = &mut self.aside else { return Ok(()) };
+        file.seek(SeekFrom::Start(at)).and_then(|_| file.write_all(frame)).map_err(cannot_remember)
     }
 
     /// Writes what follows to another file, which is empty, until it [lands](Self::land). Everything is on the disk, and marked.
     #[cfg(any(feature = "python", all(test, feature = "clean")))]
     pub fn go_aside(&mut self, file: File) {
-        self.aside = Some(Aside { file, start: self.written, digest: self.digest });
-        self.pending.extend_from_slice(&call_frame(self.written, 0));
+        self.aside = Some(Aside { file, start: self.written, digest: self.digest, call: None });
     }
 
     /// Appends what is in the other file, to the disk, as one call: it counts once it is marked that all of it is there. After an error
@@ -273,24 +311,18 @@ impl Log {
     #[cfg(any(feature = "python", all(test, feature = "clean")))]
     pub fn land(&mut self) -> Result<(), Error> {
         self.retained = None;
-        self.frame_notes();
-        let Some(start) = self.aside_from() else { return self.commit(false) };
-        if self.len() == start + CALL_FRAME {
-            // Nothing was added.
-            self.pending.clear();
-            (self.aside, self.written) = (None, start);
+        let Some((start, call)) = self.written_aside()? else {
+            self.aside = None;
             return Ok(());
-        }
-        self.commit(false)?;
-        let (Some((file, path)), Some(aside)) = (&mut self.file, &mut self.aside) else { return Ok(()) };
+        };
+        let Some((file, path)) = &self.file else { return Ok(()) };
         if !is_still_at(file, path) {
             let message =
                 "was moved or replaced during this call, and nothing was added to it: put it back, and open it again";
             return Err(fault(path, IndexFault::Locked, message));
         }
-        let call = call_frame(start, self.written);
-        let begun = aside.file.rewind().and_then(|()| aside.file.write_all(&call));
-        begun.map_err(|error| Error::output("cannot write what the index will remember", error))?;
+        self.write_call(call - start, &call_frame(call, self.written))?;
+        let (Some((file, path)), Some(aside)) = (&mut self.file, &self.aside) else { return Ok(()) };
         let appended = append(file, &aside.file, (start, self.written), start)
             .map_err(|error| Error::io(format!("cannot write the index {}", path.display()), error));
         (self.aside, self.synced, self.is_due) = (None, self.written, false);
@@ -471,6 +503,18 @@ impl Log {
             self.frame(|out| out.push(SYNCED)).expect("a byte is a frame");
             (self.marked, self.has_marks) = (self.len(), true);
         }
+        #[cfg(feature = "clean")]
+        self.begin_call();
+    }
+
+    /// What goes to another file is one call, which begins with its first entry.
+    #[cfg(feature = "clean")]
+    fn begin_call(&mut self) {
+        let place = self.len();
+        if let Some(Aside { call: call @ None, .. }) = &mut self.aside {
+            *call = Some(place);
+            self.pending.extend_from_slice(&call_frame(place, 0));
+        }
     }
 
     /// Adds places or notes as a frame. `None` if it is too long.
@@ -602,10 +646,7 @@ impl Log {
             return Ok(false);
         }
         if let Some(aside) = &mut self.aside {
-            aside
-                .file
-                .write_all(&self.pending)
-                .map_err(|error| Error::output("cannot write what the index will remember", error))?;
+            aside.file.write_all(&self.pending).map_err(cannot_remember)?;
             self.has_written();
             return Ok(false);
         }

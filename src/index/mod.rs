@@ -32,7 +32,7 @@
 //!
 //! Documents that come without an id are remembered under numbers (unnamed.rs). Of a stream that was interrupted, the last
 //! documents pass again if they are fed again (unconfirmed.rs, confirm.rs). What a call of Python remembers, it
-//! remembers as a whole or not at all (transaction.rs).
+//! remembers as a whole or not at all (transaction.rs), and so does a run of cleaning (staged.rs).
 //!
 //! A run notes in the log what it forgets (forgetting.rs). If it forgets anything and replaces nothing, it also logs its decisions, so that it
 //! can continue after an interruption as if there had been none (repeat.rs). A window of documents counts those that are

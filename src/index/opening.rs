@@ -82,7 +82,7 @@ impl Index {
     /// The file that it is kept in cannot be written, or the index cannot be read.
     #[cfg(feature = "clean")]
     pub(crate) fn into_staged(mut self) -> Result<(Staged, bool), Error> {
-        self.log.commit(false)?;
+        self.log.end_aside()?;
         let fresh = self.tables.places.len().saturating_sub(self.staged.unwrap_or(0) as usize);
         Ok((Staged::of(self.log)?, fresh >= self.tables.checkpoint_after.1))
     }

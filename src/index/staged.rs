@@ -5,15 +5,24 @@
 //! aside                      further frames     the bytes that the index will have from its end on
 //! ```
 //!
+//! What is appended is one call (entry.rs), as it is for transaction.rs: it counts once the mark at its end is there. Of one that was
+//! interrupted meanwhile, an index has nothing: none of its documents is known, confirmed or compared with, and the next run that writes
+//! cuts it off. So deciding again with another folder keeps the same documents, whatever was run in between.
+//!
 //! A frame belongs to its place, so appending the same bytes again changes nothing: a run that was interrupted at any
 //! moment appends what is missing. Before that it checks that the index is the one that the documents were decided with: by
 //! a hash of its header and of all frames up to that place. What follows must be a beginning of what is appended, or all of
-//! it and more.
+//! it and more. After a beginning there may be marks alone, which a run without documents left: they are cut off. (Versions before
+//! this one appended frames that are no call: a beginning of those can be completed, too.)
 
+use super::checkpoint::Checkpoint;
+use super::entry::Entry;
 use super::file::{PIECE, append, fault, is_still_at, lock};
+use super::frame::FRAME_OVERHEAD;
 use super::header::{SEED, seed_of, stored};
 use super::log::{Log, check_new};
 use super::plan::Plan;
+use super::repeat::DIGEST;
 use super::stored::{Start, Stored};
 use crate::error::{Error, IndexFault};
 use crate::hash::combine;
@@ -90,20 +99,16 @@ impl Staged {
         Ok(Staged { file, path, aside: aside.file, addition, at: aside.start })
     }
 
-    /// What an earlier run has left to be appended, in the file that it wrote it to.
+    /// What an earlier run has left to be appended, in the file that it wrote it to. If it cannot be, `advice` says what to do.
     ///
     /// # Errors
     /// The index cannot be opened, is damaged or in use, or has changed since; or the file has.
     ///
     /// # Cost
-    /// The index is read once.
-    pub fn reopen(path: &Path, aside: File, addition: Addition) -> Result<Self, Error> {
+    /// The index is read once, and what follows the place at most once more.
+    pub fn reopen(path: &Path, aside: File, addition: Addition, advice: &str) -> Result<Self, Error> {
         let changed = |what: &str| {
-            fault(
-                path,
-                IndexFault::Options,
-                &format!("{what} since the documents were decided: decide again, with another output folder"),
-            )
+            fault(path, IndexFault::Options, &format!("{what} since the documents were decided: {advice}"))
         };
         let file = lock(path, &mut File::options())?;
         let mut stored = Stored::open(path)?;
@@ -122,14 +127,33 @@ impl Staged {
         }
         stored.length = length;
         stored.start_at(Start { at: start, digest: base.digest, has_marks: base.has_marks });
-        let at = stored.each(|_, _, _| Ok(()))?.at.min(end);
+        let mut at = stored.each(|_, _, _| Ok(()))?.at.min(end);
         let failed = |error| Error::io(format!("cannot read the index {}", path.display()), error);
         let has_all = aside.metadata().map_err(failed)?.len() == end - start;
         if !has_all {
             return Err(changed("what is to be added to it has changed"));
         }
-        if !is_equal((&file, start), (&aside, 0), at - start).map_err(failed)? {
-            return Err(changed("it has changed"));
+        let same = start + equal_bytes((&file, start), (&aside, 0), at - start).map_err(failed)?;
+        if same < at {
+            let mut are_marks = true;
+            at = start;
+            stored.each(|place, entry, bytes| {
+                let end = place + FRAME_OVERHEAD + bytes.len() as u64;
+                if end <= same {
+                    at = end;
+                } else {
+                    are_marks &= matches!(entry, Entry::Notes(words) if words.first() == Some(&DIGEST));
+                }
+                Ok(())
+            })?;
+            if !are_marks {
+                return Err(changed("it has changed"));
+            }
+        }
+        let checkpoint = Checkpoint::of(path);
+        if at < end && checkpoint.read().is_some_and(|made| made.mark.end > at) {
+            // What is appended takes the place of its end.
+            checkpoint.remove();
         }
         Ok(Staged { file, path: path.to_path_buf(), aside, addition, at })
     }
@@ -162,22 +186,27 @@ impl Staged {
 
     fn copy(&mut self) -> io::Result<()> {
         let Addition { start, end, .. } = self.addition;
-        append(&mut self.file, &self.aside, (start, end), self.at)
+        // The mark at its end says that what precedes is on the disk.
+        let mark = end.saturating_sub(FRAME_OVERHEAD + 1).clamp(self.at, end);
+        append(&mut self.file, &self.aside, (start, mark), self.at)?;
+        append(&mut self.file, &self.aside, (start, end), mark)
     }
 }
 
-/// Whether so many bytes are equal from these places on.
-fn is_equal((a, from): (&File, u64), (b, start): (&File, u64), bytes: u64) -> io::Result<bool> {
+/// How many of so many bytes are equal from these places on, up to the first that differs.
+fn equal_bytes((a, from): (&File, u64), (b, start): (&File, u64), bytes: u64) -> io::Result<u64> {
     let (mut of_a, mut of_b) = (vec![0; PIECE], vec![0; PIECE]);
     let mut at = 0;
     while at < bytes {
         let count = PIECE.min((bytes - at) as usize);
         read_at(a, &mut of_a[..count], from + at)?;
         read_at(b, &mut of_b[..count], start + at)?;
-        if of_a[..count] != of_b[..count] {
-            return Ok(false);
+        let pairs = of_a[..count].iter().zip(&of_b);
+        let equal = pairs.take_while(|(a, b)| a == b).count();
+        at += equal as u64;
+        if equal < count {
+            break;
         }
-        at += count as u64;
     }
-    Ok(true)
+    Ok(at)
 }

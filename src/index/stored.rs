@@ -26,6 +26,9 @@ pub struct Repair {
     pub at: u64,
     /// The number of its bytes.
     pub bytes: u64,
+    /// Whether it is known to be the beginning of what is added as a whole: by cleaning with an index, or by a call of the Python package.
+    /// Nothing of it counts, and repeating the command or the call adds all of it.
+    pub is_addition: bool,
 }
 
 /// The end of the part that is whole.
@@ -72,7 +75,7 @@ impl Reading {
     }
 
     fn torn(&self, at: u64, bytes: u64) -> Step {
-        Step::End(self.end(at, Some(Repair { at, bytes })))
+        Step::End(self.end(at, Some(Repair { at, bytes, is_addition: false })))
     }
 
     fn end(&self, at: u64, torn: Option<Repair>) -> End {
@@ -397,7 +400,13 @@ impl Stored {
             }
             self.at += reading.frame.len() as u64 + 8;
             match self.entry(place, reading)? {
-                Some(Entry::Call(end)) if self.is_open(end)? => return self.torn(reading, place),
+                Some(Entry::Call(end)) if self.is_open(end)? => {
+                    let mut step = self.torn(reading, place)?;
+                    if let Step::End(End { torn: Some(torn), .. }) = &mut step {
+                        torn.is_addition = true;
+                    }
+                    return Ok(step);
+                }
                 None | Some(Entry::Call(_)) => {}
                 Some(entry) => {
                     self.shifts.has_read(self.shift, self.at - place);

@@ -288,6 +288,68 @@ fn killed_runs_in_a_hundred_rounds() {
     kill(50);
 }
 
+/// With known documents dropped: nothing of what a run has decided is lost, whatever is done with the index after it was killed while it added
+/// them, and whether the same folder is continued or another one is written.
+#[test]
+fn a_part_of_what_is_added_does_not_count() {
+    let (shell, texts) = with_index();
+    let clean = format!("{CLEAN} --drop-known");
+    again(&shell);
+    assert_eq!(shell.sh(&clean).status, 3);
+    let expected = made(&shell);
+    let all = shell.folder().join("all");
+    fs::rename(shell.folder().join("out"), &all).unwrap();
+    // What is new stays new beside it.
+    let text = |number: usize| texts[number].replace('w', "v");
+    shell.write("more.jsonl", format!("{{\"id\":\"more\",\"text\":\"{}\"}}\n", text(0)));
+    shell.sh("mkdir other").done();
+    shell.write("other/more.jsonl", format!("{{\"id\":\"other\",\"text\":\"{}\"}}\n", text(1)));
+    let options = "-q --seed 0 --shingle 3 --index seen.idx";
+    let before = ids(&shell, "base.idx");
+    let length = fs::metadata(shell.folder().join("base.idx")).unwrap().len();
+    let between = [
+        (String::new(), true),
+        (format!("dedup filter {options} < /dev/null"), true),
+        (format!("dedup filter {options} --drop-known < more.jsonl"), false),
+        (format!("dedup filter {options} < more.jsonl; dedup index compact -q seen.idx"), false),
+        (format!("dedup clean other {options} --drop-known --output clean-other"), false),
+    ];
+    for (between, continues) in between {
+        again(&shell);
+        let run = shell.sh(&format!("ulimit -f {}; {clean}", length / 512 + 40));
+        assert!(run.status == 2 && run.stderr.contains("File too large"), "{}", run.stderr);
+        let stats: Value = serde_json::from_str(&shell.sh("dedup index stats seen.idx").done()).unwrap();
+        assert_eq!((stats["documents"].as_u64(), stats["unconfirmed"].as_u64()), (Some(before.len() as u64), Some(0)));
+        assert!(stats["torn"].as_u64().unwrap() > 10_000, "{stats}");
+        refused(&shell.sh("dedup index verify seen.idx"), "repeat that command (dedup clean --index,");
+        shell.sh(&format!("rm -rf clean-other; {between}")).done();
+        let there = ids(&shell, "seen.idx");
+        assert!(there.starts_with(&before) && there.len() == before.len() + usize::from(!continues), "{between}");
+        let run = shell.sh(&clean);
+        if continues {
+            assert_eq!(run.status, 3, "{between}: {}", run.stderr);
+            assert!(made(&shell) == expected, "{between}");
+            continue;
+        }
+        refused(
+            &run,
+            "it has changed since the documents were decided: all files of out are written, so keep this folder",
+        );
+        assert_eq!(ids(&shell, "seen.idx"), there);
+        assert!(files(&shell.folder().join("out")) == files(&all), "{between}");
+        // As the message has it, or with another folder.
+        for (input, known) in [("out", "--exclude _dedup"), ("in", "--drop-known")] {
+            shell.sh("rm -rf new; cp seen.idx copy.idx").done();
+            let run = shell.sh(&format!("dedup clean {input} {options} {known} --output new").replace("seen", "copy"));
+            assert_eq!(run.status, 3, "{input} after {between}: {}", run.stderr);
+            assert!(files(&shell.folder().join("new")) == files(&all), "{input} after {between}");
+            let added = [&there[..], &expected.2[before.len()..]].concat();
+            assert!(ids(&shell, "copy.idx") == added, "{input} after {between}");
+            shell.sh("rm -rf copy.idx copy.idx.tables").done();
+        }
+    }
+}
+
 #[test]
 fn an_index_that_has_changed_is_refused() {
     let (shell, texts) = with_index();
@@ -303,7 +365,7 @@ fn an_index_that_has_changed_is_refused() {
         let there = ids(&shell, "seen.idx");
         refused(&shell.sh(CLEAN), changed);
         assert_eq!(ids(&shell, "seen.idx"), there);
-        // With another folder it decides again; what was added before passes again, with its id.
+        // With another folder it decides again.
         let run = shell.sh(&CLEAN.replace("--output out", "--output new"));
         assert_eq!(run.status, 3, "{}", run.stderr);
         shell.sh("rm -r new").done();
@@ -313,6 +375,7 @@ fn an_index_that_has_changed_is_refused() {
     ended_at(&shell, 200);
     shell.sh(&format!("rm seen.idx; {other}")).done();
     refused(&shell.sh(CLEAN), changed);
+    refused(&shell.sh(CLEAN), "decide again, with another output folder, because out is not complete");
     shell.sh("rm seen.idx").done();
     refused(&shell.sh(CLEAN), "is the output of a run with another index");
     shell.sh("dedup filter -q --seed 1 --shingle 3 --index seen.idx < more.jsonl").done();

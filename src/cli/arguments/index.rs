@@ -107,7 +107,8 @@ pub fn command() -> Command {
                 .about("Checks that an index is intact: status 2 if it is damaged, or if its end is torn")
                 .long_about(
                     "Checks that an index is intact: status 2 if it is damaged, or if its end is torn. A torn end is left by an interrupted write; \
-                     dedup filter cuts it off when it opens the index. The index may be in use meanwhile.",
+                     dedup filter cuts it off when it opens the index, and a dedup clean --index that was interrupted adds all of it when it is repeated. \
+                     The index may be in use meanwhile.",
                 )
                 .arg(file())
                 .args(quiet()),

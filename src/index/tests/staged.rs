@@ -47,7 +47,7 @@ fn it_is_added_wherever_it_was_interrupted() {
         let expected = [&base[..], &added].concat();
         assert!(fs::read(&path).unwrap() == expected);
         assert_eq!(remembered(&path).len(), before + 6);
-        let reopen = || Staged::reopen(&path, File::open(&aside).unwrap(), addition);
+        let reopen = || Staged::reopen(&path, File::open(&aside).unwrap(), addition, "decide again");
         for length in (0..added.len()).step_by(5).chain([added.len()]) {
             // What a power failure leaves instead of the rest is cut off.
             for rest in [&[][..], &[0; 40], b"not a frame of any index, although it is long enough"] {
@@ -57,6 +57,29 @@ fn it_is_added_wherever_it_was_interrupted() {
                 assert_eq!(remembered_at_least(&path).len(), before + 6);
             }
         }
+        // As long as a part of it is missing, nothing counts. A run without documents cuts that off, and leaves marks.
+        for length in [1, 17, 45, added.len() / 2, added.len() - 17, added.len() - 1] {
+            fs::write(&path, [&base[..], &added[..length]].concat()).unwrap();
+            let summary = inspect(&path).unwrap();
+            assert_eq!(summary.documents, before as u64, "{length}");
+            // In a new index, a frame comes first that marks the header as written.
+            let is_mark = before == 0 && length == 17;
+            assert!(summary.torn.map_or(is_mark, |torn| length < 45 || torn.is_addition), "{length}");
+            for marks in 0..3 {
+                let (mut index, _) = Index::open(&path, &plan, &IndexOptions::default()).unwrap();
+                (0..marks).for_each(|_| _ = index.log.mark_place());
+                index.seal().unwrap();
+                drop(index);
+                reopen().unwrap().append().unwrap();
+                assert!(fs::read(&path).unwrap() == expected, "{length}");
+                fs::write(&path, [&base[..], &added[..length]].concat()).unwrap();
+            }
+        }
+        fs::write(&path, &expected).unwrap();
+        let (mut index, _) = Index::open(&path, &plan, &IndexOptions::default()).unwrap();
+        assert!(!index.was_interrupted() && !index.has_unconfirmed());
+        assert_eq!(decide(&mut index, "d3", "word3"), Decision::Known);
+        drop(index);
         // It is there, and others have come since.
         fs::write(&path, &expected).unwrap();
         add(&path, &plan, "later");
@@ -148,6 +171,60 @@ fn unconfirmed_documents_pass_once_where_known_ones_are_dropped() {
             assert_eq!(again(7, ""), Decision::Known);
             assert_eq!(again(8, "word8"), of_killed, "{name}");
             assert_eq!(again(11, "word11"), Decision::Fresh);
+        }
+    }
+}
+
+/// A run that adds nothing leaves nothing to be added, and what comes after that is as it would be without it.
+#[test]
+fn nothing_is_added_where_nothing_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, aside) = (folder.path().join("seen.idx"), folder.path().join("aside"));
+    let plan = plan();
+    let (staged, _) = stage(&path, &plan, &aside, 0..6);
+    staged.append().unwrap();
+    let whole = fs::read(&path).unwrap();
+    let (staged, decisions) = stage(&path, &plan, &aside, 0..6);
+    assert!(decisions.iter().all(|decision| *decision == Decision::Known));
+    let Addition { start, end, .. } = staged.addition();
+    assert_eq!((start, end, fs::read(&aside).unwrap().len()), (whole.len() as u64, whole.len() as u64, 0));
+    staged.append().unwrap();
+    assert!(fs::read(&path).unwrap() == whole);
+}
+
+/// An earlier version appended the frames alone. Of these, a beginning that a run without documents has marked is completed too.
+#[test]
+fn what_an_earlier_version_has_begun_to_add_is_completed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, aside) = (folder.path().join("seen.idx"), folder.path().join("aside"));
+    let plan = plan();
+    add(&path, &plan, "before");
+    let base = fs::read(&path).unwrap();
+    let (staged, _) = stage(&path, &plan, &aside, 0..6);
+    let before = staged.addition().before;
+    drop(staged);
+    // The same documents, added one after the other by a run that is killed.
+    let (mut index, _) = Index::open(&path, &plan, &IndexOptions::default()).unwrap();
+    for id in 0..6 {
+        decide(&mut index, &format!("d{id}"), &format!("word{id}"));
+    }
+    index.commit().unwrap();
+    drop(index);
+    let expected = fs::read(&path).unwrap();
+    let frames = &expected[base.len()..];
+    fs::write(&aside, frames).unwrap();
+    let addition = Addition { start: base.len() as u64, end: expected.len() as u64, before };
+    for length in (0..=frames.len()).step_by(3).chain([frames.len()]) {
+        for marks in [false, true] {
+            fs::write(&path, &expected[..base.len() + length]).unwrap();
+            if marks {
+                Index::open(&path, &plan, &IndexOptions::default()).unwrap().0.seal().unwrap();
+            }
+            let reopened = Staged::reopen(&path, File::open(&aside).unwrap(), addition, "decide again");
+            reopened.unwrap().append().unwrap();
+            assert!(fs::read(&path).unwrap().starts_with(&expected), "{length}");
+            assert_eq!(remembered(&path).len(), 7);
+            fs::remove_dir_all(tables_folder(&path)).unwrap_or_default();
         }
     }
 }
