@@ -80,12 +80,16 @@ impl Generator {
 pub(super) struct Found {
     pub generator: Generator,
     folder: PathBuf,
+    /// Folders that paths are relative to instead, if the configuration names any.
+    bases: Vec<PathBuf>,
 }
 
 impl Found {
-    /// The path of a page as the generator wants it.
+    /// The path of a page as the generator wants it: from the nearest folder above it.
     pub fn path(&self, page: &Path) -> String {
-        slashed(&relative(&self.folder, page))
+        let above = self.bases.iter().filter(|base| page.starts_with(base));
+        let nearest = above.max_by_key(|base| base.components().count());
+        slashed(&relative(nearest.or(self.bases.first()).unwrap_or(&self.folder), page))
     }
 
     /// The path from one page to another, beginning with `./` or `../`.
@@ -119,16 +123,48 @@ impl Generators {
             }
         }
         let folder = page.parent()?.to_path_buf();
-        (markup == Markup::AsciiDoc).then_some(Found { generator: Generator::AsciiDoc, folder })
+        (markup == Markup::AsciiDoc).then_some(Found { generator: Generator::AsciiDoc, folder, bases: Vec::new() })
     }
 }
 
-/// Whether a configuration of MkDocs names the extension for snippets, which is off by default.
-fn has_snippets(configuration: &Path) -> bool {
-    let file = open_regular(configuration, OpenOptions::new().read(true), Links::Followed);
+/// The folders that snippets of MkDocs are looked up in, by its configuration: none if it does not name the extension for them, which is off by
+/// default.
+fn snippets(folder: &Path, configuration: &str) -> Option<Vec<PathBuf>> {
+    let file = open_regular(&folder.join(configuration), OpenOptions::new().read(true), Links::Followed);
     let mut text = Vec::new();
-    let is_read = file.and_then(|file| file.take(MAX_CONFIGURATION).read_to_end(&mut text)).is_ok();
-    is_read && memmem::find(&text, b"pymdownx.snippets").is_some()
+    file.and_then(|file| file.take(MAX_CONFIGURATION).read_to_end(&mut text)).ok()?;
+    memmem::find(&text, b"pymdownx.snippets")?;
+    Some(
+        base_paths(&String::from_utf8_lossy(&text))
+            .iter()
+            .map(|base| folder.join(base).components().collect())
+            .collect(),
+    )
+}
+
+/// The values of `base_path`: a word, a list in brackets, or a list of lines; in YAML or TOML. Those with a tag (`!relative`) are not
+/// folders by themselves.
+fn base_paths(configuration: &str) -> Vec<&str> {
+    let mut lines = configuration.lines();
+    let value = lines.find_map(|line| {
+        let rest = line.trim_start().trim_start_matches("- ").strip_prefix("base_path")?.trim_start();
+        rest.strip_prefix([':', '='])
+    });
+    let Some(value) = value else { return Vec::new() };
+    let plain = |value| {
+        let value: &str = value;
+        value.split(" #").next().unwrap_or(value).trim().trim_matches(['"', '\''])
+    };
+    let listed = |value: &str| value.trim_start().starts_with('[');
+    let values: Vec<&str> = match plain(value) {
+        "" => lines.map_while(|line| line.trim_start().strip_prefix("- ")).map(plain).collect(),
+        _ if listed(value) => {
+            let inside = plain(value).trim_start_matches('[').split(']').next().unwrap_or_default();
+            inside.split(',').map(plain).collect()
+        }
+        value => vec![value],
+    };
+    values.into_iter().filter(|value| !value.is_empty() && !value.starts_with(['!', '$'])).collect()
 }
 
 /// The generator whose files are in a folder, and whether the folder is the root of a repository. The folder is listed once, which
@@ -139,13 +175,16 @@ fn look_up(folder: &Path) -> (Option<Found>, bool) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names: Vec<OsString> = entries.map(|entry| entry.file_name()).filter(is_sign).collect();
     let has = |sign| names.iter().any(|name| name == first(sign)) && folder.join(sign).exists();
-    let is_here = |(sign, generator): &(&'static str, Generator)| {
-        has(sign) && (*generator != Generator::MkDocs || has_snippets(&folder.join(sign)))
-    };
-    let found = SIGNS.into_iter().find(is_here).map(|(sign, generator)| {
+    let here = |(sign, generator): (&'static str, Generator)| {
         let below = sign.strip_suffix("/conf.py").unwrap_or_default();
-        Found { generator, folder: folder.join(below) }
-    });
+        let bases = match generator {
+            _ if !has(sign) => return None,
+            Generator::MkDocs => snippets(folder, sign)?,
+            _ => Vec::new(),
+        };
+        Some(Found { generator, folder: folder.join(below), bases })
+    };
+    let found = SIGNS.into_iter().find_map(here);
     (found, has(".git"))
 }
 
@@ -173,6 +212,32 @@ mod tests {
         assert_eq!(of("page.adoc"), Some((Generator::AsciiDoc, "page.adoc".into())));
         assert_eq!(of("page.txt"), None);
         assert_eq!(of("page.mdx"), None);
+    }
+
+    #[test]
+    fn snippets_are_below_their_base_paths() {
+        for (configuration, expected) in [
+            ("pymdownx.snippets", "docs/_partials/a.md"),
+            ("- pymdownx.snippets:\n    base_path: docs\n", "_partials/a.md"),
+            ("- pymdownx.snippets:\n    base_path: \"docs\"  # here\n", "_partials/a.md"),
+            ("- pymdownx.snippets:\n    base_path: [., 'docs']\n", "_partials/a.md"),
+            (
+                "- pymdownx.snippets:\n    base_path:\n      - docs/_partials\n      - other\n    check_paths: true\n",
+                "a.md",
+            ),
+            ("- pymdownx.snippets:\n    base_path: !relative $config_dir\n", "docs/_partials/a.md"),
+            ("- pymdownx.snippets:\n    base_path: includes\n", "../docs/_partials/a.md"),
+        ] {
+            let tree = tempfile::tempdir().unwrap();
+            let root = fs::canonicalize(tree.path()).unwrap();
+            fs::create_dir_all(root.join("docs/_partials")).unwrap();
+            fs::write(root.join("mkdocs.yml"), format!("markdown_extensions:\n  {configuration}")).unwrap();
+            let page = root.join("docs/_partials/a.md");
+            let found = Generators::default().of(&page, Markup::Markdown).unwrap();
+            assert_eq!(found.path(&page), expected, "{configuration}");
+        }
+        assert_eq!(base_paths("base_path = [\"docs\", \"more\"]\n"), ["docs", "more"]);
+        assert_eq!(base_paths("site_name: x\n"), [""; 0]);
     }
 
     #[test]
