@@ -5,6 +5,7 @@ use super::super::terminal::{Terminal, bytes, count, counted};
 use super::arguments::Arguments;
 use super::targets::cannot_write;
 use crate::cli::standard_output::refuse_closed_output;
+use crate::readable::shell_word;
 use neardups::Error;
 use neardups::check::baseline::{Entry, Outside, Update};
 use neardups::check::config::{Config, NAME, Settings};
@@ -148,14 +149,9 @@ fn outside(outside: &Outside, baseline: &Path, terminal: &Terminal) {
 
 /// The command that was given, as typed in a shell, with one more option.
 fn command_with(option: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "_-./=,:@%+".contains(c);
-    let quoted = |argument: String| match !argument.is_empty() && argument.chars().all(is_plain) {
-        true => argument,
-        false => format!("'{}'", argument.replace('\'', r"'\''")),
-    };
-    // An option stands before `--`.
-    let arguments = std::env::args_os().skip(1).map(|argument| quoted(argument.to_string_lossy().into_owned()));
+    let arguments = std::env::args_os().skip(1).map(|argument| shell_word(&argument.to_string_lossy()));
     let mut words: Vec<String> = std::iter::once("dedup".to_string()).chain(arguments).collect();
+    // An option stands before `--`.
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
     words.insert(end, option.to_string());
     words.join(" ")
