@@ -128,6 +128,9 @@ const DOCUMENTS_BYTES: u64 = 32 << 20;
 const BYTES_OF_ID: u64 = 22;
 const BYTES_A_DOCUMENT: u64 = 40;
 
+/// The share of the memory for features of which the rest goes to a file.
+const FEATURES_HELD_SHARE: u64 = 8;
+
 /// What outlines may take in addition to a share of the memory, in bytes.
 const OUTLINES_BYTES: u64 = 4 << 20;
 
@@ -233,12 +236,13 @@ impl<'a> Reader<'a> {
         (self.options.memory / 16 + OUTLINES_BYTES) as usize / size_of::<Parities>()
     }
 
-    /// A file for the features that do not fit in memory.
+    /// A file for the features that do not fit in memory, of which the first stay there.
     ///
     /// # Errors
     /// It cannot be made.
     pub fn file_of_features(&self) -> Result<Spilled, Error> {
-        Spilled::new("features", self.options.temp_dir.as_deref())
+        let file = Spilled::new("features", self.options.temp_dir.as_deref())?;
+        Ok(file.holding(self.options.memory / FEATURES_HELD_SHARE))
     }
 
     /// The same result from what counting kept.

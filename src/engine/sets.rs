@@ -84,12 +84,13 @@ impl EarlySets {
 
     /// Bytes in the file.
     pub fn bytes_spilled(&self) -> u64 {
-        self.file.bytes()
+        self.file.bytes_in_file()
     }
 
-    /// Bytes of memory: some 40 for each.
+    /// Bytes of memory: some 40 for each, and the sets that are in memory.
     pub fn bytes_held(&self) -> u64 {
-        (size_of_val(&*self.at.parities) + size_of_val(&*self.at.lengths) + size_of_val(&*self.documents)) as u64
+        let at = size_of_val(&*self.at.parities) + size_of_val(&*self.at.lengths) + size_of_val(&*self.documents);
+        at as u64 + self.file.bytes_held()
     }
 }
 
@@ -387,7 +388,7 @@ impl Sets {
     pub fn bytes_spilled(&self) -> u64 {
         match &self.content {
             Content::Held { .. } => 0,
-            Content::Written { file, .. } => file.bytes(),
+            Content::Written { file, .. } => file.bytes_in_file(),
         }
     }
 
