@@ -4,7 +4,7 @@ use super::arguments::OnError;
 use super::arguments::filter::Arguments;
 use super::files::OutFile;
 use super::json::{Ordered, json};
-use super::monitor::{Ending, Monitor};
+use super::monitor::{Ending, Label, Monitor};
 use super::outputs::Outputs;
 use super::problems::Rejects;
 use super::signals::{Ask, on_requests};
@@ -15,6 +15,7 @@ use super::status::{Status, usage_error};
 use super::stream::{self, Duplicate, STOPPED, Stop, Verdict, ended, opened};
 use super::terminal::{Terminal, bytes, count, counted};
 use super::verdict_file::VerdictFile;
+use super::watch::InputWatch;
 use super::{input, mark};
 use crate::index::is_unnamed;
 use neardups::Error;
@@ -22,7 +23,7 @@ use neardups::filter::{Counts, Filter, Sink};
 use neardups::hash;
 use neardups::index::{self, Decision, Index, Limits, Mode, Plan, Sync};
 use neardups::similarity::Similarity;
-use neardups::source::{Format, Live, Problem, ProblemKind, ReadOptions};
+use neardups::source::{Format, Live, Problem, ReadOptions};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::mem::take;
@@ -144,6 +145,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         on_requests(hangup_ends, sender.clone());
         let asks = sender.clone();
         refuse_closed_output()?;
+        let metrics = (metrics, arguments.metrics_labels.clone());
         let reports = Reports { metrics, asked, asks, ending: Ending(sender), started: Instant::now() };
         filter_input(&Request::resolve(arguments)?, &stop, stats, reports)
     })
@@ -151,7 +153,8 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
 
 /// What is reported while the stream runs.
 struct Reports {
-    metrics: Option<OutFile>,
+    /// The file of metrics, and the labels of each value.
+    metrics: (Option<OutFile>, Vec<Label>),
     /// What signals ask for, until the other end is dropped.
     asked: Receiver<Ask>,
     asks: Sender<Ask>,
@@ -183,7 +186,7 @@ fn filter_input(
     let files = VerdictFiles { duplicates: open(&request.duplicates)?, all: open(&request.verdicts)? };
     let remembered = index.len();
     let Reports { metrics, asked, asks, ending, started } = reports;
-    let monitor = Arc::new(Monitor::new(metrics, &index, request.index.is_some(), started));
+    let monitor = Arc::new(Monitor::new((metrics.0, &metrics.1), &index, request.index.is_some(), started));
     let of_signals = Arc::clone(&monitor);
     let report = move || {
         _ = asks.send(Ask::Stop);
@@ -415,62 +418,6 @@ impl VerdictFiles {
     }
 }
 
-/// The number of records at the beginning of a stream of which some should have a field. A stream has no end to wait for.
-const FIRST_RECORDS: u64 = 100;
-
-/// Watches whether a field occurs at all: if not, it may have been mistyped.
-struct Watch {
-    /// The fields, for a message.
-    field: String,
-    /// The number of records without it; `None` once one had it, or a warning was given.
-    without: Option<u64>,
-    /// What happens to records without it, for the warning.
-    happens: Option<&'static str>,
-    /// The fields that the first record without it has.
-    here: Option<String>,
-    /// The warning that was given.
-    warning: Option<String>,
-}
-
-impl Watch {
-    fn new(field: String, happens: Option<&'static str>) -> Self {
-        Watch { field, without: Some(0), happens, here: None, warning: None }
-    }
-
-    /// Notes the fields that a record has instead, as its problem lists them.
-    fn note(&mut self, problem: &Problem) {
-        if self.without == Some(0) {
-            let here = problem.message.split_once("(fields here: ").and_then(|(_, here)| here.rsplit_once("; "));
-            self.here = here.map(|(names, _)| names.to_string());
-        }
-    }
-
-    /// Counts a record.
-    fn see(&mut self, has_field: bool, terminal: &Terminal) {
-        self.without = self.without.filter(|_| !has_field).map(|without| without + 1);
-        if self.without == Some(FIRST_RECORDS) {
-            self.warn(&format!("none of the first {FIRST_RECORDS} records has"), terminal);
-        }
-    }
-
-    /// At the end of the stream.
-    fn end(&mut self, terminal: &Terminal) {
-        if self.without.is_some_and(|without| without > 0) {
-            self.warn("no record has", terminal);
-        }
-    }
-
-    fn warn(&mut self, none: &str, terminal: &Terminal) {
-        self.without = None;
-        let here = self.here.as_ref().map(|here| format!("the first one has the fields {here}"));
-        let more: Vec<String> = here.into_iter().chain(self.happens.map(String::from)).collect();
-        let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join("; ")) };
-        let warning = format!("{none} {}: is it mistyped?{more}", self.field);
-        terminal.warning(&warning);
-        self.warning = Some(warning);
-    }
-}
-
 /// What happens to records without a text, for a warning.
 fn happens(request: &Request) -> Option<&'static str> {
     match (request.on_error, request.source.keep_rejected) {
@@ -504,9 +451,7 @@ struct Output<'a> {
     without_id: Option<String>,
     /// Whether the last run was interrupted without noting which records without ids it wrote.
     noted_nothing: bool,
-    texts: Watch,
-    /// Unless the field of ids was not typed.
-    ids: Option<Watch>,
+    watch: InputWatch,
     is_warc: bool,
     files: VerdictFiles,
     /// Whether the last run was interrupted, so that this one may repeat its last decisions.
@@ -594,9 +539,7 @@ const MOST_OUT: usize = 4 << 20;
 impl<'a> Output<'a> {
     /// The warnings about the input, when it has ended.
     fn warnings(&self) -> impl Iterator<Item = String> {
-        let fields =
-            [Some(&self.texts), self.ids.as_ref()].into_iter().flatten().filter_map(|watch| watch.warning.clone());
-        fields.chain(self.without_id.clone())
+        self.watch.warnings().chain(self.without_id.clone())
     }
 
     fn new(
@@ -620,10 +563,7 @@ impl<'a> Output<'a> {
             remembers: request.index.is_some(),
             without_id: None,
             noted_nothing,
-            texts: Watch::new(format!("a text in --text-field {}", request.source.text_fields), happens(request)),
-            ids: request
-                .names_ids
-                .then(|| Watch::new(format!("an id in --id-field '{}'", request.source.id_field), None)),
+            watch: InputWatch::new(&request.source, request.names_ids, happens(request)),
             is_warc: request.source.format == Format::Warc,
             files,
             may_repeat,
@@ -693,8 +633,7 @@ impl<'a> Output<'a> {
 
     /// Completes the output at the end of the stream.
     fn finish(&mut self) -> Result<(), Error> {
-        self.texts.end(self.terminal);
-        self.ids.iter_mut().for_each(|ids| ids.end(self.terminal));
+        self.watch.end(self.terminal);
         self.files.each(VerdictFile::finish)
     }
 }
@@ -730,10 +669,7 @@ impl Sink for Output<'_> {
 
     fn decided(&mut self, line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
         self.fresh += u64::from(matches!(decision, Decision::Fresh | Decision::Crowded | Decision::Featureless));
-        self.texts.see(true, self.terminal);
-        if let Some(ids) = &mut self.ids {
-            ids.see(!is_unnamed(id), self.terminal);
-        }
+        self.watch.decided(line, id, self.terminal);
         if self.remembers && self.without_id.is_none() && is_unnamed(id) {
             let no_effect = if self.replaces { ", and --replace has no effect on it" } else { "" };
             let noted_nothing = if self.noted_nothing { format!("; {NOTHING_NOTED}") } else { String::new() };
@@ -784,14 +720,7 @@ impl Sink for Output<'_> {
     }
 
     fn rejected(&mut self, record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {
-        // A field that has another value is not mistyped.
-        if problem.kind == ProblemKind::Text {
-            self.texts.note(problem);
-            self.texts.see(!problem.lacks_field, self.terminal);
-        }
-        if let Some(ids) = self.ids.as_mut().filter(|_| problem.id.is_some() || problem.kind == ProblemKind::Id) {
-            ids.see(true, self.terminal);
-        }
+        self.watch.rejected(problem, self.terminal);
         // With `fail` there is no decision, nor about a record that cannot be passed or marked.
         let passes = self.on_error == OnError::Keep && (record.is_some() || self.mark);
         if self.on_error == OnError::Drop || passes {

@@ -2,6 +2,7 @@
 
 use super::arguments::Signing;
 use super::arguments::index::{Action, Arguments, Ids};
+use super::input;
 use super::json::json;
 use super::outputs::Outputs;
 use super::spelling::{self, spelled};
@@ -10,12 +11,14 @@ use super::standard_output::refuse_closed_output;
 use super::status::Status;
 use super::stream::{self, Stop, Verdict, ended, opened};
 use super::terminal::{Terminal, bytes, count, counted, escaped};
+use super::watch::InputWatch;
+use crate::index::is_unnamed;
 use neardups::filter::{Counts, Filter, Sink};
 use neardups::index::{
     self, Compacted, Decision, Forgetting, Header, Index, Limits, Mode, Nearest, Neighbour, Outdated, Removed,
     StoredDocument, Summary, compact, inspect, remove,
 };
-use neardups::source::{Live, Problem};
+use neardups::source::{Format, Live, Problem};
 use neardups::{Error, IndexFault};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -269,11 +272,58 @@ fn stream(
     let options = index::IndexOptions { temp_dir: signing.run.temp_dir.clone(), ..options };
     let mut index = opened(path, &plan, &options, terminal)?.0;
     let filter = Filter::new(&mut index).threads(signing.run.threads).stop(stop.begin()).observer(terminal);
-    let result = filter.run(live, sink);
+    let id_field = &signing.input.id_field;
+    let names_ids = id_field.is_typed && id_field.value != input::NO_FIELD;
+    let of_unnamed = if only_reads { QUERIED_UNNAMED } else { ADDED_UNNAMED };
+    let has_ids = id_field.value != input::NO_FIELD && source.format != Format::Lines;
+    let of_unnamed = has_ids.then_some(of_unnamed);
+    let mut watching = Watching { sink, watch: InputWatch::new(&source, names_ids, None), of_unnamed, terminal };
+    let result = filter.run(live, &mut watching);
     terminal.done();
     let counts = result?;
+    watching.watch.end(terminal);
     stream::warn_at_end(&index, terminal);
     Ok((counts, index, ended(&counts, &stop, terminal)))
+}
+
+/// What follows if a record without an id is added to an index or asked about.
+const ADDED_UNNAMED: &str =
+    "has no id: it is added under this name, by which index remove finds it; use --id-field to name the field of ids";
+const QUERIED_UNNAMED: &str = "has no id: if the index knows it, it is not recognised, and found like a document of another id; use --id-field to name \
+     the field of ids";
+
+/// A sink, and what its records lack as a rule.
+struct Watching<'s> {
+    sink: &'s mut dyn Sink,
+    watch: InputWatch,
+    /// What follows for a record without an id, until it was reported.
+    of_unnamed: Option<&'static str>,
+    terminal: &'s Terminal,
+}
+
+impl Sink for Watching<'_> {
+    fn passed(&mut self, record: &[u8]) -> Result<(), Error> {
+        self.sink.passed(record)
+    }
+
+    fn decided(&mut self, line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
+        self.watch.decided(line, id, self.terminal);
+        if is_unnamed(id)
+            && let Some(follows) = self.of_unnamed.take()
+        {
+            self.terminal.warning(&format!("{id} {follows}"));
+        }
+        self.sink.decided(line, id, decision)
+    }
+
+    fn rejected(&mut self, record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {
+        self.watch.rejected(problem, self.terminal);
+        self.sink.rejected(record, problem)
+    }
+
+    fn release(&mut self, counts: &Counts, index: &Index) -> Result<(), Error> {
+        self.sink.release(counts, index)
+    }
 }
 
 /// The documents most similar to one.

@@ -2,11 +2,12 @@
 
 use super::terminal::{Terminal, count};
 use neardups::source::{Input, ReadOptions, Source as _};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// The number of records that are looked at.
-const SAMPLE: usize = 100;
+pub const SAMPLE: usize = 100;
 
 /// The fewest pages among them for which there is a hint: they must also be half of all.
 const FEWEST: usize = 3;
@@ -25,15 +26,25 @@ pub fn hint_of_pages(terminal: &Terminal, paths: &[PathBuf], options: &ReadOptio
     if input.field_names().is_none() {
         return;
     }
-    let (pages, records) = pages_among_records(&mut input);
-    if pages >= FEWEST && 2 * pages >= records {
-        terminal.warning(&format!(
+    pages_among(&mut input).iter().for_each(|warning| terminal.warning(warning));
+}
+
+/// The same hint, about records in these lines.
+pub fn pages_in_lines(lines: &[u8], options: &ReadOptions) -> Option<String> {
+    let input = Input::new(vec!["-".into()], options.clone());
+    pages_among(&mut input.with_stdin(Box::new(io::Cursor::new(lines.to_vec()))))
+}
+
+fn pages_among(input: &mut Input) -> Option<String> {
+    let (pages, records) = pages_among_records(input);
+    (pages >= FEWEST && 2 * pages >= records).then(|| {
+        format!(
             "{} of the first {} records hold HTML, and its tags count as words: --content html reads only the text of such fields, \
              --content main only the main text",
             count(pages as u64),
             count(records as u64)
-        ));
-    }
+        )
+    })
 }
 
 /// How many of the first records hold HTML, and how many these records are.

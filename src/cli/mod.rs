@@ -46,6 +46,7 @@ mod status;
 mod stream;
 mod terminal;
 mod verdict_file;
+mod watch;
 mod whole;
 mod wrap;
 

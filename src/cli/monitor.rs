@@ -66,16 +66,19 @@ pub struct Monitor {
     memory_limit: Option<u64>,
     /// The labels that say how it runs.
     labels: String,
+    /// The labels of every value.
+    of_all: String,
     began: f64,
     started: Instant,
 }
 
 impl Monitor {
-    /// For a stream by this index, which may be in a file. It is reported to a file if there is one.
-    pub fn new(file: Option<OutFile>, index: &Index, is_stored: bool, started: Instant) -> Self {
+    /// For a stream by this index, which may be in a file. It is reported to a file if there is one, each value with these labels.
+    pub fn new((file, of_all): (Option<OutFile>, &[Label]), index: &Index, is_stored: bool, started: Instant) -> Self {
         let spec = index.spec();
         let rows = [("version", env!("CARGO_PKG_VERSION")), ("algo", spec.algorithm), ("tokenizer", &spec.tokenizer)];
-        let labels: Vec<String> = rows.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
+        let labels = rows.map(|(name, value)| label(name, value));
+        let of_all: Vec<String> = of_all.iter().map(|(name, value)| label(name, value)).collect();
         let monitor = Monitor {
             state: Mutex::default(),
             read_at: Arc::default(),
@@ -84,6 +87,7 @@ impl Monitor {
             is_stored,
             memory_limit: index.limits().memory,
             labels: labels.join(","),
+            of_all: of_all.join(","),
             began: seconds(now()),
             started,
         };
@@ -229,7 +233,7 @@ impl Monitor {
     /// The state in the text format of Prometheus, version 0.0.4.
     fn metrics(&self, state: &State) -> String {
         let State { counts, pace, work, .. } = *state;
-        let mut out = Metrics::default();
+        let mut out = Metrics { text: String::new(), labels: &self.of_all };
         out.family("info", "gauge", "How the stream runs.");
         out.value("info", &self.labels, 1);
         out.gauge("running", "Whether the stream runs: 0 after its end.", u8::from(state.status.is_none()));
@@ -287,8 +291,16 @@ impl Monitor {
         out.counter("index_files", "Files of tables that were written.", work.written);
         out.counter("index_merges", "Merges of files of tables.", work.merges);
         out.gauge("index_merging_documents", "Documents in the files that are being merged.", work.merging);
-        out.0
+        out.text
     }
+}
+
+/// A label of values: its name and its value.
+pub type Label = (String, String);
+
+/// A label in the text format, in which three characters are escaped.
+fn label(name: &str, value: &str) -> String {
+    format!("{name}=\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }
 
 /// Ends the [watch](Monitor::watch) of a stream when it is dropped.
@@ -325,24 +337,27 @@ fn seconds(milliseconds: u64) -> f64 {
     milliseconds as f64 / 1e3
 }
 
-/// Metrics as text; each has the prefix of the program.
-#[derive(Default)]
-struct Metrics(String);
+/// Metrics as text; each has the prefix of the program, and these labels.
+struct Metrics<'l> {
+    text: String,
+    labels: &'l str,
+}
 
 /// The prefix of all names.
 const PREFIX: &str = "dedup_filter";
 
-impl Metrics {
+impl Metrics<'_> {
     /// Begins a family of values.
     fn family(&mut self, name: &str, kind: &str, help: &str) {
-        _ = write!(self.0, "# HELP {PREFIX}_{name} {help}\n# TYPE {PREFIX}_{name} {kind}\n");
+        _ = write!(self.text, "# HELP {PREFIX}_{name} {help}\n# TYPE {PREFIX}_{name} {kind}\n");
     }
 
     /// Adds a value, with labels or none.
     fn value(&mut self, name: &str, labels: &str, value: impl Display) {
-        _ = match labels {
-            "" => writeln!(self.0, "{PREFIX}_{name} {value}"),
-            _ => writeln!(self.0, "{PREFIX}_{name}{{{labels}}} {value}"),
+        let and = if labels.is_empty() || self.labels.is_empty() { "" } else { "," };
+        _ = match [self.labels, and, labels].concat() {
+            none if none.is_empty() => writeln!(self.text, "{PREFIX}_{name} {value}"),
+            all => writeln!(self.text, "{PREFIX}_{name}{{{all}}} {value}"),
         };
     }
 

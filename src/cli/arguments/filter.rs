@@ -26,6 +26,8 @@ pub struct Arguments {
     pub replace: bool,
     /// `--metrics`.
     pub metrics: Option<PathBuf>,
+    /// `--metrics-label`, as names and values.
+    pub metrics_labels: Vec<(String, String)>,
     /// `--window`, `--expire`, `--max-docs`, `--memory` and `--max-candidates`.
     pub limits: Limits,
     /// `--sync`.
@@ -52,6 +54,7 @@ impl Arguments {
             drop_known: switch(given, "drop-known"),
             replace: switch(given, "replace"),
             metrics: path(given, "metrics"),
+            metrics_labels: given.get_many("metrics-label").unwrap_or_default().cloned().collect(),
             limits: signing::limits(given),
             sync: chosen(given, "sync", SYNCS).expect("has a default"),
             signing: Signing::new(given),
@@ -185,5 +188,57 @@ pub fn command() -> Command {
                      Prometheus. The file is replaced as a whole, as the textfile collector of its node exporter needs.",
                 ),
         )
+        .arg(
+            Arg::new("metrics-label")
+                .long("metrics-label")
+                .value_name("NAME=VALUE")
+                .action(ArgAction::Append)
+                .value_parser(metrics_label)
+                .requires("metrics")
+                .help("Give each value of --metrics this label; may be repeated")
+                .long_help(
+                    "Give each value of --metrics this label, such as crawl=news; may be repeated. If several filters write files for one \
+                     node exporter, it exports those of the first file alone, unless their labels differ.",
+                ),
+        )
         .arg(run::stats_arg("Write counts, rate and sizes to a file as one JSON object"))
+}
+
+/// The labels that some values have of their own.
+const OWN_LABELS: &[&str] = &["version", "algo", "tokenizer", "decision", "le"];
+
+/// Parses a label of metrics: a name that Prometheus accepts, and its value.
+fn metrics_label(typed: &str) -> Result<(String, String), String> {
+    let Some((name, value)) = typed.split_once('=') else {
+        return Err("a label is NAME=VALUE, such as crawl=news".into());
+    };
+    let is_first = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    let is_name = name.bytes().next().is_some_and(is_first)
+        && name.bytes().all(|byte| is_first(byte) || byte.is_ascii_digit())
+        && !name.starts_with("__");
+    if !is_name {
+        return Err(format!(
+            "'{name}' cannot be the name of a label: letters of ASCII, digits and '_', not a digit first, nor '__'"
+        ));
+    }
+    match OWN_LABELS.contains(&name) {
+        true => Err(format!("values have a label '{name}' of their own: choose another name")),
+        false => Ok((name.into(), value.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::metrics_label;
+
+    #[test]
+    fn labels_are_those_of_prometheus() {
+        let label = |name: &str, value: &str| Ok((name.to_string(), value.to_string()));
+        assert_eq!(metrics_label("crawl=news"), label("crawl", "news"));
+        assert_eq!(metrics_label("_a1=x=y "), label("_a1", "x=y "));
+        assert_eq!(metrics_label("a="), label("a", ""));
+        for wrong in ["crawl", "=x", "1a=x", "a-b=x", "__a=x", "é=x", "le=1", "decision=x"] {
+            assert!(metrics_label(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -132,6 +132,7 @@ const ADVANCED: &[&str] = &[
     "random-seed",
     "expect",
     "max-candidates",
+    "metrics-label",
 ];
 
 /// Those of streams, which `clean` has for `--index` alone: only its `--help-all` shows them.
