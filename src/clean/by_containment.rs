@@ -5,7 +5,7 @@ use super::decisions::{self, Files, Found, Partner, Removed, Share, Watch};
 use super::folder::{Folder, Request};
 use super::inputs::Inputs;
 use super::request::CleanOptions;
-use super::scan::{read_of, search, with_options};
+use super::scan::{all_warnings, read_of, search, with_options};
 use super::verdicts::{self, Decided};
 use crate::engine::Observer;
 use crate::error::Error;
@@ -31,6 +31,10 @@ pub(super) struct ByContainment<'a> {
 struct ContainmentRecord<'a> {
     algo: &'a str,
     counts: &'a PassageCounts,
+    short: u64,
+    /// With a reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    short_references: Option<u64>,
     warnings: Vec<String>,
     seconds: f64,
 }
@@ -75,7 +79,10 @@ impl Decider for ByContainment<'_> {
         let Decided { files, removed_bytes, refused } =
             verdicts::decide(&conditions, (inputs, folder), self.options, observer, &each)?;
         let seconds = started.elapsed().as_secs_f64();
-        let record = ContainmentRecord { algo: "containment", counts: found.counts(), warnings, seconds };
+        let (warnings, counts) = (all_warnings(self.options, warnings), found.counts());
+        let short_references = (!self.options.against.is_empty()).then_some(found.short().references);
+        let short = found.short().documents;
+        let record = ContainmentRecord { algo: "containment", counts, short, short_references, warnings, seconds };
         let scan = to_raw_value(&record).expect("strings and numbers make JSON");
         let failed = found.counts().failed + refused;
         Ok(Decisions { files, removed_bytes, scan, failed, read, report: None, cut: None, index: None, replaced: None })

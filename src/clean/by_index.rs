@@ -142,7 +142,7 @@ impl<'a> Stream<'a> {
             repair: None,
             seconds: started.elapsed().as_secs_f64(),
         };
-        let (after, scan) = (index.len(), stream_record(&decided, self.options.worded));
+        let (after, scan) = (index.len(), stream_record(&decided, self.options));
         self.remembered = Remembered { before, after, decided: Some(decided), without_checkpoint: None };
         let (failed, read) = (counts.failed, input.counts());
         Ok(Decisions { files, removed_bytes, scan, failed, read, report: None, cut: None, index: None, replaced: None })

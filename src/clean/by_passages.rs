@@ -6,7 +6,7 @@ use super::folder::{Folder, Request, cannot_write};
 use super::inputs::Inputs;
 use super::removed_list::RemovedList;
 use super::request::{CleanOptions, CutReport, OnError};
-use super::scan::{as_source, read_of, search, with_options};
+use super::scan::{all_warnings, as_source, read_of, search, with_options};
 use crate::engine::{At, Observer};
 use crate::error::Error;
 use crate::passages::{Cut, CutCounts, CutOptions, CutUnit, Cuts, DocumentCuts, FirstPlace, KeptPlaces};
@@ -34,7 +34,7 @@ struct CutRecord<'a> {
     counts: &'a PassageCounts,
     cuts: &'a CutCounts,
     below_min_documents: u64,
-    warnings: &'a [String],
+    warnings: Vec<String>,
     seconds: f64,
 }
 
@@ -121,6 +121,7 @@ impl Decider for ByPassages<'_> {
         let (counts, below_min_documents) = (cuts.counts().clone(), cuts.below_min_documents());
         let report = CutReport { counts, cuts: cut_counts, below_min_documents, warnings };
         let (seconds, CutReport { counts, cuts, warnings, .. }) = (started.elapsed().as_secs_f64(), &report);
+        let warnings = all_warnings(self.options, warnings.iter().cloned());
         let record = CutRecord { algo: "passages", counts, cuts, below_min_documents, warnings, seconds };
         let scan = to_raw_value(&record).expect("strings and numbers make JSON");
         let (report, cut) = (None, Some(report));

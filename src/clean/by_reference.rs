@@ -5,7 +5,7 @@ use super::decisions::{self, Files, Found, Partner, Removed, Watch};
 use super::folder::{Folder, Request};
 use super::inputs::Inputs;
 use super::request::CleanOptions;
-use super::scan::{read_of, search, with_options};
+use super::scan::{all_warnings, read_of, search, with_options};
 use super::verdicts::{self, Decided};
 use crate::engine::Observer;
 use crate::error::Error;
@@ -31,6 +31,7 @@ struct ReferenceRecord<'a> {
     algo: &'a str,
     counts: &'a PassageCounts,
     below_min_documents: u64,
+    short_references: u64,
     warnings: Vec<String>,
     seconds: f64,
 }
@@ -78,8 +79,15 @@ impl Decider for ByReference<'_> {
         let Decided { files, removed_bytes, refused } =
             verdicts::decide(&conditions, (inputs, folder), self.options, observer, &each)?;
         let (seconds, below_min_documents) = (started.elapsed().as_secs_f64(), found.below_min_documents());
-        let record =
-            ReferenceRecord { algo: "passages", counts: found.counts(), below_min_documents, warnings, seconds };
+        let (warnings, short_references) = (all_warnings(self.options, warnings), found.short().references);
+        let record = ReferenceRecord {
+            algo: "passages",
+            counts: found.counts(),
+            below_min_documents,
+            short_references,
+            warnings,
+            seconds,
+        };
         let scan = to_raw_value(&record).expect("strings and numbers make JSON");
         let failed = found.counts().failed + refused;
         Ok(Decisions { files, removed_bytes, scan, failed, read, report: None, cut: None, index: None, replaced: None })

@@ -44,7 +44,7 @@ impl Decider for Scanning<'_> {
             verdicts::decide(&conditions, (inputs, folder), self.options, observer, &each)?;
         let report = outcome.report().clone();
         let failed = report.counts.failed + refused;
-        let scan = scan_record(&report, started.elapsed().as_secs_f64(), self.options.worded);
+        let scan = scan_record(&report, started.elapsed().as_secs_f64(), self.options);
         Ok(Decisions {
             files,
             removed_bytes,

@@ -252,7 +252,7 @@ fn plan(
         removed_bytes: 0,
         stay: Some(counts),
         index: None,
-        scan: scan_record(&decided.report, started.elapsed().as_secs_f64(), options.worded),
+        scan: scan_record(&decided.report, started.elapsed().as_secs_f64(), options),
     };
     folder.write_durably("state.json", &json(&state))?;
     Ok((state, lines, (Some(decided.report), None, decided.read)))

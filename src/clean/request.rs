@@ -52,6 +52,8 @@ pub struct CleanOptions {
     /// Where nothing is written but the decisions: a file that is replaced by the list of what would be left out, with the lines that
     /// `removed.jsonl` would have. With a folder for the output, and for files that would move, it has no effect.
     pub removed: Option<PathBuf>,
+    /// Warnings that the caller has given already, as they are worded: the first ones of `summary.json`.
+    pub warnings: Vec<String>,
     /// How a warning is worded in `summary.json`. The library names parameters in backticks; a program may name its options
     /// instead.
     pub worded: fn(&str) -> String,
@@ -71,6 +73,7 @@ impl Default for CleanOptions {
             link: false,
             allow_empty: false,
             removed: None,
+            warnings: Vec::new(),
             worded: str::to_string,
             worded_problem: str::to_string,
         }

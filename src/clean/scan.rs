@@ -201,7 +201,7 @@ pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Resu
     let decisions = options.engine.chosen.as_ref().map(|chosen| format!("digest {:032x}", chosen.digest()));
     let names = |fields: &source::TextFields| Value::Array(fields.paths().map(|path| path.name().into()).collect());
     let fields_of_reference = reference.text.as_ref().map(names);
-    let rows: [(&str, Value); 17] = [
+    let rows: [(&str, Value); 18] = [
         ("format", format.name().into()),
         ("text fields", names(text_fields)),
         ("id field", id_field.name().into()),
@@ -217,11 +217,23 @@ pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Resu
         ("decisions file", decisions.into()),
         ("on error", on_error.into()),
         ("against", against.into()),
+        ("format of the reference", reference.format.map(source::Format::name).into()),
         ("text fields of the reference", fields_of_reference.into()),
         ("id field of the reference", reference.id.as_ref().map(|path| path.name()).into()),
     ];
     request.extend(rows.map(|(name, value)| (name.to_string(), value)));
     Ok(request)
+}
+
+/// The warnings of `summary.json`: those that the caller gave, and these, each once.
+pub(super) fn all_warnings(options: &CleanOptions, warnings: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut all = options.warnings.clone();
+    for warning in warnings {
+        if !all.contains(&warning) {
+            all.push(warning);
+        }
+    }
+    all
 }
 
 /// What the scan found, as in `summary.json`.
@@ -237,28 +249,28 @@ struct ScanRecord<'a, C> {
     seconds: f64,
 }
 
-pub(super) fn scan_record(report: &Report, seconds: f64, worded: fn(&str) -> String) -> Box<RawValue> {
+pub(super) fn scan_record(report: &Report, seconds: f64, options: &CleanOptions) -> Box<RawValue> {
     to_raw_value(&ScanRecord {
         algo: report.algorithm,
         measure: report.measure,
         parameters: report.parameters.iter().map(|row| (row.name, &row.value)).collect(),
         median_tokens: Some(report.median_tokens),
         counts: &report.counts,
-        warnings: report.warnings.iter().map(|warning| worded(warning)).collect(),
+        warnings: all_warnings(options, report.warnings.iter().map(|warning| (options.worded)(warning))),
         seconds,
     })
     .expect("strings and numbers make JSON")
 }
 
 /// The same of documents that an index decided on.
-pub(super) fn stream_record(decided: &DecidedByIndex, worded: fn(&str) -> String) -> Box<RawValue> {
+pub(super) fn stream_record(decided: &DecidedByIndex, options: &CleanOptions) -> Box<RawValue> {
     to_raw_value(&ScanRecord {
         algo: decided.algorithm,
         measure: decided.measure,
         parameters: decided.parameters.iter().map(|row| (row.name, &row.value)).collect(),
         median_tokens: None,
         counts: &decided.counts,
-        warnings: decided.warnings.iter().map(|warning| worded(warning)).collect(),
+        warnings: all_warnings(options, decided.warnings.iter().map(|warning| (options.worded)(warning))),
         seconds: decided.seconds,
     })
     .expect("strings and numbers make JSON")

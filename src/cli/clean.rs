@@ -118,6 +118,7 @@ impl Request {
             on_error: arguments.on_error.value.into(),
             link: arguments.link,
             allow_empty: input.allow_empty,
+            warnings: Vec::new(),
             removed: arguments.removed.clone(),
             worded: |warning| spelled(warning).into_owned(),
             worded_problem: |message| of_rejection(message).into_owned(),
@@ -226,6 +227,7 @@ fn write(
     input::warn_of_file_time(&terminal, &source.ranking, &request.paths);
     input::report_shared(&terminal, &input, reference.as_ref(), ["compared with", "written"]);
     let Request { paths, options, is_dry, .. } = request;
+    let options = &CleanOptions { warnings: terminal.warnings(), ..options.clone() };
     let mut review = |outcome: &KeptOutcome| match page {
         Some(page) => write_page(page, outcome, request, &terminal),
         None => Ok(()),

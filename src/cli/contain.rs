@@ -511,6 +511,7 @@ fn write_folder(request: &Request, terminal: &Terminal) -> Result<Found, Error> 
         allow_empty: request.allow_empty,
         worded: |warning| spelled(warning).into_owned(),
         worded_problem: |message| spelling::of_rejection(message).into_owned(),
+        warnings: terminal.warnings(),
         ..CleanOptions::default()
     };
     let (folder, mut decided_now) = (request.output.as_deref(), None);

@@ -93,7 +93,8 @@ impl CutRequest {
         terminal: &Terminal,
     ) -> Result<Cleaned, Error> {
         let folder = self.output.as_deref();
-        let cleaned = cut_passages(paths, folder, passages, &self.cut, &self.options, terminal);
+        let options = CleanOptions { warnings: terminal.warnings(), ..self.options.clone() };
+        let cleaned = cut_passages(paths, folder, passages, &self.cut, &options, terminal);
         terminal.done();
         report_interrupted(terminal, folder, &cleaned);
         cleaned

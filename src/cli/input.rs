@@ -148,16 +148,24 @@ pub fn paths(typed: &[PathBuf], more: &[PathBuf]) -> Result<Vec<PathBuf>, Error>
 
 /// How documents are read.
 pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Result<source::ReadOptions, Error> {
+    let (format, of_reference) = (&*typed.format, typed.reference_format.as_deref());
+    // Fields of the documents are those of the reference too.
+    let formats = [Some(("format", format)), of_reference.map(|format| ("against-format", format))];
+    let of_both: Vec<_> = formats.iter().flatten().copied().collect();
     let fields = [
-        ("text-field", typed.text_fields.is_typed),
-        ("id-field", typed.id_field.is_typed),
-        ("against-text-field", !typed.reference_text_fields.is_empty()),
-        ("against-id-field", typed.reference_id_field.is_some()),
+        ("text-field", typed.text_fields.is_typed, &*of_both),
+        ("id-field", typed.id_field.is_typed, &of_both),
+        ("against-text-field", !typed.reference_text_fields.is_empty(), &of_both[of_both.len() - 1..]),
+        ("against-id-field", typed.reference_id_field.is_some(), &of_both[of_both.len() - 1..]),
     ];
-    if let (format @ ("text" | "lines" | "html" | "warc"), Some((field, _))) =
-        (typed.format.as_str(), fields.iter().find(|(_, is_typed)| *is_typed))
-    {
-        return Err(usage_error(format!("--{field} has no effect with --format {format}: that format has no fields")));
+    let has_fields = |(_, format): &(&str, &str)| !matches!(*format, "text" | "lines" | "html" | "warc");
+    for (field, _, formats) in fields.into_iter().filter(|(_, is_typed, _)| *is_typed) {
+        if !formats.iter().any(has_fields) {
+            let (option, format) = formats[0];
+            return Err(usage_error(format!(
+                "--{field} has no effect with --{option} {format}: that format has no fields"
+            )));
+        }
     }
     if let (Content::Html | Content::Main, format @ ("text" | "lines")) = (typed.content, typed.format.as_str()) {
         let content = typed.content.name();
@@ -187,6 +195,7 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
                 fields => Some(TextFields::parse("against-text-field", fields)?),
             },
             id: typed.reference_id_field.as_ref().map(|id| IdFields::parse("against-id-field", id)).transpose()?,
+            format: typed.reference_format.as_deref().map(Format::by_name).transpose()?,
         },
         page_text: if typed.content == Content::Main { PageText::Main } else { PageText::All },
         pages_in_fields: typed.content != Content::All,

@@ -152,7 +152,8 @@ impl WholeRequest {
             warnings.iter().for_each(|warning| terminal.warning(warning));
             decided_now = Some(Decided::of(found));
         };
-        let cleaned = clean::clean_unshared(paths, folder, passages, &self.options, terminal, &mut review);
+        let options = CleanOptions { warnings: terminal.warnings(), ..self.options.clone() };
+        let cleaned = clean::clean_unshared(paths, folder, passages, &options, terminal, &mut review);
         terminal.done();
         report_interrupted(terminal, folder, &cleaned);
         let cleaned = cleaned?;

@@ -118,13 +118,15 @@ impl Format {
     }
 }
 
-/// The fields of the records of a reference that differ from those of the documents.
+/// The fields of the records of a reference, and its format, where they differ from those of the documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReferenceFields {
     /// The fields of the text; `None` is [`ReadOptions::text_fields`].
     pub text: Option<TextFields>,
     /// The fields of the id; `None` is [`ReadOptions::id_field`].
     pub id: Option<IdFields>,
+    /// How its files are cut into documents; `None` is [`ReadOptions::format`].
+    pub format: Option<Format>,
 }
 
 /// Options of reading.
@@ -225,8 +227,9 @@ impl ReadOptions {
     /// The same for the documents of a reference, whose records may have other fields.
     #[must_use]
     pub fn of_reference(&self) -> Self {
-        let ReferenceFields { text, id } = self.reference.clone();
+        let ReferenceFields { text, id, format } = self.reference.clone();
         ReadOptions {
+            format: format.unwrap_or(self.format),
             text_fields: text.unwrap_or_else(|| self.text_fields.clone()),
             id_field: id.unwrap_or_else(|| self.id_field.clone()),
             is_reference: true,

@@ -144,6 +144,9 @@ const COMMANDS: &str = r##"
 3 dedup contain in.jsonl --against files --shingle 4 --emit verdicts --stats contain.json > /dev/null
 3 dedup contain in.jsonl --against files --preset palm --stats palm.json > /dev/null
 3 dedup contain in.jsonl --against files --of reference --emit kept --stats of.json > /dev/null
+3 dedup contain in.jsonl --against files --shingle 4 --output contained > /dev/null
+3 dedup contain in.jsonl --shingle 4 --output within > /dev/null
+3 dedup passages in.jsonl --against files --unit document --min-words 4 --output whole > /dev/null
 0 dedup plan fixtures/jsonl/docs --json > data.json
 0 dedup plan fixtures/jsonl/docs --documents 1M --json > more.json
 0 dedup plan --algo simhash --json --mask numbers --join-hyphens > search.json

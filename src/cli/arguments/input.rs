@@ -25,6 +25,8 @@ pub struct Input {
     pub reference_text_fields: Vec<String>,
     /// `--against-id-field`.
     pub reference_id_field: Option<String>,
+    /// `--against-format`.
+    pub reference_format: Option<String>,
     /// `--content`.
     pub content: Content,
     /// `--delimiter`.
@@ -93,6 +95,7 @@ impl Input {
             id_field: field("id-field"),
             reference_text_fields: values(given, "against-text-field"),
             reference_id_field: value(given, "against-id-field").cloned(),
+            reference_format: value(given, "against-format").cloned(),
             content: chosen(given, "content", CONTENTS).expect("has a default"),
             delimiter: value(given, "delimiter").copied(),
             max_record: *value(given, "max-record").expect("has a default"),
@@ -113,9 +116,16 @@ pub fn paths(given: &ArgMatches) -> Vec<PathBuf> {
     values(given, "path")
 }
 
-/// The flags of the fields of a reference that are others than those of the documents.
-pub fn reference_args() -> [Arg; 2] {
+/// The flags of the fields of a reference, and of its format, that are others than those of the documents.
+pub fn reference_args() -> [Arg; 3] {
     [
+        Arg::new("against-format")
+            .long("against-format")
+            .value_name("FORMAT")
+            .requires("against")
+            .value_parser(formats(|_| true))
+            .hide_possible_values(true)
+            .help("How files of --against are cut into documents, if not as --format says"),
         Arg::new("against-text-field")
             .long("against-text-field")
             .value_name("PATHS")

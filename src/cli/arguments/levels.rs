@@ -102,6 +102,7 @@ const ADVANCED: &[&str] = &[
     "on-error",
     "rejects",
     "delimiter",
+    "against-format",
     "against-text-field",
     "against-id-field",
     "max-record",
@@ -141,6 +142,9 @@ const ADVANCED_IN_CLEAN: &[&str] = &["require-index", "window", "expire", "max-d
 /// Those that `--help` of `filter` shows too: a stream cannot be read again for what was rejected.
 const USUAL_IN_FILTER: &[&str] = &["on-error", "rejects"];
 
+/// Those that `-h` of these commands shows too: what they look for.
+const BRIEF_IN: &[(&str, &[&str])] = &[("contain", &["shingle", "min-coverage", "of"]), ("passages", &["exact"])];
+
 /// The options that show the help, for the program and each of its commands.
 pub const HELP: [&str; 2] = ["help", "help-all"];
 
@@ -176,6 +180,7 @@ impl Level {
         match self {
             Level::Brief | Level::Usual if command == "clean" && ADVANCED_IN_CLEAN.contains(&option) => false,
             Level::Usual if command == "filter" && USUAL_IN_FILTER.contains(&option) => true,
+            Level::Brief if BRIEF_IN.iter().any(|(name, own)| *name == command && own.contains(&option)) => true,
             Level::Brief => BRIEF.contains(&option),
             Level::Usual => !ADVANCED.contains(&option),
             Level::All => true,
@@ -337,7 +342,8 @@ mod tests {
                 let is_advanced =
                     ADVANCED.contains(&long) && !is_usual || is("clean") && ADVANCED_IN_CLEAN.contains(&long);
                 assert_eq!(entry(&usual), !is_advanced, "{path:?}: --{long}");
-                assert_eq!(entry(&brief), BRIEF.contains(&long) && !is_advanced, "{path:?}: --{long}");
+                let is_own = BRIEF_IN.iter().any(|(name, own)| is(name) && own.contains(&long));
+                assert_eq!(entry(&brief), is_own || BRIEF.contains(&long) && !is_advanced, "{path:?}: --{long}");
             }
             if !command.has_subcommands() && usual.lines().count() < all.lines().count() / 2 {
                 assert!(usual.contains("--help-all describes every option"), "{path:?}");
