@@ -18,7 +18,7 @@ mod values;
 use super::error::{Error, SinceError};
 use super::find;
 use super::outcome::{FailOn, Sort};
-use super::paths::place;
+use super::paths::{place, repository_of};
 use super::report::{Format, Target};
 use super::request::Request;
 use super::staged::{Index, NOT_STAGED, Setting};
@@ -226,12 +226,36 @@ impl Config {
     }
 }
 
-/// The content of a file. `None` if no file is `given`, and this one is no regular file or is one of Python projects that cannot be read.
+/// The content of a file. Without one that is `given`, it is `None` if there is none, or if it is one of Python projects that cannot be read.
+///
+/// # Errors
+/// It cannot be read. Unless it is given, it is no regular file, or a link that leads out of the repository, or without one out of the folder
+/// it is in: messages about its content would print another file.
 fn read_file(path: &Path, given: Option<&Path>) -> io::Result<Option<Vec<u8>>> {
-    match given {
-        Some(_) => fs::read(path).map(Some),
-        None if !path.is_file() => Ok(None),
-        None if locate::is_pyproject(path) => Ok(fs::read(path).ok()),
-        None => fs::read(path).map(Some),
+    if given.is_some() {
+        return fs::read(path).map(Some);
     }
+    let Ok(found) = path.symlink_metadata() else { return Ok(None) };
+    let is_python = locate::is_pyproject(path);
+    match refuse_link(path, found.is_symlink()) {
+        Err(_) if is_python => Ok(None),
+        Err(error) => Err(error),
+        Ok(()) if is_python => Ok(fs::read(path).ok()),
+        Ok(()) => fs::read(path).map(Some),
+    }
+}
+
+/// # Errors
+/// A file that was found is not regular, or leads out of the repository.
+fn refuse_link(path: &Path, is_link: bool) -> io::Result<()> {
+    if is_link {
+        let target = fs::canonicalize(path).map_err(|error| io::Error::new(error.kind(), "it is a link to no file"))?;
+        let folder =
+            fs::canonicalize(path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new(".")))?;
+        if !target.starts_with(repository_of(&folder).unwrap_or(folder)) {
+            let why = "it is a link to a file outside of the repository (name that file with --config if it is meant)";
+            return Err(io::Error::other(why));
+        }
+    }
+    if path.is_file() { Ok(()) } else { Err(io::Error::other("it is no regular file")) }
 }
