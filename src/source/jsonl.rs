@@ -344,11 +344,12 @@ fn field_names(line: &str) -> Result<String, serde_json::Error> {
 /// The fields that the first lines have, for a message; `None` if none of them is an object.
 #[cfg(feature = "files")]
 pub(super) fn field_names_of_lines(text: &str) -> Option<String> {
-    let mut all: Option<Vec<Cow<str>>> = None;
+    // A record can have any number of names.
+    let (mut all, mut seen): (Option<Vec<Cow<str>>>, _) = (None, std::collections::HashSet::new());
     for (found, _) in text.lines().take(FIRST_LINES).filter_map(|line| names(line, usize::MAX).ok()) {
         let all = all.get_or_insert_default();
         found.into_iter().for_each(|name| {
-            if !all.contains(&name) {
+            if seen.insert(name.clone()) {
                 all.push(name);
             }
         });
