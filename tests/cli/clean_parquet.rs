@@ -226,6 +226,79 @@ fn a_file_that_is_damaged_in_any_column_is_copied_whole() {
     }
 }
 
+/// A file of which a byte of a column is changed, which is found between these bytes.
+struct Changed {
+    name: &'static str,
+    bytes: Vec<u8>,
+    column: usize,
+    after: &'static [u8],
+    byte: Option<u8>,
+    before: &'static [u8],
+    to: u8,
+}
+
+/// The decoder that makes copies refuses more than ours needs: a page of nulls whose encoding is unknown, and a number that its dictionary
+/// does not claim to have.
+#[test]
+fn what_the_decoder_of_copies_refuses_is_found_before() {
+    let schema = Arc::new(parse_message_type("message m { required binary text (UTF8); optional int64 x; }").unwrap());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let texts: Vec<ByteArray> =
+        (0..60).map(|row| format!("the text of row {} is long", row / 2).as_str().into()).collect();
+    let mut to = group.next_column().unwrap().unwrap();
+    to.typed::<ByteArrayType>().write_batch(&texts, None, None).unwrap();
+    to.close().unwrap();
+    let mut to = group.next_column().unwrap().unwrap();
+    to.typed::<Int64Type>().write_batch(&[], Some(&[0; 60]), None).unwrap();
+    to.close().unwrap();
+    group.close().unwrap();
+    let nulls = writer.into_inner().unwrap();
+    // In the header of a page of 60 values its encoding, before those of its levels; in that of a dictionary of 30 values their number. As in
+    // Thrift, which writes a number of 32 bits as twice itself after its kind.
+    let dictionary = written(WriterProperties::default(), "");
+    let cases = [
+        Changed {
+            name: "encoding",
+            bytes: nulls,
+            column: 1,
+            after: &[],
+            byte: None,
+            before: &[0x15, 0x06, 0x15, 0x06],
+            to: 0x11,
+        },
+        Changed {
+            name: "dictionary",
+            bytes: dictionary,
+            column: 2,
+            after: &[0x15],
+            byte: Some(60),
+            before: &[0x15],
+            to: 58,
+        },
+    ];
+    for Changed { name, mut bytes, column, after, byte, before, to } in cases {
+        let shell = Shell::new();
+        fs::create_dir(shell.folder().join("in")).unwrap();
+        shell.write("in/a.jsonl", "{\"text\":\"words of a text\"}\n".repeat(2));
+        shell.write("in/b.parquet", &bytes);
+        assert_eq!(clean(&shell, "").0, 0, "{name}");
+        let range = columns(&shell.folder().join("in/b.parquet"))[column].1.clone();
+        let is_it = |at: &usize| {
+            bytes[..*at].ends_with(after)
+                && byte.is_none_or(|byte| bytes[*at] == byte)
+                && bytes[at + 1..].starts_with(before)
+        };
+        let at = range.clone().find(is_it).unwrap();
+        bytes[at] = to;
+        shell.write("in/b.parquet", &bytes);
+        let (status, messages) = clean(&shell, "");
+        assert!(status == 3 && messages.contains("1 damaged file is copied whole"), "{name}: {messages}");
+        assert!(fs::read(shell.folder().join("out-0/b.parquet")).unwrap() == bytes, "{name}");
+        assert_eq!(fs::read(shell.folder().join("out-0/a.jsonl")).unwrap(), b"{\"text\":\"words of a text\"}\n");
+    }
+}
+
 /// The texts of the second row group are in one page, which is too long.
 #[test]
 fn each_row_that_is_lost_is_counted_and_dropped() {

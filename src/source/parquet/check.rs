@@ -192,7 +192,7 @@ impl Column {
         let physical = self.kind();
         let dictionary = dictionary.map(|dictionary| dictionary.dictionary(physical)).transpose()?;
         if present == 0 {
-            return Ok(());
+            return Values::check_encoding(page.encoding(), physical, dictionary.is_some());
         }
         let mut values = Values::new(page.encoding(), values, physical, dictionary, page.rows())?;
         (0..present).try_for_each(|_| values.next().map(drop))

@@ -196,7 +196,7 @@ impl<'f> File<'f> {
             self.check(&group)?;
             let rows = self.rows.checked_add(group.rows).filter(|&rows| rows < u64::MAX);
             self.rows = rows.ok_or("its row groups have too many rows")?;
-            Open::new(self.file, &group, &self.columns, first)
+            Open::new(self.file, &group, &self.columns, first, self.unread.is_some())
         });
         Some(opened.map_err(|damage| {
             self.footer.end();
@@ -313,9 +313,11 @@ struct Cursor<'f> {
 }
 
 impl<'f> Open<'f> {
-    fn new(file: &'f fs::File, group: &Group, columns: &Columns, first: u64) -> Result<Self, Damage> {
+    /// The columns that are read of a row group, and [checked](Unread) for a copy or not.
+    fn new(file: &'f fs::File, group: &Group, columns: &Columns, first: u64, is_checked: bool) -> Result<Self, Damage> {
         let cursor = |chunk: Chunk, max_repetition| {
-            let (pages, left) = (Pages::new(file, chunk)?, chunk.values);
+            let (mut pages, left) = (Pages::new(file, chunk)?, chunk.values);
+            pages.refuses_others = is_checked;
             Ok::<_, Damage>(Cursor { pages, page: None, left, rows: group.rows, max_repetition })
         };
         let texts = group.texts.iter().zip(&columns.texts);

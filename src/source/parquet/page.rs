@@ -377,6 +377,12 @@ impl<'f> Pages<'f> {
         let (unpacked, starts, dictionary) = Default::default();
         let page = Arc::new(Page { bytes, codec: self.codec, header, unpacked, starts, dictionary });
         let encoding = header.encoding;
+        // The decoder that copies files reads no header with another one, even if no value is in it.
+        let is_unknown = |encoding: &i64| !matches!(encoding, 0 | 2..=9);
+        let encodings = [encoding, header.level_encoding, header.repetition_encoding];
+        if let Some(unknown) = encodings.iter().copied().find(is_unknown) {
+            return Err(Damage::from(format!("a page has the encoding {unknown}, which is not known")).into());
+        }
         match header.kind {
             Header::DATA | Header::DATA_2 if header.values > 0 => return Ok(Some(page)),
             Header::DICTIONARY if self.dictionary.is_some() => {

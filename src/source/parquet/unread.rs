@@ -275,7 +275,8 @@ impl<'f> Unread<'f> {
                 if self.column_bytes > self.end {
                     return Err("a column overlaps another".into());
                 }
-                let (pages, left) = (Pages::new(self.file, chunk)?, chunk.values);
+                let (mut pages, left) = (Pages::new(self.file, chunk)?, chunk.values);
+                pages.refuses_others = true;
                 let (expansion, begun) = Default::default();
                 Ok(Open { column: Arc::clone(&column), pages, expansion, left, first, rows, begun })
             });

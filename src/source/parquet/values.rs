@@ -207,12 +207,14 @@ fn next_length(lengths: &mut Deltas) -> Result<usize, Damage> {
 #[derive(Debug)]
 pub(super) struct Dictionary {
     physical: Physical,
+    /// The number of values.
+    count: u64,
     /// Where each value starts, if they have different lengths.
     starts: Vec<u32>,
 }
 
 impl Dictionary {
-    /// The values of a page, of which there are at most `count`.
+    /// The values of a page, of which there are `count`.
     pub fn new(page: &[u8], count: u64, physical: Physical) -> Result<Self, Damage> {
         let mut starts = Vec::new();
         if physical == Physical::Bytes {
@@ -224,7 +226,12 @@ impl Dictionary {
                 take(&mut rest, length)?;
             }
         }
-        Ok(Dictionary { physical, starts })
+        if let Physical::Fixed(width) = physical
+            && (page.len() as u64) < count.saturating_mul(width as u64)
+        {
+            return Err(SHORT);
+        }
+        Ok(Dictionary { physical, count, starts })
     }
 
     /// Its memory, in bytes, in addition to that of the page.
@@ -235,6 +242,7 @@ impl Dictionary {
     fn get<'a>(&self, page: &'a [u8], at: u32) -> Result<&'a [u8], Damage> {
         let outside = || Damage::from(format!("a dictionary has no value {at}"));
         match self.physical {
+            Physical::Fixed(_) if u64::from(at) >= self.count => Err(outside()),
             Physical::Fixed(width) => {
                 let start = at as usize * width;
                 page.get(start..start + width).ok_or_else(outside)
@@ -318,6 +326,17 @@ impl<'p> Values<'p> {
             (9, Physical::Fixed(width), _) => Values::Split { bytes, at: 0, width, value: vec![0; width] },
             _ => return Err(format!("a page has the encoding {encoding}, which does not suit its column").into()),
         })
+    }
+
+    /// Checks that a page of nulls has an encoding that suits its column, with a dictionary if it needs one: the decoder that copies files
+    /// asks for it before it knows that there are no values.
+    pub fn check_encoding(encoding: i64, physical: Physical, has_dictionary: bool) -> Result<(), Damage> {
+        match (encoding, physical) {
+            (2 | 8, _) if has_dictionary => Ok(()),
+            (2 | 8, _) => Err("a page needs a dictionary that is not there".into()),
+            (0 | 7, _) | (5, Physical::Fixed(4 | 8)) | (6, Physical::Bytes) | (9, Physical::Fixed(_)) => Ok(()),
+            _ => Err(format!("a page has the encoding {encoding}, which does not suit its column").into()),
+        }
     }
 
     /// Whether values may be longer together than their page.
