@@ -30,6 +30,18 @@ pub(super) fn decompressed<'a>(
     Ok(open_as(raw, consumed, options)?.0)
 }
 
+/// Whether an error of reading is that compressed data is damaged, or ends too early.
+#[cfg(feature = "compression")]
+pub(super) fn is_damage(error: &io::Error) -> bool {
+    decoder::is_of_data(error)
+}
+
+/// Nothing is decompressed.
+#[cfg(not(feature = "compression"))]
+pub(super) fn is_damage(_: &io::Error) -> bool {
+    false
+}
+
 /// The bytes of one file that is not a document, decompressed if they are compressed.
 pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     decompressed(File::open(path)?, Default::default(), &ReadOptions::default())

@@ -293,6 +293,27 @@ impl<R: Read> Read for Steps<R> {
     }
 }
 
+/// Compressed data is damaged, which is no failure of reading it.
+#[derive(Debug)]
+struct DamagedData(String);
+
+impl fmt::Display for DamagedData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for DamagedData {}
+
+fn damaged(message: String) -> io::Error {
+    io::Error::other(DamagedData(message))
+}
+
+/// Whether an error is that compressed data is damaged or ends too early.
+pub(in crate::source) fn is_of_data(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<DamagedData>())
+}
+
 /// Bounds a decoder's expansion and explains its errors.
 struct Decompressed<'a> {
     inner: Box<dyn Read + 'a>,
@@ -322,11 +343,11 @@ impl Decompressed<'_> {
         match error.kind() {
             _ if error.get_ref().is_some_and(|inner| inner.is::<Unreadable>()) => error,
             ErrorKind::Interrupted => error,
-            ErrorKind::UnexpectedEof => io::Error::other(format!("{compression} data is truncated")),
+            ErrorKind::UnexpectedEof => damaged(format!("{compression} data is truncated")),
             _ if let Some(window) = error.get_ref().and_then(|inner| inner.downcast_ref::<LargeWindow>()) => {
                 window.explain(compression, self.max_window)
             }
-            _ => io::Error::other(format!("{compression} data is damaged: {error}")),
+            _ => damaged(format!("{compression} data is damaged: {error}")),
         }
     }
 }
