@@ -113,19 +113,31 @@ fn no_record_of_id(typed: &str, why: NoRecord, within: &[PathBuf]) -> Error {
         }
         NoRecord::Unreadable(problem) => {
             let place = terminal::escaped(&problem.place.to_string());
-            cannot(format!("{place}: {}", terminal::escaped(&spelling::of_problem(&problem))))
+            let why = format!("{place}: {}", terminal::escaped(&spelling::of_problem(&problem)));
+            cannot(match (&problem.id, id_of_file(typed, within)) {
+                (Some(own), _) if own == typed => why,
+                (_, Some(file)) => format!("no document has this id: did you mean '{file}'?"),
+                _ => format!("no document has this id, unless it is in what cannot be read, first of all {why}"),
+            })
         }
         NoRecord::Absent { records, .. } => {
             let paths: Vec<_> = within.iter().map(|path| terminal::escaped(&path.to_string_lossy())).collect();
             let documents = counted(records, "document");
-            let advice = match is_place(typed, within) {
-                true => format!("--id-field {} makes places the ids of all", input::NO_FIELD),
-                false => "--id-field names the field".into(),
+            let advice = match (id_of_file(typed, within), is_place(typed, within)) {
+                (Some(file), _) => format!("did you mean '{file}'?"),
+                (None, true) => format!("--id-field {} makes places the ids of all", input::NO_FIELD),
+                (None, false) => "--id-field names the field".into(),
             };
             cannot(format!("none of {documents} in {} has this id ({advice})", paths.join(", ")))
         }
         _ => cannot("the record holds no document".into()),
     }
+}
+
+/// The id of a file in one of these folders, whose path within the folder was typed.
+fn id_of_file(typed: &str, within: &[PathBuf]) -> Option<String> {
+    let files = within.iter().map(|folder| folder.join(typed));
+    files.filter(|file| file.is_file()).map(|file| terminal::escaped(&file.to_string_lossy())).next()
 }
 
 /// Whether an id is the place of a record in one of these files or folders.
