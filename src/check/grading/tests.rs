@@ -460,7 +460,7 @@ const KINDS: [&str; 13] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     /// The grade of a text is that of its two most serious places, so that one more place never lowers it.
     #[test]
