@@ -374,13 +374,15 @@ impl<'a> Neighbours<'a> {
     }
 }
 
-/// The record of the answer of an index to a document, as JSON, without the time of the original. Only a mode that [only reads](Mode::only_reads) has the note on known documents.
-pub fn answer(id: &str, decision: &Decision, only_reads: bool) -> String {
-    match decision {
-        Decision::Nearest(nearest) => json(&Neighbours::new(id, nearest)),
-        decision if only_reads => json(&Verdict::of_query(id, decision).without_time()),
-        decision => json(&Verdict::new(id, decision).without_time()),
-    }
+/// The record of the answer of an index to a document, as JSON, with the time of the original if it is wanted. Only a mode that
+/// [only reads](Mode::only_reads) has the note on known documents.
+pub fn answer(id: &str, decision: &Decision, only_reads: bool, has_time: bool) -> String {
+    let verdict = match decision {
+        Decision::Nearest(nearest) => return json(&Neighbours::new(id, nearest)),
+        decision if only_reads => Verdict::of_query(id, decision),
+        decision => Verdict::new(id, decision),
+    };
+    json(&if has_time { verdict } else { verdict.without_time() })
 }
 
 /// The record of a document that could not be read, as JSON, with the message of the problem as the caller spells it.
@@ -423,10 +425,7 @@ impl Sink for Answers {
     }
 
     fn decided(&mut self, _line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
-        self.add(match decision {
-            Decision::Nearest(_) => answer(id, decision, true),
-            decision => json(&Verdict::of_query(id, decision)),
-        })
+        self.add(answer(id, decision, true, true))
     }
 
     fn rejected(&mut self, _record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {

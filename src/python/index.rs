@@ -224,7 +224,7 @@ impl Shared {
                     let named = Problem { id: position.or_else(|| problem.id.clone()), ..problem.clone() };
                     call::unanswered(&named, &refusal::problem(problem), is_nearest)
                 }
-                Decided::Document(id, decision) => call::answer(id, decision, mode.only_reads()),
+                Decided::Document(id, decision) => call::answer(id, decision, mode.only_reads(), self.path.is_some()),
             };
             if mode != Mode::Add {
                 lines += &line;

@@ -257,11 +257,18 @@ def test_an_index(tmp_path, table, articles):
     path = tmp_path / "own.idx"
     dedup("index", "add", str(path), "--seed", "3", stdin=inputs[0])
     printed = dedup("index", "query", str(path), stdin=inputs[1])
+    assert b'"duplicate_of_time":' in printed
     nearest = dedup("index", "query", str(path), "--top", "3", stdin=inputs[1])
+    with neardups.Index(path, seed=3) as index:
+        assert lines("verdict", without_nulls(index.query(both[1]))) == printed
     with neardups.Index(tmp_path / "other.idx", seed=3) as index:
         assert index.add(both[0]) == half
-        assert lines("verdict", without_nulls(index.query(both[1]))) == printed
+        verdicts = lines("verdict", without_nulls(index.query(both[1])))
         rows = index.query(both[1], top=3).to_pylist()
+    assert verdicts == dedup("index", "query", str(tmp_path / "other.idx"), stdin=inputs[1])
+    # These documents passed at another time.
+    other = [{name: value for name, value in row.items() if name != "duplicate_of_time"} for row in _rows(verdicts)]
+    assert other == [{name: value for name, value in row.items() if name != "duplicate_of_time"} for row in _rows(printed)]
     for row, line in zip(rows, nearest.splitlines()):
         record = json.loads(line)
         assert row["id"] == record["id"]

@@ -450,6 +450,7 @@ def _answers(nearest: bool, ids: str) -> Any:
             "id": own,
             "keep": pyarrow.bool_(),
             "duplicate_of": text,
+            "duplicate_of_time": pyarrow.int64(),
             "similarity": number,
             "note": text,
             "error": text,
