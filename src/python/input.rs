@@ -60,7 +60,7 @@ fn texts(list: &Bound<'_, PyList>) -> PyResult<Given> {
         let Ok(text) = text.cast::<PyString>() else {
             let kind = text.get_type().name()?;
             return Err(PyTypeError::new_err(format!(
-                "the texts must be strings, and that at position {position} is of type {kind}"
+                "the texts must be strings, or None where one is missing, and that at position {position} is of type {kind}"
             )));
         };
         let utf8 = text.to_cow().map_err(|error| {

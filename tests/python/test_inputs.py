@@ -156,3 +156,95 @@ def test_nothing_without_pyarrow(tmp_path):
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import neardups; print(len(neardups.keep({TEXTS!r})))"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert ran.stdout == b"2\n"
+
+
+def test_rows_that_are_dictionaries():
+    pytest.importorskip("pyarrow")
+    rows = [{"id": f"n{n}", "text": text, "score": n % 2, "more": [n, "x", {}][n]} for n, text in enumerate(TEXTS)]
+    for documents in (rows, tuple(rows), (row for row in rows)):
+        kept = neardups.keep(documents)
+        assert len(kept) == 2 and all(one is other for one, other in zip(kept, rows))
+    assert neardups.keep(rows, "max:score") == rows[:2] and neardups.keep(rows, "last") == rows[1:]
+    assert [(pair["a"], pair["b"]) for pair in neardups.scan(rows)] == [("n0", "n2")]
+    assert neardups.clusters(rows)[0]["members"] == ["n0", "n2"]
+    renamed = [{"body": row["text"]} for row in rows]
+    assert neardups.keep(renamed, text_field="body") == renamed[:2]
+    assert [(pair["a"], pair["b"]) for pair in neardups.scan(renamed, text_field="body")] == [(0, 2)]
+    assert neardups.keep(rows[2:], against=rows[:1]) == []
+    assert [verdict["keep"] for verdict in neardups.Index().filter(rows)] == [True, True, False]
+    found = neardups.contain(rows, shingle=3, emit="kept")
+    assert found == [rows[0], rows[1]] and neardups.passages(rows, min_words=5)[0]["places"][1]["id"] == "n2"
+    nested = [{"doc": {"body": text}} for text in TEXTS]
+    assert neardups.keep(nested, text_field="doc.body") == nested[:2]
+
+
+def test_rows_that_lack_fields():
+    pytest.importorskip("pyarrow")
+    rows = [{"id": 1}, {"text": TEXTS[0]}, {"id": 3, "text": TEXTS[2]}, {"id": 4, "text": float("nan")}]
+    with pytest.warns(neardups.NeardupsWarning, match="row:0: text column 'text' is null.*row:3: text column 'text' is null"):
+        assert neardups.keep(rows) == [rows[0], rows[1], rows[3]]
+    with pytest.raises(ValueError, match="invalid value 'text' for `text_field`: expected a column of texts .columns here: body"):
+        neardups.keep([{"body": "a b c"}])
+    with pytest.raises(ValueError, match="the column 'id' has values of which no column of a table can be made: "):
+        neardups.keep([{"id": 1, "text": "a b c"}, {"id": "x", "text": "a b c"}])
+    for odd in ("a b c", None):
+        with pytest.raises(TypeError, match=f"some documents are dictionaries, and that at position 1 is of type {type(odd).__name__}"):
+            neardups.keep([{"text": "a b c"}, odd])
+
+
+def test_a_list_of_paths_and_texts_is_refused():
+    with pytest.raises(TypeError, match="some documents are paths, and that at position 1 is of type str"):
+        neardups.keep([ARTICLES, "a b c"])
+    assert neardups.keep(iter([ARTICLES])) == neardups.keep(ARTICLES)
+
+
+def test_a_text_that_is_no_string():
+    with pytest.raises(TypeError, match="must be strings, or None where one is missing, and that at position 1 is of type float"):
+        neardups.keep(["a b c", float("nan")])
+
+
+def test_pandas_with_objects():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"text": TEXTS, "what": [{1}, "x", object()], "mixed": [1, "a", b"b"]}, index=[5, 6, 7])
+    kept = neardups.keep(frame)
+    assert kept.index.tolist() == [5, 6] and kept["what"].iloc[0] is frame["what"].iloc[0]
+    assert neardups.scan(frame)["b"].to_pylist() == [2]
+    with pytest.raises(ValueError, match="the column 'mixed' has values of which no column of a table can be made: "):
+        neardups.keep(frame, text_field="mixed")
+    with pytest.raises(ValueError, match="the column 'mixed' has values of which"):
+        neardups.keep(frame, id_field=["text", "mixed"])
+    with pytest.raises(ValueError, match="the column 'what' has values of which"):
+        neardups.keep(frame, "max:what")
+    with pytest.raises(ValueError, match="the column 'mixed' has values of which"):
+        neardups.Index(text_field="mixed").add(frame)
+
+
+def test_a_series_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    series = pandas.Series([*TEXTS, None], index=[5, 6, 7, 8], name="body")
+    with pytest.warns(neardups.NeardupsWarning, match="row:3: text column 'text' is null"):
+        kept = neardups.keep(series)
+    assert isinstance(kept, pandas.Series) and kept.index.tolist() == [5, 6, 8] and kept.name == "body"
+    with pytest.raises(ValueError, match="the column 'text' has values of which"):
+        neardups.keep(pandas.Series(["a", 1]))
+    with pytest.raises(TypeError, match="documents cannot be of type Index: give a DataFrame or a Series"):
+        neardups.keep(series.index)
+
+
+def test_hugging_face_splits_and_streams():
+    datasets = pytest.importorskip("datasets")
+    dataset = datasets.Dataset.from_dict({"text": TEXTS, "n": [1, 2, 3]})
+    with pytest.raises(TypeError, match="of type DatasetDict: give one of its splits by its name .'train', 'test'"):
+        neardups.keep(datasets.DatasetDict(train=dataset, test=dataset))
+    assert [row["n"] for row in neardups.keep(dataset.to_iterable_dataset())] == [1, 2]
+    assert neardups.keep(dataset["text"]) == TEXTS[:2]
+
+
+def test_several_columns_of_ids_are_a_list():
+    table = arrow(repo=["r", "r", "s"], path=[1, 2, 3])
+    for names in (["repo", "path"], ("repo", "path"), "repo,path"):
+        assert neardups.scan(table, id_field=names).to_pylist()[0]["b"] == "s,3"
+        assert neardups.Index(id_field=names).filter(table)["duplicate_of"].to_pylist() == [None, None, "r,1"]
+    names = {"id_field": ["repo"], "against_id_field": ["repo", "path"]}
+    first = neardups.scan(table.slice(2), against=table.slice(0, 1), **names).to_pylist()[0]
+    assert (first["a"], first["b"]) == ("r,1", "s")

@@ -1,6 +1,7 @@
 '''Near-duplicate detection for text, as the command `dedup` does it.
 
-Documents are a list of texts, an Arrow table or reader, a Polars or pandas frame, a Hugging Face dataset, or paths:
+Documents are a list of texts or of dictionaries, an Arrow table or reader, a Polars or pandas frame, a Hugging Face dataset, or
+paths:
 
 >>> import neardups
 >>> texts = [
@@ -58,8 +59,8 @@ def _warn(messages: Iterable[str]) -> None:
 
 
 def _scan(documents: Any, against: Any, progress: Optional[bool], options: dict[str, Any]) -> tuple[_input.Source, Any]:
-    source = _input.Source(documents)
-    reference = None if against is None else _input.Source(against)
+    source = _input.Source(documents, options)
+    reference = None if against is None else _input.Source(against, options)
     shown = _input.progress(progress)
     try:
         found, messages = _native.scan(
@@ -80,7 +81,7 @@ def _records(documents: Any, against: Any, progress: Optional[bool], options: di
 def scan(documents: Any, *, against: Any = None, progress: Optional[bool] = None, **options: Any) -> Any:
     """Finds all pairs of near-duplicates, as `dedup scan` does.
 
-    Returns a `pyarrow.Table` with the fields of the records of the command as columns; for a list of texts, a list of
+    Returns a `pyarrow.Table` with the fields of the records of the command as columns; for a list, a list of
     dictionaries. Without ids, a document is its position, from 0. `emit` is what is returned: `"pairs"`, `"clusters"`,
     `"verdicts"`, `"fingerprints"` or `"hosts"`; `"kept"` is `keep`.
 
@@ -113,9 +114,10 @@ def keep(
 ) -> Any:
     """The documents without their near-duplicates: what `dedup scan --emit kept` prints.
 
-    Returns documents of the same kind: of a table a table with all columns, of a frame a frame, of a list a list; of paths
-    the `bytes` of their records, as the command prints them. `keep` says which of several near-duplicates is kept:
-    `"first"`, `"last"`, `"longest"`, `"shortest"`, `"max:FIELD"`, `"min:FIELD"`.
+    Returns documents of the same kind: of a table a table with all columns, of a frame a frame, of a list a list (the same
+    objects); of paths the `bytes` of their records, as the command prints them. `keep` says which of several near-duplicates is kept:
+    `"first"`, `"last"`, `"longest"`, `"shortest"`, `"max:FIELD"`, `"min:FIELD"`, or several of these in order:
+    `"max:score,longest"`.
 
     >>> import neardups
     >>> neardups.keep(["to be or not to be, that is the question", "something else entirely", "To be or not to be: that is the question"])
@@ -200,8 +202,8 @@ def _search(
     native: Any, kind: str, documents: Any, against: Any, progress: Optional[bool], options: dict[str, Any]
 ) -> tuple[_input.Source, Any]:
     """Records of this kind, or what is kept."""
-    source = _input.Source(documents)
-    reference = None if against is None else _input.Source(against)
+    source = _input.Source(documents, options)
+    reference = None if against is None else _input.Source(against, options)
     shown = _input.progress(progress)
     try:
         found, ids, messages = native(
@@ -282,6 +284,7 @@ class Index:
 
     def __init__(self, path: "Optional[os.PathLike[str] | str]" = None, **options: Any) -> None:
         self._path = None if path is None else os.fspath(path)
+        self._options = options
         self._index = _native.Index(self._path, _input.keywords(options))
         # What a call remembers is not certain before its records are made.
         self._lock = threading.RLock()
@@ -289,7 +292,7 @@ class Index:
     def _run(
         self, mode: str, documents: Any, progress: Optional[bool], wanted: "Optional[tuple[int, bool]]" = None
     ) -> tuple[Any, int]:
-        source = _input.Source(documents)
+        source = _input.Source(documents, self._options)
         with self._lock:
             shown = _input.progress(progress)
             try:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from numbers import Real
 from typing import Any, Optional
@@ -15,16 +16,25 @@ def other(name: str) -> Any:
     return importlib.import_module(name)
 
 
+_OF_IDS = ("id_field", "against_id_field")
+
+
+def _is_numpy_bool(value: Any) -> bool:
+    return type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_")
+
+
 def keywords(arguments: dict[str, Any]) -> list[tuple[str, Any]]:
     """The arguments that are given, with their values as the command line has them."""
     given: list[tuple[str, Any]] = []
     for name, value in arguments.items():
         if value is None:
             continue
-        if isinstance(value, bool):
-            given.append((name, value))
+        if isinstance(value, bool) or _is_numpy_bool(value):
+            given.append((name, bool(value)))
         elif isinstance(value, (list, tuple)):
-            given.append((name, [_text(name, element) for element in value]))
+            values = [_text(name, element) for element in value]
+            # Several columns make one id.
+            given.append((name, [",".join(values)] if name in _OF_IDS and values else values))
         else:
             given.append((name, [_text(name, value)]))
     return given
@@ -43,11 +53,24 @@ def _text(name: str, value: Any) -> str:
     return str(value)
 
 
-class Source:
-    """Documents of one kind: how the native part reads them, and what is made of the rows that are kept."""
+def text(name: str, value: Any) -> str:
+    """The argument that must be a text."""
+    if not isinstance(value, str):
+        raise TypeError(f"`{name}` must be a string, not {type(value).__name__}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"`{name}` cannot be encoded: {error}") from None
+    return value
 
-    def __init__(self, documents: Any) -> None:
-        self.kind, self.native = _native(documents)
+
+class Source:
+    """Documents of one kind: how the native part reads them, and what is made of the rows that are kept. Options may name columns."""
+
+    def __init__(self, documents: Any, options: dict[str, Any]) -> None:
+        if not isinstance(documents, (str, Mapping)) and _is_iterable_only(documents):
+            documents = list(documents)
+        self.kind, self.native = _native(documents, options)
         self.documents = self.native if self.kind == "texts" else documents
 
     @property
@@ -56,11 +79,11 @@ class Source:
 
     @property
     def is_list(self) -> bool:
-        return self.kind == "texts"
+        return self.kind in ("texts", "rows")
 
     def take(self, kept: Any) -> Any:
         """The documents that are kept, as documents of the same kind. `kept` are native records with one flag for each."""
-        if self.kind == "texts":
+        if self.is_list:
             return [self.documents[position] for position in kept.positions()]
         if self.kind == "polars":
             return self.documents.filter(other("polars").from_arrow(kept.to_table())["keep"])
@@ -87,36 +110,90 @@ def _slices(table: Any, positions: list[int]) -> Any:
     return other("pyarrow").concat_tables(parts)
 
 
-def _native(documents: Any) -> tuple[str, Any]:
+def _module(value: Any) -> str:
+    return type(value).__module__.partition(".")[0]
+
+
+def _is_iterable_only(documents: Any) -> bool:
+    """Whether documents can be had only one after the other: those of a generator, a set, a dataset that is a stream."""
+    if isinstance(documents, (os.PathLike, list, tuple)) or not hasattr(documents, "__iter__"):
+        return False
+    if _module(documents) == "datasets":
+        return not hasattr(documents, "with_format") or not hasattr(documents, "__len__")
+    return _module(documents) not in ("polars", "pandas", "pyarrow") and not hasattr(documents, "__arrow_c_stream__")
+
+
+def _native(documents: Any, options: dict[str, Any]) -> tuple[str, Any]:
+    kind = type(documents).__name__
     if isinstance(documents, str):
         raise TypeError("a string is neither documents nor a path: give a list of texts, or pathlib.Path(...)")
     if isinstance(documents, os.PathLike):
         return "files", [documents]
     if isinstance(documents, (list, tuple)):
-        documents = list(documents)
-        if documents and all(isinstance(path, os.PathLike) for path in documents):
-            return "files", documents
-        return "texts", documents
+        return _list(list(documents), options)
+    if isinstance(documents, Mapping) and _module(documents) == "datasets":
+        splits = ", ".join(map(repr, documents))
+        raise TypeError(f"documents cannot be of type {kind}: give one of its splits by its name ({splits})")
     if isinstance(documents, Mapping):
         raise TypeError(
-            f"documents cannot be of type {type(documents).__name__}: give its values as a list, which are then named by their positions, "
+            f"documents cannot be of type {kind}: give its values as a list, which are then named by their positions, "
             "or a table with the columns `id` and `text`"
         )
-    module = type(documents).__module__.partition(".")[0]
+    module = _module(documents)
     if module == "polars":
         return _polars(documents)
     if module == "pandas":
-        return "pandas", _pandas(documents)
-    if module == "datasets" and hasattr(documents, "with_format"):
+        return "pandas", _pandas(documents, options)
+    if module == "datasets":
         return "dataset", documents.with_format("arrow")[:]
     if module == "pyarrow":
         return "arrow", _pyarrow(documents)
     if hasattr(documents, "__arrow_c_stream__"):
         # A stream can be read once, and its rows are wanted again.
         return "arrow", other("pyarrow").table(documents)
-    if hasattr(documents, "__iter__"):
-        return "texts", list(documents)
-    raise TypeError(f"documents cannot be of type {type(documents).__name__}: give a table, a frame, a list of texts or paths")
+    raise TypeError(f"documents cannot be of type {kind}: give a table, a frame, a list of texts or paths")
+
+
+def _list(documents: list[Any], options: dict[str, Any]) -> tuple[str, Any]:
+    """A list of paths, of rows, or of texts."""
+    types = set(map(type, documents))
+    for name, what, base in (("files", "paths", os.PathLike), ("rows", "dictionaries", Mapping)):
+        if not any(issubclass(kind, base) for kind in types):
+            continue
+        odd = next((at for at, document in enumerate(documents) if not isinstance(document, base)), None)
+        if odd is not None:
+            raise TypeError(f"some documents are {what}, and that at position {odd} is of type {type(documents[odd]).__name__}")
+        return name, documents if name == "files" else _rows(documents, options)
+    return "texts", documents
+
+
+def _rows(rows: list[Any], options: dict[str, Any]) -> Any:
+    pyarrow = other("pyarrow")
+
+    def make(name: Any) -> Any:
+        return pyarrow.array([row.get(name) for row in rows], from_pandas=True)
+
+    return _columns(dict.fromkeys(name for row in rows for name in row), make, options)
+
+
+def _not_of_arrow(pyarrow: Any) -> "tuple[type[Exception], ...]":
+    """What is raised for values of which no column can be made."""
+    return (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError, OverflowError)
+
+
+def _columns(names: Iterable[Any], make: Callable[[Any], Any], options: dict[str, Any]) -> Any:
+    """A table of the columns that can be one of a table. Others are left out, unless an option may name them."""
+    pyarrow, made = other("pyarrow"), {}
+    given = [str(value) for values in options.values() for value in (values if isinstance(values, (list, tuple)) else [values])]
+    named = {"id", "text", *given, *(part for value in given for part in re.split(r"[,.:\[\]]", value))}
+    for name in names:
+        try:
+            made[str(name)] = make(name)
+        except _not_of_arrow(pyarrow) as error:
+            if str(name) in named:
+                reason = error.args[0] if error.args else error
+                raise ValueError(f"the column {str(name)!r} has values of which no column of a table can be made: {reason}") from error
+    return pyarrow.table(made)
 
 
 def _polars(frame: Any) -> tuple[str, Any]:
@@ -128,10 +205,16 @@ def _polars(frame: Any) -> tuple[str, Any]:
     return "polars", frame
 
 
-def _pandas(frame: Any) -> Any:
+def _pandas(frame: Any, options: dict[str, Any]) -> Any:
+    pyarrow = other("pyarrow")
     if type(frame).__name__ == "Series":
-        raise TypeError("documents cannot be a Series: give a DataFrame, or a list with tolist()")
-    return other("pyarrow").Table.from_pandas(frame, preserve_index=False)
+        return _columns(["text"], lambda _: pyarrow.array(frame, from_pandas=True), options)
+    if type(frame).__name__ != "DataFrame":
+        raise TypeError(f"documents cannot be of type {type(frame).__name__}: give a DataFrame or a Series")
+    try:
+        return pyarrow.Table.from_pandas(frame, preserve_index=False)
+    except _not_of_arrow(pyarrow):
+        return _columns(frame.columns, lambda name: pyarrow.array(frame[name], from_pandas=True), options)
 
 
 def _pyarrow(table: Any) -> Any:
