@@ -2,7 +2,7 @@
 
 use super::input::{Given as Documents, Opened};
 use super::records::Records;
-use super::refusal::{exception, refused, rejection, spelled, warning};
+use super::refusal::{caught, exception, refused, rejection, spelled, warning};
 use super::worker::{self, Watch};
 use crate::clean;
 use crate::cli::call::{self, Emit, Given, Scan};
@@ -147,7 +147,8 @@ fn verdicts<'v>(kept: &Kept<'v>, call: &Scan) -> impl Iterator<Item = (Verdict<'
 #[pyfunction]
 pub fn similarity(py: Python<'_>, a: &str, b: &str, keywords: Vec<(String, Value)>) -> PyResult<Option<f64>> {
     let method = call::method(&given(keywords)).map_err(refused)?;
-    let compared = py.detach(|| compare::compare([a, b], &method.factory, &*method.tokenizer, method.seed));
+    let compared =
+        of_texts(py, [a, b], move |[a, b]| compare::compare([a, b], &method.factory, &*method.tokenizer, method.seed))?;
     let evidence = compared.map_err(|error| exception(&error))?.evidence;
     Ok(evidence.and_then(|evidence| evidence.similarity).map(|similarity| similarity.value()))
 }
@@ -161,6 +162,24 @@ pub fn compare_texts(
     keywords: Vec<(String, Value)>,
 ) -> PyResult<(String, Vec<String>)> {
     let given = given(keywords);
-    let (record, warnings) = py.detach(|| call::compare([("a", a), ("b", b)], &given)).map_err(refused)?;
+    let compared = of_texts(py, [a, b], move |[a, b]| call::compare([("a", a), ("b", b)], &given))?;
+    let (record, warnings) = compared.map_err(refused)?;
     Ok((record, warnings.iter().map(|warning| spelled(warning)).collect()))
+}
+
+/// The size of two texts, in bytes, from which their comparison waits for Ctrl-C. Below that it takes some hundredths of a second, and a
+/// thread of its own would take most of the time for sentences.
+const LONG_TEXTS: usize = 1 << 18;
+
+/// Compares two texts without the lock of the interpreter.
+fn of_texts<T: Send + 'static>(
+    py: Python<'_>,
+    texts: [&str; 2],
+    compare: impl FnOnce([&str; 2]) -> T + Send + 'static,
+) -> PyResult<T> {
+    if texts[0].len() + texts[1].len() < LONG_TEXTS {
+        return py.detach(|| caught(|| compare(texts)));
+    }
+    let [a, b] = texts.map(str::to_string);
+    worker::run(py, None, move |_| compare([&a, &b]))
 }

@@ -48,6 +48,67 @@ def test_names_and_values_are_checked():
     assert refusal(TypeError, progress=1) == "`progress` must be True, False or None"
 
 
+def test_an_index_is_of_one_process(tmp_path):
+    import pickle
+
+    for index in (neardups.Index(), neardups.Index(tmp_path / "seen.idx")):
+        with pytest.raises(TypeError, match="cannot be sent to another process"):
+            pickle.dumps(index)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_does_not_write_to_the_file(tmp_path):
+    program = (
+        "import os, sys, neardups\n"
+        "file, memory = neardups.Index(sys.argv[1]), neardups.Index()\n"
+        f"for index in (file, memory): index.add([{A!r}, {B!r}])\n"
+        "if os.fork() == 0:\n"
+        "    for call in (file.add, file.filter, file.query, file.remove):\n"
+        f"        try: call([{C!r}]); print('written')\n"
+        "        except BlockingIOError as error: print('opened by the process' in str(error))\n"
+        "    try: len(file); print('counted')\n"
+        "    except BlockingIOError: print(repr(file).endswith('of another process>'))\n"
+        f"    print(memory.add([{C!r}]), len(memory), flush=True)\n"
+        "    sys.exit()\n"
+        "os.wait()\n"
+        f"print(file.add([{D!r}]), len(file), len(memory))\n"
+        "file.close()\n"
+        f"print([v['keep'] for v in neardups.Index(sys.argv[1]).query([{A!r}, {B!r}, {C!r}, {D!r}])])\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program, tmp_path / "seen.idx"], capture_output=True, text=True, timeout=60)
+    expected = ["True"] * 5 + ["1 3", "1 3 2", "[False, False, True, False]"]
+    assert ran.stdout.splitlines() == expected, ran.stderr
+    dedup("index", "verify", str(tmp_path / "seen.idx"))
+
+
+def spent(run):
+    """Time of the processors of a process, where that is known, because others may run."""
+    stat = pathlib.Path(f"/proc/{run.pid}/stat")
+    if not stat.exists():
+        return time.monotonic()
+    return sum(map(int, stat.read_text().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+@pytest.mark.parametrize("call", ["similarity", "compare"])
+def test_control_c_ends_a_comparison_of_long_texts(call):
+    program = (
+        "import neardups\n"
+        "text = ' '.join(map(str, range(3_000_000)))\n"
+        "print('ready', flush=True)\n"
+        f"try:\n    neardups.{call}(text, text + ' x'); print('too fast', flush=True)\n"
+        "except KeyboardInterrupt:\n    print('interrupted', flush=True)\n"
+    )
+    run = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    assert run.stdout.readline() == b"ready\n"
+    time.sleep(0.4)
+    started = spent(run)
+    run.send_signal(signal.SIGINT)
+    assert run.stdout.readline() == b"interrupted\n"
+    # Work that cannot be stopped ends with the process.
+    assert spent(run) - started < 2 and run.wait(60) == 0
+
+
 def test_columns_are_checked():
     pyarrow = pytest.importorskip("pyarrow")
     table = pyarrow.table({"body": ["a"], "n": [1]})
@@ -376,20 +437,12 @@ def test_control_c_ends_a_long_call(tmp_path):
     )
     run = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
     assert run.stdout.readline() == b"ready\n"
-    stat = pathlib.Path(f"/proc/{run.pid}/stat")
-
-    def spent():
-        """Time of its processors, where that is known, because other processes may run."""
-        if not stat.exists():
-            return time.monotonic()
-        return sum(map(int, stat.read_text().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
-
     time.sleep(0.7)
     assert run.poll() is None, "it works"
-    started = spent()
+    started = spent(run)
     run.send_signal(signal.SIGINT)
     assert run.stdout.readline() == b"interrupted\n"
-    assert spent() - started < 2
+    assert spent(run) - started < 2
     run.wait(60)
 
 

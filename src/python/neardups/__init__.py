@@ -285,6 +285,8 @@ class Index:
     def __init__(self, path: "Optional[os.PathLike[str] | str]" = None, **options: Any) -> None:
         self._path = None if path is None else os.fspath(path)
         self._options = options
+        # The file has one writer, and a process that is forked has the same lock on it.
+        self._process = os.getpid()
         self._index = _native.Index(self._path, _input.keywords(options))
         # What a call remembers is not certain before its records are made.
         self._lock = threading.RLock()
@@ -292,6 +294,7 @@ class Index:
     def _run(
         self, mode: str, documents: Any, progress: Optional[bool], wanted: "Optional[tuple[int, bool]]" = None
     ) -> tuple[Any, int]:
+        self._check_process()
         source = _input.Source(documents, self._options)
         with self._lock:
             shown = _input.progress(progress)
@@ -313,6 +316,13 @@ class Index:
                 # The last step: who gets no records has to pass the documents again.
                 self._index.keep()
         return records, added
+
+    def _check_process(self) -> None:
+        if self._path is not None and os.getpid() != self._process:
+            raise BlockingIOError(
+                f"the index {self._path!r} was opened by the process {self._process}, which this one was forked from: "
+                "close it before the fork, and open it where it is used"
+            )
 
     def add(self, documents: Any, *, progress: Optional[bool] = None) -> int:
         """Remembers documents without a decision, except those that it has already: with the same id and text, or, without an id,
@@ -344,6 +354,7 @@ class Index:
         """Forgets all documents with these ids, in an index in a file. Returns their number."""
         if isinstance(ids, str):
             ids = [ids]
+        self._check_process()
         with self._lock:
             removed, unknown = self._index.remove(set(ids))
         if unknown:
@@ -363,7 +374,11 @@ class Index:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __reduce__(self) -> Any:
+        raise TypeError("an index cannot be sent to another process: send its path, and open it there when it is closed here")
+
     def __len__(self) -> int:
+        self._check_process()
         with self._lock:
             return len(self._index)
 
@@ -374,6 +389,8 @@ class Index:
                 return f"<neardups.Index {place}: {len(self):,} documents, {self._index.algorithm()}>"
         except ValueError:
             return f"<neardups.Index {place}: closed>"
+        except BlockingIOError:
+            return f"<neardups.Index {place}: of another process>"
 
 
 def _integer(text: str) -> Optional[int]:
