@@ -13,13 +13,13 @@ use super::arguments::{
 };
 pub use super::contain::{hint_of_share, remarks_on_short};
 pub use super::index::{answer, unanswered};
-use super::input::check_not_empty;
 pub use super::input::{PLACE, PLACES_OF_CONTAINED, PLACES_OF_CONTAINING, PLACES_OF_PAIR, ids_repeat};
+use super::input::{check_not_empty, required_fields};
 use super::method::Method;
 use super::{compare as compare_command, contain, passages, scan as scan_command, spelling, stream};
 use clap::Command;
 use neardups::algorithm::TableFactory;
-use neardups::engine::{Counts, KeepPolicy, ScanOptions};
+use neardups::engine::{Counts, KeepPolicy, RequiredFields, ScanOptions};
 use neardups::index::{Limits, Plan};
 use neardups::passages::{ContainOptions, PassageCounts, PassageOptions};
 use neardups::source::ReadOptions;
@@ -208,8 +208,8 @@ pub fn passages(
     let mut arguments = passage_arguments::Arguments::new(&matches);
     let written = [(PassageEmit::Verdicts, "verdicts"), (PassageEmit::Kept, "kept")];
     if let Some((_, value)) = written.into_iter().find(|&(emit, _)| arguments.emit == emit) {
-        let expected = "one of passages, pairs, spans".into();
-        return Err(Misuse::Value { name: "emit".into(), value: value.into(), expected }.into());
+        let reason = "expected one of passages, pairs, spans".into();
+        return Err(Misuse::Value { name: "emit".into(), value: value.into(), reason }.into());
     }
     arguments.paths = vec![DOCUMENTS.into()];
     let names_ids = arguments.input.id_field.is_typed;
@@ -291,6 +291,8 @@ pub struct Indexing {
     pub limits: Limits,
     pub threads: usize,
     pub temp_dir: Option<PathBuf>,
+    /// The fields that some record must have.
+    pub required_fields: RequiredFields,
 }
 
 /// Resolves the options of an index, which may be in a file.
@@ -315,6 +317,7 @@ pub fn index(given: &[(String, Given)], path: Option<&Path>) -> Result<Indexing,
         plan: stream::plan(&typed, &source, path, false)?,
         limits: signing::limits(&matches),
         threads: typed.run.threads,
+        required_fields: required_fields(&typed.input),
         temp_dir: typed.run.temp_dir.clone(),
         source,
     })

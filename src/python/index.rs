@@ -10,6 +10,7 @@ use crate::engine::Observer;
 use crate::filter::{Decided, Filter};
 use crate::index::{self, IndexOptions, Mode, Wanted};
 use crate::report::table::Ids;
+use crate::run::fields::FieldsFound;
 use crate::source::{Problem, Severity};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -135,7 +136,8 @@ impl Index {
             (_, Some((most, is_exhaustive))) => Mode::Nearest(Wanted { most, is_exhaustive }),
             (other, None) => return Err(PyValueError::new_err(format!("no mode of an index: {other}"))),
         };
-        let opened = documents.open(&self.shared.settings.source, false)?;
+        let Indexing { source, required_fields, .. } = &self.shared.settings;
+        let opened = documents.open(source, required_fields.id.is_some())?;
         let shared = Arc::clone(&self.shared);
         let work = move |watch: &Watch| {
             let answers = shared.with(|index| shared.answers(index, mode, opened, watch));
@@ -215,8 +217,13 @@ impl Shared {
         }
         let (is_nearest, mut lines) = (matches!(mode, Mode::Nearest(_)), String::new());
         let (ids, unnamed, are_positions) = (opened.ids(), opened.unnamed(), opened.are_positions());
+        let mut fields = FieldsFound::default();
         let filter = Filter::new(index).threads(self.settings.threads).stop(watch.stop()).observer(watch);
         let counts = filter.unnamed(&*unnamed).documents(opened.source(), &mut |place, decided| {
+            match &decided {
+                Decided::Document(id, _) => fields.document((&place.path, place.line), id, false),
+                Decided::Problem(problem) => fields.problem(problem),
+            }
             let line = match decided {
                 Decided::Problem(problem) if problem.severity != Severity::Failed => return Ok(()),
                 Decided::Problem(problem) => {
@@ -232,7 +239,14 @@ impl Shared {
             }
             Ok(())
         })?;
-        let warnings = index.warnings().into_iter().chain(watch.problems()).collect();
+        let never_found = match &opened {
+            Opened::Files(input) => {
+                fields.check(&self.settings.required_fields, &mut |_| None)?;
+                input.fields_never_found()
+            }
+            Opened::Table(_) => None,
+        };
+        let warnings = never_found.into_iter().chain(index.warnings()).chain(watch.problems()).collect();
         let added = counts.fresh;
         Ok(Answers { lines, added, ids, warnings })
     }

@@ -63,9 +63,15 @@ pub fn refused(refused: Refused) -> PyErr {
         Refused::Misuse(Misuse::Type { name, expected }) => {
             PyTypeError::new_err(format!("`{}` must be {expected}", python(&name)))
         }
-        Refused::Misuse(Misuse::Value { name, value, expected }) => {
-            let expected = spelled(&expected);
-            PyValueError::new_err(format!("invalid value '{value}' for `{}`: expected {expected}", python(&name)))
+        Refused::Misuse(Misuse::Value { name, value, reason }) => {
+            let reason = spelled(&reason);
+            PyValueError::new_err(format!("invalid value '{value}' for `{}`: {reason}", python(&name)))
+        }
+        Refused::Misuse(Misuse::Several { name, count }) => {
+            PyTypeError::new_err(format!("`{}` takes one value, and not a list of {count}", python(&name)))
+        }
+        Refused::Misuse(Misuse::Needs { name, other }) => {
+            PyValueError::new_err(format!("`{}` has an effect only with `{}`", python(&name), python(&other)))
         }
         Refused::Misuse(Misuse::Other(message)) => PyValueError::new_err(spelled(&message)),
     }

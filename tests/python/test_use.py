@@ -25,6 +25,8 @@ def many(count):
 def test_the_command_of_the_wheel():
     assert dedup("--version").decode().split() == ["dedup", neardups.__version__]
     dedup("scan", "--bogus", status=2)
+    module = lambda *arguments: subprocess.run([sys.executable, "-m", "neardups", *arguments], capture_output=True)
+    assert module("--version").stdout == dedup("--version") and module("scan", "--bogus").returncode == 2
 
 
 def refusal(error, **options):
@@ -46,6 +48,73 @@ def test_names_and_values_are_checked():
     assert "invalid value 'ngram' for `tokenizer`" in refusal(ValueError, tokenizer="ngram")
     assert "`keep` has no effect on pairs" in refusal(ValueError, keep="last")
     assert refusal(TypeError, progress=1) == "`progress` must be True, False or None"
+
+
+def test_one_value_and_several():
+    assert refusal(TypeError, threshold=[0.5, 0.6]) == "`threshold` takes one value, and not a list of 2"
+    assert refusal(ValueError, memory="10") == "invalid value '10' for `memory`: 10 bytes are too few: add a unit, as in 10G"
+    with pytest.raises(ValueError, match="^`of` has an effect only with `against`$"):
+        neardups.contain(["a b c"], of="reference", shingle=3)
+    numpy = pytest.importorskip("numpy")
+    assert neardups.scan(["a b c"], exact=numpy.True_, threshold=numpy.float32(0.5), threads=numpy.int64(1)) == []
+
+
+def test_texts_that_are_compared_are_checked():
+    for call in (neardups.similarity, neardups.compare):
+        with pytest.raises(TypeError, match="^`b` must be a string, not NoneType$"):
+            call("a b c", None)
+        with pytest.raises(ValueError, match="^`a` cannot be encoded: .*surrogates"):
+            call("\ud800", "a b c")
+
+
+def test_fingerprints_have_no_reference():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'against'"):
+        neardups.fingerprints(["a b c"], against={"a b c"})
+
+
+def test_arguments_of_an_index_are_checked(tmp_path):
+    for path in (5, b"seen.idx"):
+        with pytest.raises(TypeError, match="^`path` must be a path, not (int|bytes)$"):
+            neardups.Index(path)
+    index = neardups.Index()
+    for top in ("3", 1.5, True):
+        with pytest.raises(TypeError, match="^`top` must be a whole number, not (str|float|bool)$"):
+            index.query([A], top=top)
+    with pytest.raises(TypeError, match="^`exhaustive` must be True or False$"):
+        index.query([A], top=1, exhaustive=1)
+    with neardups.Index(tmp_path / "seen.idx") as index:
+        for ids in (1.5, [1.5], [None], True, [b"1"]):
+            with pytest.raises(TypeError, match="^`ids` must be strings or integers"):
+                index.remove(ids)
+
+
+def test_integers_are_ids_to_forget(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    with neardups.Index(tmp_path / "seen.idx") as index:
+        index.add(pyarrow.table({"id": [7, -8, 9, 10], "text": [A, B, C, D]}))
+        assert index.remove([7, "-8"]) == 2 and index.remove(9) == 1
+        assert len(index) == 1 and found(index, D) == "10"
+
+
+def test_fields_of_an_index_are_checked(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    index = neardups.Index(id_field="url")
+    for call in (index.add, index.filter, index.query):
+        with pytest.raises(ValueError, match="invalid value 'url' for `id_field`: expected a column .columns here: id, text"):
+            call(pyarrow.table({"id": ["a"], "text": [A]}))
+    assert len(index) == 0 and index.add([A]) == 1, "texts have no fields"
+    file = tmp_path / "docs.jsonl"
+    file.write_text('{"id":"a","text":"some words"}\n')
+    for options, message in [
+        ({"id_field": "url"}, "`id_field`: no record that could be read has the field 'url'"),
+        ({"text_field": "body"}, "no record has a text field: .*no text field 'body'"),
+    ]:
+        index = neardups.Index(**options)
+        with pytest.raises(ValueError, match=message):
+            index.add(file)
+        assert len(index) == 0
+    with pytest.warns(neardups.NeardupsWarning, match="`text_field`: no record has the field 'body'"):
+        assert neardups.Index(text_field=["text", "body"]).add(file) == 1
 
 
 def test_an_index_is_of_one_process(tmp_path):

@@ -2,7 +2,7 @@
 
 use crate::readable::nearest;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::error::Error as _;
 use std::ffi::OsString;
 
@@ -28,10 +28,21 @@ pub enum Misuse {
         name: String,
         expected: &'static str,
     },
+    /// A value is none that the option takes. The reason says what is expected, or what is wrong.
     Value {
         name: String,
         value: String,
-        expected: String,
+        reason: String,
+    },
+    /// An option takes one value, and was given several.
+    Several {
+        name: String,
+        count: usize,
+    },
+    /// An option has an effect only with another one.
+    Needs {
+        name: String,
+        other: String,
     },
     Other(String),
 }
@@ -52,16 +63,44 @@ pub fn parse(command: Command, withheld: &[&str], given: &[(String, Given)]) -> 
             });
         };
         match (arg.get_action().takes_values(), given) {
-            (false, Given::Switch(true)) => line.push(format!("--{name}").into()),
-            (false, Given::Switch(false)) => {}
-            (true, Given::Values(values)) => line.extend(values.iter().map(|value| format!("--{name}={value}").into())),
+            (false, Given::Switch(_)) => {}
+            (true, Given::Values(values)) if values.len() > 1 && !matches!(arg.get_action(), ArgAction::Append) => {
+                return Err(Misuse::Several { name: name.clone(), count: values.len() });
+            }
+            (true, Given::Values(_)) => {}
             (false, Given::Values(_)) => return Err(Misuse::Type { name: name.clone(), expected: "True or False" }),
             (true, Given::Switch(_)) => {
                 return Err(Misuse::Type { name: name.clone(), expected: "a string or a number" });
             }
         }
+        line.extend(typed(name, given));
     }
-    command.try_get_matches_from(line).map_err(|error| misuse(&error))
+    let parsed = command.clone().try_get_matches_from(line);
+    parsed.map_err(|error| missing(&command, given, &error).unwrap_or_else(|| misuse(&error)))
+}
+
+/// The words of a command line.
+fn typed(name: &str, given: &Given) -> Vec<OsString> {
+    match given {
+        Given::Switch(false) => Vec::new(),
+        Given::Switch(true) => vec![format!("--{name}").into()],
+        Given::Values(values) => values.iter().map(|value| format!("--{name}={value}").into()).collect(),
+    }
+}
+
+/// The misuse of an option without one that it needs.
+fn missing(command: &Command, given: &[(String, Given)], error: &clap::Error) -> Option<Misuse> {
+    let is_missing = |error: &clap::Error| error.kind() == ErrorKind::MissingRequiredArgument;
+    let Some(ContextValue::Strings(others)) = error.get(ContextKind::InvalidArg).filter(|_| is_missing(error)) else {
+        return None;
+    };
+    let other = others.first()?.strip_prefix("--")?.split([' ', '=']).next()?.to_string();
+    // The error names what is missing, and not what needs it.
+    let needs = |(name, given): &&(String, Given)| {
+        let line = [vec![command.get_name().into()], typed(name, given)].concat();
+        command.clone().try_get_matches_from(line).is_err_and(|error| is_missing(&error))
+    };
+    Some(Misuse::Needs { name: given.iter().find(needs)?.0.clone(), other })
 }
 
 /// The same, with a value of a flag that is not given by its name.
@@ -94,9 +133,8 @@ fn misuse(error: &clap::Error) -> Misuse {
         (Some(name), Some(value)) if is_value => {
             let words = text(ContextKind::ValidValue).map(|words| format!("one of {words}"));
             let reason = error.source().map(|reason| reason.to_string());
-            let expected = words.or(reason).unwrap_or_else(|| "another value".into());
-            let expected = expected.strip_prefix("expected ").unwrap_or(&expected).to_string();
-            Misuse::Value { name, value, expected }
+            let words = words.map(|words| format!("expected {words}"));
+            Misuse::Value { name, value, reason: words.or(reason).unwrap_or_else(|| "expected another value".into()) }
         }
         _ => {
             let rendered = error.render().to_string();
@@ -131,14 +169,25 @@ mod tests {
     }
 
     #[test]
+    fn an_option_without_one_that_it_needs() {
+        let given = [("shingle".to_string(), values(&["9"])), ("of".to_string(), values(&["reference"]))];
+        let needs = Misuse::Needs { name: "of".into(), other: "against".into() };
+        assert_eq!(parse(super::super::contain::command(), &[], &given).expect_err("a misuse"), needs);
+    }
+
+    #[test]
     fn values_are_checked_as_those_of_the_command_line() {
         let expected = "a number above 0 and at most 1 with up to 12 decimals, such as 0.8, or a fraction, such as 2/3";
-        let misuse = Misuse::Value { name: "threshold".into(), value: "2".into(), expected: expected.into() };
+        let reason = format!("expected {expected}");
+        let misuse = Misuse::Value { name: "threshold".into(), value: "2".into(), reason };
         assert_eq!(misused("threshold", values(&["2"])), misuse);
-        let Misuse::Value { name, expected, .. } = misused("emit", values(&["all"])) else { panic!("a value") };
-        assert_eq!((&*name, &expected[..12]), ("emit", "one of pairs"));
+        let Misuse::Value { name, reason, .. } = misused("emit", values(&["all"])) else { panic!("a value") };
+        assert_eq!((&*name, &reason[..21]), ("emit", "expected one of pairs"));
+        let Misuse::Value { reason, .. } = misused("memory", values(&["10"])) else { panic!("a value") };
+        assert_eq!(reason, "10 bytes are too few: add a unit, as in 10G");
         assert!(matches!(misused("hidden", values(&["x"])), Misuse::Type { .. }));
         assert!(matches!(misused("threshold", Given::Switch(true)), Misuse::Type { .. }));
-        assert!(matches!(misused("threshold", values(&["0.8", "0.9"])), Misuse::Other(_)));
+        let several = Misuse::Several { name: "threshold".into(), count: 2 };
+        assert_eq!(misused("threshold", values(&["0.8", "0.9"])), several);
     }
 }

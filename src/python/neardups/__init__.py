@@ -25,6 +25,7 @@ import os
 import sys
 import threading
 import warnings
+from numbers import Integral
 from typing import Any, Iterable, Optional
 
 from neardups import _input, _native
@@ -153,6 +154,8 @@ def fingerprints(documents: Any, *, progress: Optional[bool] = None, **options: 
     """
     if "emit" in options:
         raise TypeError("unexpected keyword argument 'emit': use `scan`")
+    if "against" in options:
+        raise TypeError("unexpected keyword argument 'against': a fingerprint is of one document")
     return _records(documents, None, progress, {"emit": "fingerprints", **options})
 
 
@@ -240,7 +243,7 @@ def similarity(a: str, b: str, **options: Any) -> Optional[float]:
     >>> neardups.similarity("A rose is a rose is a rose, she said.", "A rose is a rose is a rose, he said.")
     0.42857142857142855
     """
-    return _native.similarity(a, b, _input.keywords(options))
+    return _native.similarity(_input.text("a", a), _input.text("b", b), _input.keywords(options))
 
 
 def compare(a: str, b: str, **options: Any) -> dict[str, Any]:
@@ -251,7 +254,7 @@ def compare(a: str, b: str, **options: Any) -> dict[str, Any]:
     >>> result["algorithms"][0]["similarity"], result["reported_by"], result["contained"]
     (1.0, ['minhash'], 'both')
     """
-    record, messages = _native.compare(a, b, _input.keywords(options))
+    record, messages = _native.compare(_input.text("a", a), _input.text("b", b), _input.keywords(options))
     _warn(messages)
     result: dict[str, Any] = json.loads(record)
     del result["type"]
@@ -283,7 +286,9 @@ class Index:
     """
 
     def __init__(self, path: "Optional[os.PathLike[str] | str]" = None, **options: Any) -> None:
-        self._path = None if path is None else os.fspath(path)
+        if path is not None and not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"`path` must be a path, not {type(path).__name__}")
+        self._path = None if path is None else os.fsdecode(path)
         self._options = options
         # The file has one writer, and a process that is forked has the same lock on it.
         self._process = os.getpid()
@@ -343,24 +348,34 @@ class Index:
 
         Returns a verdict for each, or with `top` the most similar documents.
         """
+        if not isinstance(exhaustive, bool):
+            raise TypeError("`exhaustive` must be True or False")
         if top is None and exhaustive:
             raise TypeError("`exhaustive` has an effect only with `top`")
+        if top is not None and (isinstance(top, bool) or not isinstance(top, Integral)):
+            raise TypeError(f"`top` must be a whole number, not {type(top).__name__}")
         if top is not None and top < 1:
             raise ValueError(f"invalid value '{top}' for `top`: expected a whole number from 1")
-        wanted = None if top is None else (top, exhaustive)
+        wanted = None if top is None else (int(top), exhaustive)
         return self._run("query", documents, progress, wanted)[0]
 
-    def remove(self, ids: Iterable[str]) -> int:
-        """Forgets all documents with these ids, in an index in a file. Returns their number."""
-        if isinstance(ids, str):
-            ids = [ids]
+    def remove(self, ids: "Iterable[str | int] | str | int") -> int:
+        """Forgets all documents with these ids, in an index in a file. Returns their number. An integer is the id that is written so."""
+        listed: Any = [ids] if isinstance(ids, (str, Integral)) else ids
+        if not hasattr(listed, "__iter__"):
+            raise TypeError(f"`ids` must be strings or integers, not {type(ids).__name__}")
+        texts = set()
+        for given in listed:
+            if isinstance(given, bool) or not isinstance(given, (str, Integral)):
+                raise TypeError(f"`ids` must be strings or integers, and one is of type {type(given).__name__}")
+            texts.add(given if isinstance(given, str) else str(int(given)))
         self._check_process()
         with self._lock:
-            removed, unknown = self._index.remove(set(ids))
+            removed, unknown = self._index.remove(texts)
         if unknown:
             *others, last = map(repr, unknown)
-            ids = f"one of the ids {', '.join(others)} or {last}" if others else f"the id {last}"
-            _warn([f"no document has {ids}"])
+            named = f"one of the ids {', '.join(others)} or {last}" if others else f"the id {last}"
+            _warn([f"no document has {named}"])
         return int(removed)
 
     def close(self) -> None:

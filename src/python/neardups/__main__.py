@@ -1,0 +1,5 @@
+"""`python -m neardups` is the command `dedup`."""
+
+from neardups._command import main
+
+main()
