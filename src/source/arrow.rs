@@ -127,7 +127,7 @@ impl<'w> Wanted<'w> {
                 None => Err(other_type(parameter, path, expected, &array, here)),
             },
         };
-        const IDS: &str = "strings or integers";
+        const IDS: &str = "strings or integers, or none for positions";
         let parameter = options.id_parameter();
         let mut ids = Some(Vec::new());
         for path in options.id_field.in_columns(|name| batch.schema_ref().column_with_name(name).is_some()) {

@@ -84,6 +84,15 @@ def test_ids_have_the_type_of_their_column():
     assert neardups.scan(arrow(id=[7, 7, 7])).to_pylist()[0]["b_at"] == "row:2"
 
 
+def test_ids_of_another_type():
+    table = arrow(id=[1.0, None, 3.0])
+    message = "invalid value 'id' for `id_field`: expected a column of strings or integers, or none for positions, and it is of type Float64"
+    for call in (neardups.keep, neardups.contain, neardups.Index().add):
+        with pytest.raises(ValueError, match=message):
+            call(table)
+    assert neardups.keep(table, id_field="none").num_rows == 2 and neardups.Index(id_field="none").add(table) == 2
+
+
 def test_great_ids_without_a_sign():
     pyarrow = pytest.importorskip("pyarrow")
     great = [2**64 - 1, 1, 2**63]
