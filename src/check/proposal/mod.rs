@@ -246,6 +246,13 @@ impl<'a> Change<'a> {
         generators: &mut Generators,
     ) -> String {
         let kept = self.kept.path();
+        let is_line = |action: &Action| matches!(action, Action::Write(_));
+        let written = actions.iter().zip(&self.pages).find(|(action, _)| is_line(action));
+        let found = written.and_then(|(_, to)| self.generator(to.place, generators)).filter(|_| !self.is_partial());
+        let created = found.as_ref().and_then(|found| self.created(found));
+        // The text moves out of the page that keeps it, too.
+        let own = created.as_ref().map(|(_, line)| Action::Write(line.clone()));
+        let groups = &with_own(groups, own.as_ref(), kept)[..];
         let clause = |(action, pages): &(&Action, Vec<&str>)| {
             let pages = list(pages);
             match action {
@@ -256,7 +263,6 @@ impl<'a> Change<'a> {
                 Action::Link(or) => format!("link to it from {pages}{or}"),
             }
         };
-        let is_line = |action: &Action| matches!(action, Action::Write(_));
         let lines = groups.iter().filter(|(action, _)| is_line(action));
         let rest: Vec<&str> = lines.skip(MAX_LINES).flat_map(|(_, pages)| pages.iter().copied()).collect();
         let is_shown = |(_, pages): &&(&Action, Vec<&str>)| !rest.contains(&pages[0]);
@@ -270,8 +276,6 @@ impl<'a> Change<'a> {
         }
         let has_lines = groups.iter().any(|(action, _)| is_line(action));
         let reverse = if self.is_sure || self.pages.len() > 1 { "" } else { ", or the other way round" };
-        let written = actions.iter().zip(&self.pages).find(|(action, _)| is_line(action));
-        let found = written.and_then(|(_, to)| self.generator(to.place, generators)).filter(|_| !self.is_partial());
         let marks = found.and_then(|found| marks(found.generator, &name(self.kept)));
         let marks = marks.map_or(String::new(), |[start, end]| format!(" (put {start} and {end} around the text)"));
         let how = match groups {
@@ -279,12 +283,20 @@ impl<'a> Change<'a> {
                 format!("include {kept} in place of the text in {}", list(pages))
             }
             _ if self.is_partial() => format!("include {kept} in place of the text: {clauses}"),
+            _ if let Some((file, _)) = created => format!("create {file} with the text and, in place of it, {clauses}"),
             _ => format!("keep the text in {kept} and {clauses}{reverse}{marks}"),
         };
         match has_lines || self.is_included {
             true => self.if_equal(difference, how, "include only what BOTH share"),
             false => self.if_equal(difference.filter(|_| self.edits() > 0), how, "state once what BOTH share"),
         }
+    }
+
+    /// The file to create if the generator includes files only as a whole, and the line that includes it in the page that has the text now.
+    fn created(&self, found: &Found) -> Option<(String, String)> {
+        let file = whole_file(found.generator, &name(self.kept))?;
+        let folder = self.kept.path().rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+        Some((folder + &file, include(found, self.kept, self.kept, false)?))
     }
 
     /// To move the text to a page of its own, where all pages are included.
@@ -557,6 +569,30 @@ fn has_same_markup(one: &Place, other: &Place) -> bool {
     one.page.markup == other.page.markup
 }
 
+/// The groups of pages, each with what to do there, and this page with the action of its own, if it has one: first.
+fn with_own<'a>(
+    groups: &[(&'a Action, Vec<&'a str>)],
+    own: Option<&'a Action>,
+    page: &'a str,
+) -> Vec<(&'a Action, Vec<&'a str>)> {
+    let mut groups = groups.to_vec();
+    let Some(own) = own else { return groups };
+    match groups.iter_mut().find(|(action, _)| *action == own) {
+        Some((_, pages)) => pages.insert(0, page),
+        None => groups.insert(0, (own, vec![page])),
+    }
+    groups
+}
+
+/// The name of a file of its own for a text of this name, beside the page that has it, if the generator includes files only as a whole.
+fn whole_file(generator: Generator, name: &str) -> Option<String> {
+    match generator {
+        Generator::Docusaurus | Generator::Astro => Some(format!("_{name}.mdx")),
+        Generator::Quarto => Some(format!("_{name}.qmd")),
+        _ => None,
+    }
+}
+
 /// The line that includes the text of one place in another; if `is_whole`, the page of it. `None` if the generator has none of its own: Hugo
 /// includes by shortcodes that a site defines.
 fn include(found: &Found, kept: &Place, other: &Place, is_whole: bool) -> Option<String> {
@@ -564,11 +600,10 @@ fn include(found: &Found, kept: &Place, other: &Place, is_whole: bool) -> Option
     let path = found.path(&kept.page.place);
     let near = Found::between(&other.page.place, &kept.page.place);
     let of_text = |text: String| if is_whole { String::new() } else { text };
-    // A text that is included as a whole file needs one of its own.
-    let shared = match near.rsplit_once('/') {
-        _ if is_whole => near.clone(),
-        Some((folder, _)) => format!("{folder}/_{name}.mdx"),
-        None => format!("./_{name}.mdx"),
+    let folder = near.rsplit_once('/').map_or(".", |(folder, _)| folder);
+    let shared = match whole_file(found.generator, &name) {
+        Some(file) if !is_whole => format!("{folder}/{file}"),
+        _ => near.clone(),
     };
     Some(match found.generator {
         Generator::MkDocs => format!("--8<-- \"{path}{}\"", of_text(format!(":{name}"))),
@@ -584,7 +619,7 @@ fn include(found: &Found, kept: &Place, other: &Place, is_whole: bool) -> Option
         Generator::Hugo => return None,
         Generator::VitePress => format!("<!--@include: {near}{}-->", of_text(format!("#{name}"))),
         Generator::MdBook => format!("{{{{#include {near}{}}}}}", of_text(format!(":{name}"))),
-        Generator::Quarto => format!("{{{{< include {} >}}}}", shared.replace(".mdx", ".qmd")),
+        Generator::Quarto => format!("{{{{< include {} >}}}}", shared),
     })
 }
 

@@ -82,12 +82,6 @@ fn the_line_of_each_generator() {
             "// tag::nightly-job[] and // end::nightly-job[]",
         ),
         (
-            ["docs/a.mdx", "docs/b/c.mdx"],
-            "docusaurus.config.js",
-            "import Shared from '../_nightly-job.mdx' and <Shared />",
-            "",
-        ),
-        (
             ["a.md", "b/c.md"],
             ".vitepress/config.js",
             "<!--@include: ../a.md#nightly-job-->",
@@ -99,15 +93,40 @@ fn the_line_of_each_generator() {
             "{{#include ../a.md:nightly-job}}",
             "<!-- ANCHOR: nightly-job --> and <!-- ANCHOR_END: nightly-job -->",
         ),
-        (["a.qmd", "b/c.qmd"], "_quarto.yml", "{{< include ../_nightly-job.qmd >}}", ""),
     ] {
-        let marks = if marks.is_empty() { String::new() } else { format!(" (put {marks} around the text)") };
+        let marks = format!(" (put {marks} around the text)");
         let how = format!(
             "keep the text in {} and write {expected} in {}, or the other way round{marks}",
             paths[0], paths[1]
         );
         assert_eq!(proposed(&pages(&paths, file)), Some((0, how)), "{file}");
     }
+}
+
+/// These include files only as a whole: the text needs a file of its own, which does not exist yet.
+#[test]
+fn a_file_to_create_for_generators_that_include_files() {
+    for (paths, file, how) in [
+        (
+            ["docs/a.mdx", "docs/b/c.mdx"],
+            "docusaurus.config.js",
+            "create docs/_nightly-job.mdx with the text and, in place of it, write import Shared from './_nightly-job.mdx' and <Shared /> \
+             in docs/a.mdx, and write import Shared from '../_nightly-job.mdx' and <Shared /> in docs/b/c.mdx",
+        ),
+        (
+            ["a.qmd", "b.qmd"],
+            "_quarto.yml",
+            "create _nightly-job.qmd with the text and, in place of it, write {{< include ./_nightly-job.qmd >}} in a.qmd and b.qmd",
+        ),
+    ] {
+        assert_eq!(proposed(&pages(&paths, file)), Some((0, how.into())), "{file}");
+    }
+    // The words differ a little.
+    let mut files = pages(&["a.qmd", "b.qmd"], "_quarto.yml");
+    files[1].1 = files[1].1.replace("both numbers", "the numbers");
+    let how = "if both should say the same (1 word differs), create _nightly-job.qmd with the text and, in place of it, write \
+        {{< include ./_nightly-job.qmd >}} in a.qmd and b.qmd; if not, include only what both share";
+    assert_eq!(proposed(&files), Some((0, how.into())));
 }
 
 #[test]
