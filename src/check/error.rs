@@ -127,6 +127,10 @@ impl fmt::Display for SinceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SinceError::Git(message) => write!(f, "git cannot determine what changed: {message}"),
+            // A blank one could not be seen.
+            SinceError::Reference { reference, message } if reference.trim().is_empty() => {
+                write!(f, "'{reference}': {message}")
+            }
             SinceError::Reference { reference, message } => write!(f, "{reference}: {message}"),
             SinceError::Page { path, message } => write!(f, "{path} {message}"),
         }

@@ -9,6 +9,17 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// What to do about a reference that a CI system fills in when there is nothing to compare with.
+const NO_COMMIT: &str = "names no commit: CI systems leave it empty, or give zeros, for the first push of a branch; name the branch to \
+    compare with, such as origin/main";
+
+/// Whether a reference stands for no commit: it is empty, or its last name is, or it consists of the zeros that git writes for no object.
+fn is_no_commit(reference: &str) -> bool {
+    let reference = reference.trim();
+    let has_no_name = reference.is_empty() || reference.ends_with('/');
+    has_no_name || matches!(reference.len(), 40 | 64) && reference.bytes().all(|byte| byte == b'0')
+}
+
 /// What a changed file was at the commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Was {
@@ -64,6 +75,9 @@ impl Changes {
     /// Git cannot be run, there is no repository, or no such commit.
     pub fn since(reference: &str) -> Result<Self, SinceError> {
         let wrong = |message: String| SinceError::Reference { reference: reference.into(), message };
+        if is_no_commit(reference) {
+            return Err(wrong(NO_COMMIT.into()));
+        }
         let top = Repository::here().map_err(SinceError::Git)?;
         let commit = top.commit(reference).map_err(|_| wrong(top.missing_commit(reference)))?;
         let base = match top.git(["merge-base", &commit, "HEAD"]).map(line) {
