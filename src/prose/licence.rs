@@ -17,6 +17,27 @@ const NOTICE: &[&str] = &[
     "redistribution and use in source and binary forms",
     "use of this source code is governed by",
     "all rights reserved",
+    "licensed under either of",
+    "licensed under a creative commons",
+];
+
+/// A block of up to [`SHORT`] words that begins with the first of two and contains the second, in upper or lower case and with blanks for
+/// hyphens, is a licence notice wherever it is: projects take these sentences over from the licence, or from each other. A text on
+/// licences begins otherwise.
+const SENTENCES: &[[&str; 2]] = &[
+    ["unless you explicitly state otherwise, any contribution", "intentionally submitted for inclusion in"],
+    ["licensed under either of", "at your option"],
+    ["this project is licensed under either of", "at your option"],
+    ["this project is dual licensed under", "at your option"],
+    ["this work is licensed under", "creative commons"],
+    ["this work is licensed under", "cc by"],
+    ["this documentation is licensed under", "creative commons"],
+    ["this document is licensed under", "creative commons"],
+    ["except where otherwise noted, ", "licensed under"],
+    ["except as otherwise noted, ", "licensed under"],
+    ["unless otherwise noted, ", "licensed under"],
+    ["to view a copy of this license, visit", ""],
+    ["to view a copy of this licence, visit", ""],
 ];
 
 /// In a section on the licence, a block that contains one of these as whole words is a notice too.
@@ -48,7 +69,7 @@ const IN_SECTION: &[&str] = &[
 
 /// A heading that consists of these words only, with at least one of the first list, starts a section on the licence.
 const HEADING: [&[&str]; 2] = [
-    &["license", "licenses", "licence", "licences", "copyright", "copyrights"],
+    &["license", "licenses", "licence", "licences", "copyright", "copyrights", "legal"],
     &["and", "information", "notice", "notices"],
 ];
 
@@ -61,7 +82,19 @@ pub(super) fn is_notice(text: &str) -> bool {
     NOTICE.iter().any(|phrase| text.contains(phrase))
 }
 
-/// Removes the licence text of sections on the licence: all of short ones, the notices of others. Headings stay.
+/// Whether a block is a licence notice wherever it is.
+fn is_sentence(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    // Most blocks begin with another word.
+    let is_one = |start: &str| start.split(' ').next().is_some_and(|word| word.eq_ignore_ascii_case(first));
+    SENTENCES.iter().any(|[start, _]| is_one(start)) && words(text) <= SHORT && {
+        let text = text.replace('-', " ").split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        SENTENCES.iter().any(|[start, part]| text.starts_with(start) && text.contains(part))
+    }
+}
+
+/// Removes the licence text of sections on the licence: all of short ones, the notices of others; and notices that are one wherever they
+/// are. Headings stay.
 ///
 /// Cost: linear.
 pub(super) fn leave_out_sections(prose: &mut Prose) {
@@ -82,9 +115,12 @@ fn kept(text: &str, section: &[Block]) -> Vec<bool> {
         _ => &[],
     };
     let is_short = body.iter().map(|block| words(text_of(block))).sum::<usize>() <= SHORT;
-    let stays = body.iter().map(|block| !is_short && !is_notice_in_section(text_of(block)));
-    let others = section.len() - body.len();
-    std::iter::repeat_n(true, others).chain(stays).collect()
+    let is_notice = |text: &str| is_notice_in_section(text) || is_sentence(text);
+    let stays = body.iter().map(|block| !is_short && !is_notice(text_of(block)));
+    let others = &section[..section.len() - body.len()];
+    let is_heading = |block: &Block| matches!(block.kind, Kind::Heading(_));
+    let others = others.iter().map(|block| is_heading(block) || !is_sentence(text_of(block)));
+    others.chain(stays).collect()
 }
 
 fn is_on_licence(heading: &str) -> bool {

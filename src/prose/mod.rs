@@ -34,7 +34,7 @@
 //!   notice, such as `SPDX-License-Identifier` or `Licensed under the`; and sections under a heading such as "License"
 //!   or "Copyright and licence", up to the next heading. A section of up to 60 words is a licence as a whole; of a
 //!   longer one, the blocks that contain a phrase of a notice or name a licence, such as `MIT license` or
-//!   `at your option`. Sections under a heading of level 1 count, because it may be the title of a page on licences to
+//!   `at your option`. Anywhere, short blocks that begin with a well-known sentence, such as `Licensed under either of`. Sections under a heading of level 1 count, because it may be the title of a page on licences to
 //!   buy; so do sections in plain text or under a line in bold, which is not a heading.
 //! * **Contents**: a list of two items or more in which every word belongs to a link to a fragment of the same page;
 //!   and of HTML the content of a `nav` element, or of one whose class or role says that it is a table of contents or a

@@ -121,7 +121,6 @@ fn sections_on_the_licence() {
 #[test]
 fn of_long_sections_on_the_licence_only_notices_go() {
     let long = |words: usize| "word ".repeat(words);
-    let text = |page: &str| read(Markup::Markdown, page, &ProseOptions::default()).text().replace("\n\n", "|");
     let shown = |words: usize| long(words).trim_end().to_string();
     assert_eq!(text(&format!("## License\n\n{}\n\n{}\n\n# A\n\nB.", long(40), long(20))), "License|A|B.");
     let page =
@@ -143,6 +142,61 @@ fn titles_and_other_headings_are_not_of_sections_on_the_licence() {
         assert_eq!(read(Markup::Markdown, &page, &ProseOptions::default()).blocks().len(), 3, "{heading}");
     }
     assert_eq!(read(Markup::Plain, "License\n\nWhichever.", &ProseOptions::default()).blocks().len(), 2);
+}
+
+/// The blocks of a page.
+fn text(page: &str) -> String {
+    read(Markup::Markdown, page, &ProseOptions::default()).text().replace("\n\n", "|")
+}
+
+/// The sentences as projects have them.
+#[test]
+fn licence_sentences_do_not_count_wherever_they_are() {
+    let contribution = "Unless you explicitly state otherwise, any contribution intentionally submitted\nfor inclusion in the work by you, as \
+        defined in the Apache-2.0 license, shall be\ndual licensed as above, without any additional terms or conditions.";
+    for sentence in [
+        contribution,
+        "Licensed under either of <a href=\"LICENSE-APACHE\">Apache License, Version\n2.0</a> or <a href=\"LICENSE-MIT\">MIT license</a> at \
+         your option.",
+        "This work is licensed under a [Creative Commons Attribution-ShareAlike 4.0 International License]\
+         (https://creativecommons.org/licenses/by-sa/4.0/).",
+        "This work is licensed under CC BY-SA 4.0. To view a copy of this license, visit\nhttps://creativecommons.org/licenses/by-sa/4.0/",
+        "Except as otherwise noted, the content of this page is licensed under the Creative Commons Attribution 4.0 License, and code samples \
+         are licensed under the Apache 2.0 License.",
+    ] {
+        assert_eq!(
+            text(&format!("# T\n\nText.\n\n### Contribution\n\n{sentence}\n\nMore.")),
+            "T|Text.|Contribution|More."
+        );
+    }
+    // In two paragraphs and a list, as the documentation of the language has it.
+    let section = "Licensed under either of\n\n * Apache License, Version 2.0\n   ([LICENSE-APACHE](LICENSE-APACHE) or \
+        http://www.apache.org/licenses/LICENSE-2.0)\n * MIT license\n   ([LICENSE-MIT](LICENSE-MIT) or \
+        http://opensource.org/licenses/MIT)\n\nat your option.";
+    let page = format!("# T\n\nText.\n\n## License\n\n{section}\n\n## Contribution\n\n{contribution}\n");
+    assert_eq!(text(&page), "T|Text.|License|Contribution");
+    assert_eq!(
+        text("# T\n\nText.\n\n## Legal notice\n\nAll names are marks of their owners.\n\n## A"),
+        "T|Text.|Legal notice|A"
+    );
+}
+
+/// Texts on licences are prose.
+#[test]
+fn texts_on_licences_count() {
+    for prose in [
+        "Most crates are licensed under either of two licences, at your option: choose the one that suits your project.",
+        "If you want others to share alike, state that this work is licensed under a Creative Commons licence, and link to its text.",
+        "This project is licensed under the MIT license because our customers asked for one without conditions on patents.",
+        "Unless you explicitly state otherwise in the form, any invoice is sent to the address of the account.",
+        "Except as otherwise noted, the options of the client are those of the server.",
+        "Licensed under terms that change each year, a font must be bought again at your expense.",
+    ] {
+        assert_eq!(text(&format!("# T\n\nText.\n\n{prose}\n")), format!("T|Text.|{prose}"));
+    }
+    let long = "word ".repeat(60);
+    let text_of = text(&format!("# T\n\nText.\n\nThis work is licensed under a Creative Commons licence. {long}"));
+    assert!(text_of.ends_with("word"), "{text_of}");
 }
 
 #[test]
