@@ -45,11 +45,13 @@ pub enum Preset {
     Reference,
     /// Translated pages: copies between files of one name are notes.
     Translations,
+    /// Ordinary pages: names and headings as of release notes, posts or an API reference do not count.
+    Ordinary,
 }
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Preset; 3] = [Preset::Changelogs, Preset::Reference, Preset::Translations];
+    pub const ALL: [Preset; 4] = [Preset::Changelogs, Preset::Reference, Preset::Translations, Preset::Ordinary];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -57,6 +59,7 @@ impl Preset {
             Preset::Changelogs => "changelogs",
             Preset::Reference => "reference",
             Preset::Translations => "translations",
+            Preset::Ordinary => "ordinary",
         }
     }
 }

@@ -183,7 +183,7 @@ impl Pages<'_> {
         let root = current_repository();
         let is_elsewhere = unaccepted(&findings) > 0
             && baseline.as_ref().is_some_and(|baseline| baseline.is_elsewhere(index, root.as_deref()));
-        propose(&mut findings, grader.links.as_ref());
+        propose(&mut findings, grader.links.as_ref(), &rules);
         drop(grader);
         Ok(Outcome {
             findings,

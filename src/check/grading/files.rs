@@ -58,6 +58,8 @@ pub(super) struct About {
     pub named: Vec<Named>,
     /// Whether there are pages of a newer numbered version beside the folder of its own.
     pub is_of_old_version: bool,
+    /// Whether neither its name nor its headings make it release notes or a reference.
+    pub is_ordinary: bool,
     pub is_release_notes: bool,
     pub is_reference: bool,
     pub is_translation: bool,
@@ -97,11 +99,14 @@ impl About {
     pub fn new(path: &str, source: &str, rules: OfFile) -> Self {
         let has = |preset| rules.presets.contains(&preset);
         let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+        let is_ordinary = has(Preset::Ordinary);
+        let is_named_reference = || {
+            names(folder).any(|name| is_in(REFERENCE, &name)) || names(file).any(|name| name.ends_with(REFERENCE_END))
+        };
         let mut about = About {
-            is_release_notes: has(Preset::Changelogs) || is_release_notes(path),
-            is_reference: has(Preset::Reference)
-                || names(folder).any(|name| is_in(REFERENCE, &name))
-                || names(file).any(|name| name.ends_with(REFERENCE_END)),
+            is_ordinary,
+            is_release_notes: has(Preset::Changelogs) || !is_ordinary && is_release_notes(path),
+            is_reference: has(Preset::Reference) || !is_ordinary && is_named_reference(),
             is_translation: has(Preset::Translations),
             is_licence: LICENCES.iter().any(|name| file.to_ascii_lowercase().starts_with(name)),
             generated: Generated::of(source),

@@ -135,10 +135,11 @@ struct Site<'a> {
 
 impl<'a> Site<'a> {
     fn new(place: &Place, about: &'a About) -> Self {
+        let is_of_version = || place.heading.as_deref().is_some_and(is_version_heading);
         Site {
             about,
             is_new: place.is_new,
-            is_release_notes: about.is_release_notes || place.heading.as_deref().is_some_and(is_version_heading),
+            is_release_notes: about.is_release_notes || !about.is_ordinary && is_of_version(),
             is_licence: about.is_licence || is_notice(place),
             is_generated: about.generated.has(&bytes_of(place)),
             is_catalogue: place.page.markup == Markup::Gettext,

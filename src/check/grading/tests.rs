@@ -336,6 +336,13 @@ fn rules_limit_the_grade() {
         (Grade::Note, vec![Reason::Translation])
     );
     assert_eq!(graded(["x/one/b.md", "x/two/c.md"], is(Preset::Translations)), (Grade::Error, vec![]));
+    let changes = ["x/changes.md", "x/upgrade.md"];
+    assert_eq!(
+        graded(changes, Rule { min_words: Some(20), ..Rule::default() }),
+        (Grade::Note, vec![Reason::ReleaseNotes])
+    );
+    assert_eq!(graded(changes, is(Preset::Ordinary)), (Grade::Error, vec![]));
+    assert_eq!(graded(["x/blog/b.md", "x/api/c.md"], is(Preset::Ordinary)), (Grade::Error, vec![]));
 }
 
 #[test]

@@ -2,13 +2,15 @@
 
 use super::super::find::Kind;
 use super::super::finding::{Finding, Pair, Place};
+use super::super::grade::Preset;
 use super::super::grading::{in_named_versions, is_generated, is_in_posts, is_of_version, is_release_notes};
 use super::super::links::Links;
 use super::super::pages::Page;
 use super::super::paths::repository_of;
+use super::super::rules::Rules;
 use crate::prose::Markup;
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -58,17 +60,23 @@ pub(super) struct Keepers<'a> {
     contained: BTreeSet<[String; 2]>,
     /// The paths of pages in folders such as `guide-1.2`, if there are others of that name beside them.
     versions: BTreeSet<String>,
+    /// What rules say that pages are, by path; nothing for most.
+    presets: BTreeMap<String, Vec<Preset>>,
 }
 
 impl<'a> Keepers<'a> {
-    pub fn new(findings: &[Finding], links: &'a Links) -> Self {
+    pub fn new(findings: &[Finding], links: &'a Links, rules: &Rules) -> Self {
         let pairs = findings.iter().flat_map(|finding| &finding.pairs);
         let paths = |[whole, part]: [&Place; 2]| [whole.path().to_string(), part.path().to_string()];
         let mut places = findings.iter().flat_map(|finding| &finding.places);
         let repository = places.next().and_then(|place| repository_of(&place.page.place));
         let contained = pairs.filter_map(whole_and_part).map(paths).collect();
         let versions = in_named_versions(links.pages(), repository.as_deref());
-        Keepers { links, repository, contained, versions }
+        let pages: BTreeMap<&str, &Page> =
+            findings.iter().flat_map(|finding| &finding.places).map(|place| (place.path(), &*place.page)).collect();
+        let presets = pages.into_iter().map(|(path, page)| (path.to_string(), rules.of_file(&page.place).presets));
+        let presets = presets.filter(|(_, presets)| !presets.is_empty()).collect();
+        Keepers { links, repository, contained, versions, presets }
     }
 
     /// The path of a page within the repository.
@@ -165,12 +173,14 @@ impl<'a> Keepers<'a> {
         let path = self.path(page);
         let mut folders = path.split('/').rev().skip(1);
         let is_deprecated = folders.any(|name| DEPRECATED.contains(&name.to_ascii_lowercase().as_str()));
+        let is = |preset| self.presets.get(&page.path).is_some_and(|presets| presets.contains(&preset));
+        let is_ordinary = is(Preset::Ordinary);
         [
             !self.is_included(page),
             // Nobody can change it.
             !is_generated(&page.source),
-            is_release_notes(&path),
-            is_deprecated || is_in_posts(&path),
+            is(Preset::Changelogs) || !is_ordinary && is_release_notes(&path),
+            is_deprecated || !is_ordinary && is_in_posts(&path),
             self.is_of_version(page) || page.source.starts_with(ORPHAN),
         ]
     }

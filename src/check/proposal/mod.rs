@@ -8,6 +8,7 @@ use super::finding::{Age, Finding, Pair, Place, Proposal};
 use super::grade::Grade;
 use super::grading::is_generated;
 use super::links::Links;
+use super::rules::Rules;
 use super::sources;
 use crate::prose::Markup;
 use crate::readable::counted;
@@ -44,10 +45,10 @@ const MAX_LINES: usize = 3;
 /// Maximum length of a name for a shared text, in characters.
 const MAX_NAME: usize = 40;
 
-/// Sets what to do about findings that are not notes, given the links to their pages. The place to look at is then one to change.
-pub(super) fn propose(findings: &mut [Finding], links: Option<&Links>) {
+/// Sets what to do about findings that are not notes, given the links to their pages and the rules for these. The place to look at is then one to change.
+pub(super) fn propose(findings: &mut [Finding], links: Option<&Links>, rules: &Rules) {
     let Some(links) = links else { return };
-    let keepers = Keepers::new(findings, links);
+    let keepers = Keepers::new(findings, links, rules);
     let mut generators = Generators::default();
     for finding in findings.iter_mut().filter(|finding| finding.grade > Grade::Note) {
         let kept = keepers.of(finding);

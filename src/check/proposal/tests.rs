@@ -5,14 +5,20 @@ use super::super::links::Links;
 use super::super::outcome::Outcome;
 use super::super::pages::Page;
 use super::super::request::Request;
+use super::super::rules::Rules;
 use super::super::run::run;
 use super::propose;
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 const COPIED: &str = "The nightly job copies every table to the second server before it removes anything from the first one, and it \
     writes down how many rows it has seen, so that the operator can compare both numbers in the morning.";
+
+fn no_rules() -> Rules {
+    Rules::new(Path::new("/"), &[], &[]).unwrap()
+}
 
 /// The check of these files in a folder, with their paths relative to it.
 fn checked(files: &[(&str, String)]) -> (Outcome, String) {
@@ -320,7 +326,7 @@ fn a_new_partial_is_the_home_of_an_old_text() {
             finding.places.iter().map(|place| new.iter().any(|name| place.path().ends_with(name))).collect();
         finding.mark_new(&is_new);
         let pages: Vec<Arc<Page>> = finding.places.iter().map(|place| Arc::clone(&place.page)).collect();
-        propose(std::slice::from_mut(finding), Some(&Links::to(&pages, |_| true)));
+        propose(std::slice::from_mut(finding), Some(&Links::to(&pages, |_| true)), &no_rules());
         let how = finding.proposal.as_ref().unwrap().how.replace(&format!("{}/", folder.path().display()), "");
         assert_eq!(how, "include _x.md in place of the text in a.md and b.md");
         assert!(finding.primary().path().ends_with("b.md"));
@@ -338,7 +344,7 @@ fn proposed_with_new(files: &[(&str, String)], new: &[&str]) -> String {
     finding.mark_new(&is_new);
     let pages: BTreeMap<&str, &Arc<Page>> = finding.places.iter().map(|place| (place.path(), &place.page)).collect();
     let pages: Vec<Arc<Page>> = pages.into_values().cloned().collect();
-    propose(std::slice::from_mut(finding), Some(&Links::to(&pages, |_| true)));
+    propose(std::slice::from_mut(finding), Some(&Links::to(&pages, |_| true)), &no_rules());
     let how = finding.proposal.as_ref().unwrap().how.replace(&format!("{}/", folder.path().display()), "");
     assert!(finding.primary().is_new, "{how}");
     how

@@ -257,7 +257,7 @@ pub fn command() -> Command {
              min-words = 100\n\
              similarity = 0.9\n\
              grade = \"warning\"                # and have at most this grade\n\
-             preset = \"changelogs\"            # or \"reference\" or \"translations\": what they are\n\n\
+             preset = \"changelogs\"            # or \"reference\", \"translations\", \"ordinary\": what they are\n\n\
              Exit status: 0 no copies found, 1 copies found, 2 usage error or nothing could be checked, 3 some file could not be read.", endings())
         )
         .after_help(
