@@ -135,16 +135,19 @@ impl Config {
         let report = || file.report.as_ref().map(|targets| targets.iter().map(target).collect());
         let similarity =
             |given: Option<f64>, own: Option<f64>, default: Threshold| given.or(own).or(Some(default.as_f64()));
+        let min_words = given.min_words.or(file.min_words);
+        let paragraph_words = given.paragraph_words.or(file.paragraph_words);
+        let least = Settings { min_words, paragraph_words, ..Settings::default() }.least_paragraph();
         Settings {
             paths: given.paths.or_else(paths).or_else(|| Some(vec![PathBuf::from(".")])),
             ignore: file.ignore.clone(),
-            min_words: given.min_words.or(file.min_words).or(Some(defaults.min_words)),
+            min_words: min_words.or(Some(defaults.min_words)),
             passage_similarity: similarity(
                 given.passage_similarity,
                 file.passage_similarity,
                 defaults.passage_similarity,
             ),
-            paragraph_words: given.paragraph_words.or(file.paragraph_words).or(Some(defaults.paragraph_words)),
+            paragraph_words: Some(least),
             paragraph_similarity: similarity(
                 given.paragraph_similarity,
                 file.paragraph_similarity,
@@ -181,7 +184,7 @@ impl Config {
             find: find::FindOptions {
                 min_words: settings.min_words.unwrap_or(defaults.find.min_words),
                 passage_similarity: threshold(settings.passage_similarity, defaults.find.passage_similarity),
-                paragraph_words: settings.paragraph_words.unwrap_or(defaults.find.paragraph_words),
+                paragraph_words: settings.least_paragraph(),
                 paragraph_similarity: threshold(settings.paragraph_similarity, defaults.find.paragraph_similarity),
                 file_similarity: threshold(settings.file_similarity, defaults.find.file_similarity),
                 strict: settings.strict.unwrap_or(defaults.find.strict),

@@ -148,7 +148,7 @@ fn more_words(value: Value, words: usize, general: Option<&Settings>) -> Result<
     let Some(general) = general else { return Ok(words) };
     let defaults = find::FindOptions::default();
     let passage = general.min_words.unwrap_or(defaults.min_words);
-    let paragraph = general.paragraph_words.unwrap_or(defaults.paragraph_words);
+    let paragraph = general.least_paragraph();
     match words > passage.min(paragraph) {
         true => Ok(words),
         false => Err(value.wrong(format!(

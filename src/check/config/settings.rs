@@ -1,5 +1,6 @@
 //! Settings of a check as they are written, in a file or as options.
 
+use super::super::find::FindOptions;
 use super::super::grade::{Grade, Preset};
 use super::super::link::Link;
 use super::super::outcome::{FailOn, Sort};
@@ -100,6 +101,14 @@ pub struct Rule {
 }
 
 impl Settings {
+    /// The minimum length of a paragraph: if it is not set, that of a passage where this is set higher than by default, so that nothing
+    /// shorter is found; else the default.
+    pub(super) fn least_paragraph(&self) -> usize {
+        let defaults = FindOptions::default();
+        let of_passages = self.min_words.filter(|&words| words > defaults.min_words);
+        self.paragraph_words.or(of_passages).unwrap_or(defaults.paragraph_words)
+    }
+
     /// The text of a file with these settings.
     ///
     /// # Errors

@@ -271,7 +271,7 @@ pub fn command() -> Command {
                 .value_parser(value_parser!(PathBuf))
                 .help("Files and folders [default: those of dedup.toml, or the current folder]"),
         )
-        .arg(words("min-words", defaults.min_words, "Minimum length of a passage, in words"))
+        .arg(words("min-words", defaults.min_words, "Minimum length of a passage, in words; above 40, also of a paragraph without --paragraph-words"))
         .arg(share("passage-similarity", defaults.passage_similarity, "Minimum similarity of passages: 2·(matching words)/(words of both)"))
         .arg(words("paragraph-words", defaults.paragraph_words, "Minimum length of a whole paragraph, heading, item or cell, in words"))
         .arg(share("paragraph-similarity", defaults.paragraph_similarity, "Minimum similarity of paragraphs"))
