@@ -39,6 +39,8 @@ pub enum List {
     Ignore,
     /// [`allow`](super::Request::allow).
     Allow,
+    /// The [texts](super::Allow::text) of these.
+    Texts,
     /// [`rules`](super::Request::rules).
     Rules,
 }

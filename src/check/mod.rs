@@ -87,6 +87,8 @@ mod sources;
 #[cfg(feature = "check")]
 mod staged;
 #[cfg(feature = "check")]
+mod texts;
+#[cfg(feature = "check")]
 mod totals;
 #[cfg(feature = "check")]
 mod unused;

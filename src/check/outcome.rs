@@ -5,6 +5,7 @@ use super::finding::{Finding, Place};
 use super::grade::Grade;
 use super::link::Link;
 use super::paths::shown;
+use super::rules::Allow;
 use super::unused::Unused;
 use crate::readable::{count, counted};
 use serde::Serialize;
@@ -115,6 +116,9 @@ pub struct Outcome {
     pub is_elsewhere: bool,
     /// How many findings [`allow`](super::Request::allow) accepts. They are not in `findings`.
     pub allowed: usize,
+    /// Entries of [`allow`](super::Request::allow) that accept no copy: without them the outcome would be the same. Only if
+    /// [all pages](super::Request::is_whole) were read; those with globs in [`unused`](Self::unused) are not among them.
+    pub idle: Vec<Allow>,
     /// How many pages were read.
     pub pages: usize,
     /// How many words they have.
@@ -127,11 +131,13 @@ pub struct Outcome {
     pub failed: Vec<String>,
     /// Warnings about files that were read, and about links and ignore files that were not followed.
     pub notices: Vec<String>,
+    /// Files of folders that were not read, because their names are those of data, such as `requirements.txt`.
+    pub data: Vec<String>,
     /// With [`staged`](super::Request::staged), how many files were left out because git does not track them.
     pub untracked: usize,
     /// With [`staged`](super::Request::staged), how many files under the paths the last commit has and the next one would not have.
     pub removed: usize,
-    /// Globs that match nothing.
+    /// Globs that match nothing, and texts that no page has.
     pub unused: Vec<Unused>,
     /// The update of the baseline, if one was requested.
     pub update: Option<Update>,

@@ -5,6 +5,7 @@ use super::find::{Document, word};
 use super::globs::Globs;
 use super::paths::shown;
 use super::staged::Staged;
+use super::texts::Texts;
 use super::walk::{Found, Inside, Walk};
 use crate::hash::sequence_hash;
 use crate::prose::{self, Kind, Language, Lines, Markup, Position, Prose};
@@ -42,6 +43,8 @@ pub struct Page {
     sentences: Vec<u32>,
     /// The indices of blocks that are headings.
     headings: Vec<u32>,
+    /// Where in the prose words start that do not count.
+    left_out: Vec<u32>,
     /// The hash of all words, computed when first needed.
     hash: OnceLock<u64>,
 }
@@ -73,7 +76,8 @@ impl Page {
         inside.map_or_else(|| self.path.clone(), shown)
     }
 
-    fn new(file: Named, source: String, options: &prose::ProseOptions) -> Self {
+    /// Words of `texts` do not count.
+    fn new(file: Named, source: String, options: &prose::ProseOptions, texts: &Texts) -> Self {
         let markup = file.markup.of_text(&source);
         let prose = prose::read(markup, &source, options);
         let mut page = Page {
@@ -87,6 +91,7 @@ impl Page {
             blocks: Vec::new(),
             sentences: Vec::new(),
             headings: Vec::new(),
+            left_out: Vec::new(),
             hash: OnceLock::new(),
         };
         let mut tokens = Tokens::new(TokenDetail::Everything, 0);
@@ -110,9 +115,41 @@ impl Page {
             }
             page.blocks.push(first..page.words.len());
         }
+        let found = texts.find(&page.words);
+        if !found.is_empty() {
+            page.leave_out(&found);
+        }
         page.words.shrink_to_fit();
         page.spans.shrink_to_fit();
         page
+    }
+
+    /// Removes these words. Blocks without words stay, so that their indices do.
+    fn leave_out(&mut self, ranges: &[Range<usize>]) {
+        let mut stays = vec![true; self.words.len()];
+        ranges.iter().for_each(|range| stays[range.clone()].fill(false));
+        // How many words before each one stay.
+        let mut before = vec![0];
+        before.extend(stays.iter().scan(0, |number, stays| {
+            *number += usize::from(*stays);
+            Some(*number)
+        }));
+        let mut own = stays.iter();
+        self.words.retain(|_| own.next() == Some(&true));
+        let left_out = self.spans.iter().zip(&stays).filter(|(_, stays)| !**stays);
+        self.left_out = left_out.map(|(span, _)| span.start).collect();
+        let mut own = stays.iter();
+        self.spans.retain(|_| own.next() == Some(&true));
+        for block in &mut self.blocks {
+            *block = before[block.start]..before[block.end];
+        }
+        // Sentences start within a block.
+        let starts: BTreeSet<usize> = self.blocks.iter().flat_map(|block| [block.start, block.end]).collect();
+        let sentences = self.sentences.iter().map(|&start| before[start as usize]);
+        let mut sentences: Vec<u32> =
+            sentences.filter(|start| !starts.contains(start)).map(|start| start as u32).collect();
+        sentences.dedup();
+        self.sentences = sentences;
     }
 
     /// Why less than half of the page counts, if so. Of some markups most is never text.
@@ -142,13 +179,21 @@ impl Page {
     /// The text of words as a reader sees it, with the text between them and the punctuation at both ends, within the block.
     pub(super) fn text(&self, words: Range<usize>) -> &str {
         let Some(block) = words.clone().next_back().and_then(|last| self.block(last)) else { return "" };
-        let end = self.start_of(words.end).min(self.prose.blocks()[block].text.end);
+        let end = self.end_before(words.end).min(self.prose.blocks()[block].text.end);
         self.prose.text()[self.start_of(words.start)..end].trim_end()
     }
 
     /// The text of words up to where the text of the next word starts: the texts of consecutive words add up to the whole text.
     pub(super) fn text_to_next(&self, words: Range<usize>) -> &str {
-        &self.prose.text()[self.start_of(words.start)..self.start_of(words.end)]
+        let start = self.start_of(words.start);
+        &self.prose.text()[start..self.end_before(words.end).max(start)]
+    }
+
+    /// Where the text of the words before this one ends: where its own starts, or before that text which does not count.
+    fn end_before(&self, word: usize) -> usize {
+        let last = word.checked_sub(1).map_or(0, |last| self.spans[last].end);
+        let left_out = self.left_out.get(self.left_out.partition_point(|&start| start < last));
+        left_out.map_or(usize::MAX, |&start| start as usize).min(self.start_of(word))
     }
 
     /// The start of a word's text: after white space, or at brackets and quotes that open before it. Otherwise, characters between two
@@ -257,6 +302,8 @@ pub struct Tree {
     pub unread: Vec<(PathBuf, String)>,
     /// Warnings about files that were read, and about links and ignore files that were not followed.
     pub notices: Vec<String>,
+    /// Files of folders whose names are those of data, such as `requirements.txt`: their paths as given, which are not read.
+    pub data: Vec<String>,
     /// How many files were left out because they are not in the index of git, if only those are read.
     pub untracked: usize,
     /// How many files under the paths the last commit has and the index of git has not, if only the index is read.
@@ -287,6 +334,8 @@ pub(super) struct Selection {
     /// Whether a text is a report of an earlier run.
     pub is_report: fn(&str) -> bool,
     pub prose: prose::ProseOptions,
+    /// Texts whose words do not count.
+    pub texts: Texts,
 }
 
 impl Selection {
@@ -307,7 +356,8 @@ impl Selection {
     /// The name of a file that does not exist any longer, if it would be read as a page under one of these roots. Ignore files are not
     /// consulted: git knew the file.
     pub fn would_read(&self, roots: &[Root], place: &Path) -> Option<String> {
-        if self.leaves_out(place) || self.markup_of(place).is_none() {
+        let is_given = || roots.iter().any(|root| root.place == place);
+        if self.leaves_out(place) || self.markup_of(place).is_none() || is_named_data(place) && !is_given() {
             return None;
         }
         let is_hidden =
@@ -514,7 +564,7 @@ fn page_of(file: Named, bytes: &[u8], selection: &Selection) -> Read {
     if !file.given && (selection.is_report)(&text) {
         return Ok(Err("a report of dedup check"));
     }
-    Ok(Ok((Page::new(file, text, &selection.prose), bytes.len() as u64, repair)))
+    Ok(Ok((Page::new(file, text, &selection.prose, &selection.texts), bytes.len() as u64, repair)))
 }
 
 const NOT_TEXT: &str = "not text";
@@ -539,7 +589,7 @@ struct Named {
 
 /// The files under some paths, by name. A file reached by two paths is listed once.
 fn files(roots: &[Root], selection: &Selection, staged: Option<&Staged>, tree: &mut Tree) -> Vec<Named> {
-    let (mut files, mut links) = (BTreeMap::new(), BTreeMap::new());
+    let (mut files, mut links, mut data) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     for Root { given: root, place } in roots {
         // A commit may remove a folder.
         let is_absent = || fs::symlink_metadata(root).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
@@ -560,6 +610,13 @@ fn files(roots: &[Root], selection: &Selection, staged: Option<&Staged>, tree: &
                     links.entry(place).or_insert_with(|| (shown(path), target));
                 }
             }
+            Found::Entry(entry, place) if entry.depth() > 0 && entry.file_type().is_file() && is_named_data(&place) => {
+                if selection.leaves_out(&place) {
+                    tree.left_out.push(place);
+                } else if staged.is_none_or(|staged| staged.has(&place)) {
+                    data.insert(place, shown(entry.path()));
+                }
+            }
             Found::Entry(entry, place) => {
                 let Some(file) = named(&entry, place, selection.docstrings, staged) else { return };
                 if selection.leaves_out(&file.place) {
@@ -574,6 +631,10 @@ fn files(roots: &[Root], selection: &Selection, staged: Option<&Staged>, tree: &
             Found::Notice(notice) => tree.notices.push(notice),
         });
     }
+    // One may be named itself, too.
+    data.retain(|place, _| !files.contains_key(place));
+    tree.data = data.into_values().collect();
+    tree.data.sort_unstable();
     // The target of a link may be read anyway.
     let is_seen =
         |target: &PathBuf| files.range(target.clone()..).next().is_some_and(|(place, _)| place.starts_with(target));
@@ -613,6 +674,9 @@ fn named(entry: &DirEntry, place: PathBuf, docstrings: bool, staged: Option<&Sta
 
 /// The markup of a file, by its name and its first 4 KiB. Those are read from the index of git, if it has the file.
 fn markup_within(path: &Path, place: &Path, given: bool, docstrings: bool, staged: Option<&Staged>) -> Option<Markup> {
+    if !given && is_named_data(path) {
+        return None;
+    }
     let beginning = || match staged.and_then(|staged| staged.beginning(place)) {
         Some(beginning) => String::from_utf8_lossy(beginning).into_owned(),
         None => String::from_utf8_lossy(&beginning(path).unwrap_or_default()).into_owned(),
@@ -629,6 +693,37 @@ fn markup_of(path: &Path, docstrings: bool) -> Option<Markup> {
     let language = Language::of_path(path).filter(|_| docstrings);
     let markup = Markup::of_path(path).or(language.map(Markup::Docstrings));
     markup.or_else(|| is_include(path).then_some(Markup::Plain))
+}
+
+/// Names of text files that have no prose, without their ending, in lower case, with `-` between words.
+const DATA_NAMES: [&str; 15] = [
+    "ads",
+    "app-ads",
+    "checksums",
+    "cmakecache",
+    "cmakelists",
+    "conanfile",
+    "llms",
+    "llms-full",
+    "md5sums",
+    "meson-options",
+    "robots",
+    "sha256sums",
+    "sha512sums",
+    "spelling-wordlist",
+    "wordlist",
+];
+
+/// Names of text files for pip begin or end with one of these words.
+const DATA_WORDS: [&str; 2] = ["requirements", "constraints"];
+
+/// Whether a text file has data by its name, such as `CMakeLists.txt`, `dev-requirements.txt`, and all in `name.egg-info`.
+fn is_named_data(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase().replace(['_', '.'], "-"));
+    let Some(stem) = name.as_deref().and_then(|name| name.strip_suffix("-txt")) else { return false };
+    let is_part = |word: &&str| stem.split('-').next() == Some(*word) || stem.rsplit('-').next() == Some(*word);
+    let folder = path.parent().and_then(Path::extension);
+    DATA_NAMES.contains(&stem) || DATA_WORDS.iter().any(is_part) || folder.is_some_and(|ending| ending == "egg-info")
 }
 
 /// Whether a file is named like text that pages include, which can also be code.
@@ -658,9 +753,58 @@ mod tests {
     use proptest::prelude::*;
 
     fn page(source: &str) -> Page {
+        page_without(source, &[])
+    }
+
+    fn page_without(source: &str, texts: &[&str]) -> Page {
         let (name, path) = ("page.txt".to_string(), PathBuf::from("page.txt"));
         let file = Named { name, place: path.clone(), path, markup: Markup::Plain, given: true };
-        Page::new(file, source.into(), &prose::ProseOptions::default())
+        Page::new(file, source.into(), &prose::ProseOptions::default(), &Texts::new(texts.iter().copied()))
+    }
+
+    #[test]
+    fn words_of_texts_do_not_count() {
+        let page = page_without(
+            "One two. Three four. Five\n\nsix seven.\n\nEight. Nine. Ten.\n",
+            &["four five six seven", "nine"],
+        );
+        let text = |words: Range<usize>| page.text(words);
+        assert_eq!(
+            (0..page.words().len()).map(|word| text(word..word + 1)).collect::<Vec<_>>()[..4],
+            ["One", "two.", "Three", "Eight."]
+        );
+        assert_eq!(page.blocks, [0..3, 3..3, 3..5]);
+        assert_eq!(page.sentences, [2, 4]);
+        assert_eq!((page.words().len(), text(4..5)), (5, "Ten."));
+    }
+
+    #[test]
+    fn names_of_data() {
+        for name in [
+            "CMakeLists.txt",
+            "requirements.txt",
+            "requirements-dev.txt",
+            "dev_requirements.txt",
+            "requirements.test.txt",
+            "a/constraints.txt",
+            "robots.txt",
+            "llms-full.txt",
+            "spelling_wordlist.txt",
+            "neardups.egg-info/SOURCES.txt",
+        ] {
+            assert!(is_named_data(Path::new(name)), "{name}");
+        }
+        for name in [
+            "requirements.md",
+            "LICENSE.txt",
+            "notes.txt",
+            "robotics.txt",
+            "requirements",
+            "our-requirements-explained.txt",
+            "txt",
+        ] {
+            assert!(!is_named_data(Path::new(name)), "{name}");
+        }
     }
 
     #[test]

@@ -75,7 +75,7 @@ pub struct Request {
     pub count: Vec<Counted>,
     /// Minimum length and similarity of findings.
     pub find: find::FindOptions,
-    /// Files that may have copies of each other.
+    /// Files that may have copies of each other, and texts that may be anywhere.
     pub allow: Vec<Allow>,
     /// Files with stricter thresholds.
     pub rules: Vec<Rule>,

@@ -10,8 +10,9 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Accepts copies between files that match these globs.
+/// Accepts copies between files that match these globs, or a text in any file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Allow {
     /// Globs as in `.gitignore`. Both places of a finding must be in one of these files.
@@ -20,6 +21,9 @@ pub struct Allow {
     /// Lists of such globs: the two places of a finding may be in files of two different lists.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub between: Vec<Vec<String>>,
+    /// A text whose words do not count wherever they are, as plain text. Words are compared as those of pages are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
     /// Why they are accepted.
     pub reason: String,
 }
@@ -61,6 +65,8 @@ pub(super) struct Rules {
     sides: Vec<Side>,
     finding: Lists,
     rules: Vec<Rule>,
+    /// How many entries accept copies.
+    entries: usize,
 }
 
 /// What happens to a finding that reaches the thresholds of the rules.
@@ -91,6 +97,7 @@ impl Rules {
             sides: allow.iter().enumerate().flat_map(of_entry).collect(),
             finding: lists(List::Rules, rules.iter().map(|rule| &rule.paths[..]).collect())?,
             rules: rules.to_vec(),
+            entries: allow.len(),
         })
     }
 
@@ -119,7 +126,8 @@ impl Rules {
                 scopes.len() - 1
             })
         });
-        Scopes { of_page: of_page.collect(), rules: &self.rules, pages, scopes }
+        let has_accepted = std::iter::repeat_with(AtomicBool::default).take(self.entries).collect();
+        Scopes { of_page: of_page.collect(), rules: &self.rules, pages, scopes, has_accepted }
     }
 }
 
@@ -152,6 +160,8 @@ pub(super) struct Scopes<'a> {
     scopes: Vec<Scope>,
     rules: &'a [Rule],
     pages: &'a [Arc<Page>],
+    /// Whether each entry accepted one of the findings so far.
+    has_accepted: Vec<AtomicBool>,
 }
 
 impl Scopes<'_> {
@@ -159,12 +169,22 @@ impl Scopes<'_> {
     pub fn verdict(&self, finding: &Finding) -> Option<Verdict> {
         let [a, b] = [&finding.a, &finding.b].map(|place| &self.scopes[self.of_page[place.document]]);
         let mut rules = a.rules.iter().chain(&b.rules).map(|&number| &self.rules[number]);
-        let is_allowed = || a.allow.iter().any(|one| b.allow.iter().any(|other| one.accepts(*other)));
-        match rules.all(|rule| self.reaches(finding, rule)) {
-            false => None,
-            true if is_allowed() => Some(Verdict::Allowed),
-            true => Some(Verdict::Reported),
+        if !rules.all(|rule| self.reaches(finding, rule)) {
+            return None;
         }
+        let accepting = a.allow.iter().filter(|one| b.allow.iter().any(|other| one.accepts(*other)));
+        let mut verdict = Verdict::Reported;
+        for Side { entry, .. } in accepting {
+            self.has_accepted[*entry].store(true, Ordering::Relaxed);
+            verdict = Verdict::Allowed;
+        }
+        Some(verdict)
+    }
+
+    /// The entries that accepted none of the findings so far, by index.
+    pub fn idle(&self) -> Vec<usize> {
+        let accepted = |entry: &usize| self.has_accepted[*entry].load(Ordering::Relaxed);
+        (0..self.has_accepted.len()).filter(|entry| !accepted(entry)).collect()
     }
 
     fn reaches(&self, finding: &Finding, rule: &Rule) -> bool {

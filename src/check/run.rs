@@ -13,8 +13,9 @@ use super::paths::{current_repository, place};
 use super::proposal::propose;
 use super::report;
 use super::request::{Counted, Request};
-use super::rules::{Rules, Verdict};
+use super::rules::{Allow, Rules, Verdict};
 use super::since::Changes;
+use super::texts::Texts;
 use super::unused::{Unused, unused};
 use crate::prose;
 use crate::run::ordered::thread_pool;
@@ -119,7 +120,11 @@ impl<'a> Check<'a> {
         let rules: Vec<String> = rules.iter().flat_map(|rule| rule.paths.clone()).collect();
         let (allow, rules) = (globs(&self.base, &allow, List::Allow)?, globs(&self.base, &rules, List::Rules)?);
         let lists = [(List::IgnoreHere, here), (List::Ignore, ignored), (List::Allow, &allow), (List::Rules, &rules)];
-        Ok(unused(tree, &lists))
+        let texts =
+            self.request.allow.iter().filter_map(|allow| allow.text.as_ref()).zip(self.selection.texts.are_found());
+        let texts = texts.filter(|(_, is_found)| !is_found && !tree.pages.is_empty());
+        let texts = texts.map(|(text, _)| Unused { list: List::Texts, glob: text.clone() });
+        Ok(unused(tree, &lists).into_iter().chain(texts).collect())
     }
 }
 
@@ -156,7 +161,8 @@ impl Pages<'_> {
             refuse_unknown(&tree, changes)?;
             Ok((found, Some(Past::read(&tree, &roots, &selection, changes)?)))
         })?;
-        let Found { mut findings, grader, allowed, cut_short } = found;
+        let Found { mut findings, grader, allowed, cut_short, idle } = found;
+        let idle = self::idle(idle, request, &unused, &tree);
         let index = changes.as_ref().and_then(Changes::index);
         let roots = request.paths.iter().map(|root| place(root)).collect();
         let checked = Checked { tree: &tree, roots, min_words, index };
@@ -193,12 +199,14 @@ impl Pages<'_> {
             outside,
             is_elsewhere,
             allowed,
+            idle,
             pages: tree.pages.len(),
             words: tree.pages.iter().map(|page| page.words().len()).sum(),
             bytes: tree.bytes,
             cut_short,
             failed: tree.failed,
             notices: tree.notices,
+            data: tree.data,
             untracked: tree.untracked,
             removed: tree.removed,
             unused,
@@ -220,6 +228,8 @@ struct Found<'a> {
     grader: Grader<'a>,
     allowed: usize,
     cut_short: usize,
+    /// The entries of [`Request::allow`] that accepted nothing.
+    idle: Vec<usize>,
 }
 
 fn found<'a>(pages: &'a [Arc<Page>], rules: &Rules, options: &find::FindOptions, with_covered: bool) -> Found<'a> {
@@ -232,7 +242,17 @@ fn found<'a>(pages: &'a [Arc<Page>], rules: &Rules, options: &find::FindOptions,
     let (reported, allowed): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_reported);
     let mut findings = Finding::all(pages, find::grouped(reported));
     let grader = Grader::new(&mut findings, pages, rules, options);
-    Found { findings, grader, allowed: find::grouped(allowed).len(), cut_short }
+    Found { findings, grader, allowed: find::grouped(allowed).len(), cut_short, idle: scopes.idle() }
+}
+
+/// The entries that accepted nothing, if all pages that they may be for were read, without those of which that is reported otherwise.
+fn idle(idle: Vec<usize>, request: &Request, unused: &[Unused], tree: &Tree) -> Vec<Allow> {
+    if !request.is_whole || !tree.failed.is_empty() {
+        return Vec::new();
+    }
+    let is_unused = |glob: &String| unused.iter().any(|one| one.list == List::Allow && one.glob == *glob);
+    let is_known = |allow: &Allow| allow.text.is_some() || allow.lists().flatten().any(is_unused);
+    idle.into_iter().map(|entry| &request.allow[entry]).filter(|allow| !is_known(allow)).cloned().collect()
 }
 
 /// Whether the baseline is to be replaced.
@@ -289,6 +309,7 @@ fn selection(request: &Request, base: &Path) -> Result<Selection, Error> {
             licences: request.counts(Counted::Licences),
             contents: request.counts(Counted::Contents),
         },
+        texts: Texts::new(request.allow.iter().filter_map(|allow| allow.text.as_deref())),
     })
 }
 

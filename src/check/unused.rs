@@ -1,17 +1,17 @@
-//! Globs that match nothing.
+//! Globs that match nothing, and texts that no page has.
 
 use super::error::List;
 use super::globs::Globs;
 use super::pages::Tree;
 use std::path::Path;
 
-/// A glob that matches none of the pages.
+/// A glob that matches none of the pages, or a text that none of them has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unused {
     /// The list that it is in.
     pub list: List,
-    /// The glob.
+    /// The glob, or the text.
     pub glob: String,
 }
 

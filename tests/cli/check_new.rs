@@ -5,12 +5,12 @@ use serde_json::Value;
 use std::fs;
 
 /// Words that no other page has.
-fn own(name: &str, words: usize) -> String {
+pub fn own(name: &str, words: usize) -> String {
     (0..words).map(|at| format!("{name}{at} ")).collect::<String>().trim_end().to_string() + "."
 }
 
 /// A page with some paragraphs among words of its own.
-fn page(name: &str, parts: &[&str]) -> String {
+pub fn page(name: &str, parts: &[&str]) -> String {
     let [before, after] = [own(&format!("{name}x"), 60), own(&format!("{name}y"), 60)];
     format!("# {name}\n\n{before}\n\n{}\n\n{after}\n", parts.join("\n\n"))
 }

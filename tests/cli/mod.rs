@@ -8,6 +8,7 @@
 //! | `schema` | the JSON Schema of the records, against every record of cases and texts |
 //! | `agreement` | pairs, clusters and verdicts agree with each other and with `truth.jsonl` |
 //! | `same_bytes` | the same output for any number of threads, any memory, any way in |
+//! | `check_allow` | what a configuration accepts, leaves out and asks for |
 //! | `check_earlier` | which findings are new |
 //! | `check_new` | which places of a copy are new, what is annotated then, and what a baseline accepts |
 //! | `check_reports` | reports of copies follow the rules of their consumers |
@@ -40,6 +41,7 @@
 
 mod agreement;
 mod bounds;
+mod check_allow;
 mod check_earlier;
 mod check_new;
 mod check_reports;

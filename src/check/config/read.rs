@@ -7,6 +7,7 @@ use super::super::outcome::{FailOn, Sort};
 use super::super::report::Target;
 use super::super::request::Counted;
 use super::super::rules::Allow;
+use super::super::texts;
 use super::locate::is_pyproject;
 use super::settings::{MAX_FINDINGS, MAX_WORDS, Rule, Settings};
 use super::values::{Table, Toml, Value, Whole, Wrong};
@@ -98,21 +99,46 @@ fn settings(mut table: Table) -> Settings {
 fn allow(value: Value) -> Result<Vec<Allow>, Wrong> {
     let entries = value.list("tables, each under [[check.allow]]", |item| {
         let mut table = item.table("[[check.allow]]")?;
-        let between = table.get("between", between);
-        let paths = match table.has("between") {
-            true if table.has("paths") => {
-                table.record(table.wrong("has both `paths` and `between`: make two tables of it"));
-                table.get("paths", some_globs)
-            }
-            true => Some(Vec::new()),
-            false => table.need("paths", GLOBS, some_globs),
+        let given: Vec<&str> = ["paths", "between", "text"].into_iter().filter(|key| table.has(key)).collect();
+        if let [one, other, ..] = given[..] {
+            table.record(table.wrong(&format!("has both `{one}` and `{other}`: make two tables of it")));
+        }
+        let (between, text_of) = (table.get("between", between), table.get("text", words_of_text));
+        let paths = match given[..] {
+            [] | ["paths", ..] => table.need("paths", GLOBS, some_globs),
+            _ => Some(Vec::new()),
         };
         let reason = table.need("reason", &format!("{REASON}, as a quoted string"), |value| text(value, REASON));
         table.done();
         let between = between.unwrap_or_default();
-        Ok(paths.zip(reason).map(|(paths, reason)| Allow { paths, between, reason }))
+        Ok(paths.zip(reason).map(|(paths, reason)| Allow { paths, between, text: text_of, reason }))
     });
-    Ok(entries?.into_iter().flatten().collect())
+    let entries: Vec<Allow> = entries?.into_iter().flatten().collect();
+    let texts = || entries.iter().filter_map(|entry| entry.text.as_ref());
+    match texts().count() <= MAX_TEXTS && texts().map(String::len).sum::<usize>() <= MAX_TEXT_BYTES {
+        true => Ok(entries),
+        false => Err(value.wrong(format!(
+            "too many texts: at most {MAX_TEXTS} in all, and {} KiB; use dedup:ignore-start and dedup:ignore-end in pages instead",
+            MAX_TEXT_BYTES >> 10
+        ))),
+    }
+}
+
+/// Maximum number of texts that are accepted in any page, and of bytes of all of them: each page is searched for each of them.
+const MAX_TEXTS: usize = 256;
+const MAX_TEXT_BYTES: usize = 256 << 10;
+
+/// A text of fewer words is a phrase: it would take words out of sentences.
+const LEAST_WORDS: usize = 5;
+
+/// A text that is accepted in any page.
+fn words_of_text(value: Value) -> Result<String, Wrong> {
+    let expected = format!("a text of {LEAST_WORDS} words or more");
+    let text = text(value, &expected)?;
+    match texts::words(&text).len() {
+        LEAST_WORDS.. => Ok(text),
+        _ => Err(value.wrong(format!("expected {expected}"))),
+    }
 }
 
 /// Lists of globs: copies between two of them are accepted.
@@ -252,9 +278,21 @@ mod tests {
         let text = "[check]\npaths = [\"a\"]\nignore = [\"b/\"]\nmin-words = 50\nfile-similarity = 0.85\nstrict = true\ncount = [\"code\"]\n\
             baseline = \"c\"\nreport = [\"html=d\"]\nsort = \"words\"\nfail-on = \"any\"\nmax-findings = 3\n\n\
             [[check.allow]]\npaths = [\"e\"]\nreason = \"f\"\n\n\
-            [[check.allow]]\nbetween = [[\"h\"], [\"i\", \"j\"]]\nreason = \"k\"\n\n[[check.rule]]\npaths = [\"g\"]\nmin-words = 60\nsimilarity = 0.9\ngrade = \"note\"\n\
+            [[check.allow]]\nbetween = [[\"h\"], [\"i\", \"j\"]]\nreason = \"k\"\n\n\
+            [[check.allow]]\ntext = \"One two three, four five.\"\nreason = \"l\"\n\n[[check.rule]]\npaths = [\"g\"]\nmin-words = 60\nsimilarity = 0.9\ngrade = \"note\"\n\
             preset = \"changelogs\"\n";
         assert_eq!(of(text).unwrap().to_toml().unwrap(), text);
+    }
+
+    #[test]
+    fn texts_are_limited_in_number_and_size() {
+        let entry = |text: &str| format!("[[check.allow]]\ntext = \"{text}\"\nreason = \"so\"\n");
+        let of = |entries: usize, bytes: usize| {
+            of(&entry(&"a b c d e ".repeat(bytes / 10)).repeat(entries)).map(|found| found.allow.len())
+        };
+        assert_eq!((of(256, 1020), of(1, 256 << 10)), (Ok(256), Ok(1)));
+        assert!(of(257, 10).unwrap_err().contains("too many texts: at most 256 in all, and 256 KiB; "));
+        assert!(of(256, 1030).unwrap_err().contains("too many texts"));
     }
 
     #[test]

@@ -252,6 +252,9 @@ pub fn command() -> Command {
              [[check.allow]]                  # copies with both places in these files are accepted\n\
              paths = [\"docs/install-*.md\"]   # globs as in .gitignore, relative to dedup.toml\n\
              reason = \"each page is read on its own\"\n\n\
+             [[check.allow]]                  # this text is accepted wherever it is\n\
+             text = \"Prices do not include taxes, which depend on the country.\"\n\
+             reason = \"has to be in each offer\"\n\n\
              [[check.rule]]                   # copies in these files must be longer or more similar,\n\
              paths = [\"docs/changelog.md\"]\n\
              min-words = 100\n\

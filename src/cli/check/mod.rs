@@ -74,7 +74,9 @@ fn outcome(request: &Request, config: &Config, targets: &Targets, terminal: &Ter
     print::tree(pages.tree(), terminal);
     targets.refuse_overwriting_pages(request, pages.tree())?;
     print::unused(pages.unused(), config, terminal);
-    pages.find().map_err(explained)
+    let outcome = pages.find().map_err(explained)?;
+    print::idle(&outcome, config, terminal);
+    Ok(outcome)
 }
 
 /// Checks that pages were read: a mistyped path must not look like pages without copies. A page may be empty.

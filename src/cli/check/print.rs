@@ -9,7 +9,7 @@ use crate::readable::shell_word;
 use neardups::Error;
 use neardups::check::baseline::{Entry, Outside, Update};
 use neardups::check::config::{Config, NAME, Settings};
-use neardups::check::{List, Outcome, Tree, Unused};
+use neardups::check::{Allow, List, Outcome, Tree, Unused};
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -33,7 +33,7 @@ pub fn tree(tree: &Tree, terminal: &Terminal) {
     limited(&tree.notices, |notice| terminal.warning(notice));
 }
 
-/// Warns of globs and rules without effect.
+/// Warns of globs, texts and rules without effect.
 pub fn unused(unused: &[Unused], config: &Config, terminal: &Terminal) {
     let name = config.path.as_deref().unwrap_or(Path::new("")).to_string_lossy();
     for Unused { list, glob } in unused {
@@ -42,11 +42,45 @@ pub fn unused(unused: &[Unused], config: &Config, terminal: &Terminal) {
             List::Ignore => format!("{name}: ignore"),
             List::Allow => format!("{name}: [[check.allow]]"),
             List::Rules => format!("{name}: [[check.rule]]"),
+            List::Texts => {
+                let text = words_of(glob);
+                let why = "is in no page, word for word: correct or remove it";
+                terminal.warning(&format!("{name}: [[check.allow]] text = '{text}' {why}"));
+                continue;
+            }
         };
-        terminal.warning(&format!("{key} '{glob}' matches no page"));
+        terminal.warning(&format!("{key} '{glob}' matches no page: correct or remove it"));
     }
     config.notices().iter().for_each(|notice| terminal.warning(notice));
 }
+
+/// Warns of entries that accept no copy.
+pub fn idle(outcome: &Outcome, config: &Config, terminal: &Terminal) {
+    let name = config.path.as_deref().unwrap_or(Path::new("")).to_string_lossy();
+    let globs = |list: &[String]| list.iter().map(|glob| format!("'{glob}'")).collect::<Vec<_>>().join(", ");
+    let message = |Allow { paths, between, reason, .. }: &Allow| {
+        let files = match between.is_empty() {
+            true => format!("paths {}", globs(paths)),
+            false => format!("between {}", between.iter().map(|list| globs(list)).collect::<Vec<_>>().join(" and ")),
+        };
+        let reason = words_of(reason);
+        format!(
+            "{name}: [[check.allow]] {files} ({reason}) accepts no copy in this run: remove it if it is not needed any more"
+        )
+    };
+    let messages: Vec<String> = outcome.idle.iter().map(message).collect();
+    limited(&messages, |message| terminal.warning(message));
+}
+
+/// The first words of a text of a configuration, on one line.
+fn words_of(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().take(SHOWN_WORDS + 1).collect();
+    let more = if words.len() > SHOWN_WORDS { " …" } else { "" };
+    words[..words.len().min(SHOWN_WORDS)].join(" ") + more
+}
+
+/// Number of words of a text that are shown.
+const SHOWN_WORDS: usize = 12;
 
 /// Reports the update of the baseline.
 pub fn update(update: &Update, baseline: &Path, terminal: &Terminal) {
@@ -100,6 +134,10 @@ pub fn summary(outcome: &Outcome, baseline: Option<&Path>, time: Duration, termi
         let pages = counted(outcome.pages as u64, "page");
         terminal.warning(&format!("{pages} without words that count: nothing was compared"));
     }
+    if !outcome.data.is_empty() {
+        let (files, named) = (counted(outcome.data.len() as u64, "file"), first_of(&outcome.data));
+        terminal.line(&format!("{files} not read, by name of data rather than prose: {named}"));
+    }
     if outcome.cut_short > 0 {
         let pages = match outcome.cut_short {
             1 => "1 page is".to_string(),
@@ -126,17 +164,22 @@ pub fn summary(outcome: &Outcome, baseline: Option<&Path>, time: Duration, termi
     }
 }
 
-/// Number of pages that were not checked before that are named.
-const OUTSIDE_PAGES: usize = 3;
+/// Maximum number of pages that are named in a message.
+const NAMED_PAGES: usize = 3;
+
+/// The first of some pages, and how many more there are.
+fn first_of(pages: &[String]) -> String {
+    let mut named: Vec<String> = pages.iter().take(NAMED_PAGES).cloned().collect();
+    if pages.len() > NAMED_PAGES {
+        named.push(counted((pages.len() - NAMED_PAGES) as u64, "more page"));
+    }
+    named.join(", ")
+}
 
 /// Reports that pages were not checked when the baseline was written, and the command after which they are known.
 fn outside(outside: &Outside, baseline: &Path, terminal: &Terminal) {
     let Outside { findings, pages, roots, .. } = outside;
-    let mut named: Vec<String> = pages.iter().take(OUTSIDE_PAGES).cloned().collect();
-    if pages.len() > OUTSIDE_PAGES {
-        named.push(counted((pages.len() - OUTSIDE_PAGES) as u64, "more page"));
-    }
-    let (baseline, roots, named) = (baseline.display(), roots.join(" and "), named.join(", "));
+    let (baseline, roots, named) = (baseline.display(), roots.join(" and "), first_of(pages));
     let (copies, are) = (counted(*findings as u64, "copy"), if *findings == 1 { "is" } else { "are" });
     terminal.line(&format!(
         "{copies} {are} in pages that {baseline} does not cover, as it was written for {roots}: {named}"
