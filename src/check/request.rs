@@ -21,7 +21,7 @@ pub enum Counted {
     Links,
     /// Front matter.
     FrontMatter,
-    /// Licence notices at the start of a page, and sections on the licence.
+    /// Licence notices, and sections on the licence.
     Licences,
     /// Tables of contents.
     Contents,

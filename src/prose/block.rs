@@ -13,7 +13,7 @@ pub struct ProseOptions {
     pub links: bool,
     /// Front matter, as a block of kind [`Kind::Code`].
     pub front_matter: bool,
-    /// Licence notices that a page starts with, and sections on the licence.
+    /// Licence notices that a page starts with, well-known sentences anywhere, and sections on the licence.
     pub licences: bool,
     /// Tables of contents.
     pub contents: bool,

@@ -157,7 +157,7 @@ fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
             Counted::Code => "blocks of code",
             Counted::Links => "targets of links",
             Counted::FrontMatter => "front matter",
-            Counted::Licences => "licence notices at the start of a page, and sections on the licence",
+            Counted::Licences => "licence notices, and sections on the licence",
             Counted::Contents => "tables of contents",
             Counted::Docstrings => "docstrings and documentation comments of source files",
         };
@@ -249,12 +249,9 @@ pub fn command() -> Command {
              dedup:ignore-end, or for some files in dedup.toml:\n\n\
              [check]                          # paths, ignore, and options by name\n\
              min-words = 50\n\n\
-             [[check.allow]]                  # copies with both places in these files are accepted\n\
+             [[check.allow]]                  # copies within these files are accepted, or a text = \"...\"\n\
              paths = [\"docs/install-*.md\"]   # globs as in .gitignore, relative to dedup.toml\n\
              reason = \"each page is read on its own\"\n\n\
-             [[check.allow]]                  # this text is accepted wherever it is\n\
-             text = \"Prices do not include taxes, which depend on the country.\"\n\
-             reason = \"has to be in each offer\"\n\n\
              [[check.rule]]                   # copies in these files must be longer or more similar,\n\
              paths = [\"docs/changelog.md\"]\n\
              min-words = 100\n\
@@ -274,7 +271,10 @@ pub fn command() -> Command {
                 .value_parser(value_parser!(PathBuf))
                 .help("Files and folders [default: those of dedup.toml, or the current folder]"),
         )
-        .arg(words("min-words", defaults.min_words, "Minimum length of a passage, in words; above 40, also of a paragraph without --paragraph-words"))
+        .arg(words("min-words", defaults.min_words, "Minimum length of a passage, in words").long_help(format!(
+            "Minimum length of a passage, in words; above {0}, also of a paragraph without --paragraph-words [default: {0}]",
+            defaults.min_words
+        )))
         .arg(share("passage-similarity", defaults.passage_similarity, "Minimum similarity of passages: 2·(matching words)/(words of both)"))
         .arg(words("paragraph-words", defaults.paragraph_words, "Minimum length of a whole paragraph, heading, item or cell, in words"))
         .arg(share("paragraph-similarity", defaults.paragraph_similarity, "Minimum similarity of paragraphs"))
