@@ -92,7 +92,7 @@ impl Replacement {
     /// # Errors
     /// The system refuses the replacement, or the old file can no longer be replaced. It is then unchanged.
     pub fn commit(self) -> io::Result<()> {
-        self.finish(false)
+        self.finish(false, None).map(drop)
     }
 
     /// As [`commit`](Self::commit), but only if the new file can have all attributes of the old one.
@@ -100,7 +100,16 @@ impl Replacement {
     /// # Errors
     /// As for [`commit`](Self::commit), and the attribute that the new file cannot have.
     pub fn commit_exact(self) -> io::Result<()> {
-        self.finish(true)
+        self.finish(true, None).map(drop)
+    }
+
+    /// As [`commit_exact`](Self::commit_exact), but the old file stays beside the new one: with this after its name, and a number if
+    /// that is taken. Returns its path; `None` if there was no old file.
+    ///
+    /// # Errors
+    /// As for [`commit_exact`](Self::commit_exact), and if the old file cannot be kept. It is then unchanged, and nothing else stays.
+    pub fn commit_exact_keeping(self, suffix: &str) -> io::Result<Option<PathBuf>> {
+        self.finish(true, Some(suffix))
     }
 
     /// Gives the new file the owner, group, mode, extended attributes and time of another.
@@ -141,7 +150,7 @@ impl Replacement {
         sync_folder(&self.target)
     }
 
-    fn finish(mut self, exact: bool) -> io::Result<()> {
+    fn finish(mut self, exact: bool, suffix: Option<&str>) -> io::Result<Option<PathBuf>> {
         self.file.flush()?;
         let old = existing(&self.target)?;
         check_replaceable(old.as_ref())?;
@@ -155,11 +164,53 @@ impl Replacement {
         // Some systems do not rename a locked file.
         #[cfg(not(unix))]
         self.file.unlock()?;
-        fs::rename(temporary, &self.target)?;
+        let kept = suffix.filter(|_| old.is_some()).map(|suffix| keep_beside(&self.target, suffix)).transpose()?;
+        if let Err(error) = fs::rename(temporary, &self.target) {
+            if let Some(kept) = kept {
+                _ = fs::remove_file(kept);
+            }
+            return Err(error);
+        }
         self.temporary = None;
-        Ok(())
+        Ok(kept)
     }
 }
+
+/// Gives a file another name beside its own, or makes a copy with that name where a file has only one.
+fn keep_beside(target: &Path, suffix: &str) -> io::Result<PathBuf> {
+    let beside = |more: &str| {
+        let mut name = target.as_os_str().to_os_string();
+        name.push(suffix);
+        name.push(more);
+        PathBuf::from(name)
+    };
+    for number in 1..=MOST_KEPT {
+        let kept = beside(&if number == 1 { String::new() } else { format!(".{number}") });
+        let made = match fs::hard_link(target, &kept) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => copy_new(target, &kept),
+            linked => linked,
+        };
+        match made {
+            Ok(()) => return Ok(kept),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{} and so on exist", beside("").display())))
+}
+
+/// Copies a file to a name that is free, and synchronises it with the disk.
+fn copy_new(from: &Path, to: &Path) -> io::Result<()> {
+    let mut copy = OpenOptions::new().write(true).create_new(true).open(to)?;
+    let copied = fs::metadata(from)
+        .and_then(|found| copy.set_permissions(found.permissions()))
+        .and_then(|()| io::copy(&mut File::open(from)?, &mut copy))
+        .and_then(|_| copy.sync_all());
+    copied.inspect_err(|_| _ = fs::remove_file(to))
+}
+
+/// The maximum number of files that are kept beside one.
+const MOST_KEPT: u32 = 10_000;
 
 impl Drop for Replacement {
     fn drop(&mut self) {
@@ -694,6 +745,37 @@ mod tests {
         fs::hard_link(at("c"), at("d")).unwrap();
         assert!(new.commit().is_err());
         assert_eq!(names(folder.path()), ["a", "b", "c", "d", "folder"].map(String::from).into());
+    }
+
+    #[test]
+    fn the_old_file_is_kept_under_a_free_name() {
+        let folder = folder();
+        let path = folder.path().join("a");
+        fs::write(&path, "one").unwrap();
+        for (text, kept) in [("two", "a.old"), ("three", "a.old.2"), ("four", "a.old.3")] {
+            let mut new = Replacement::new(&path).unwrap();
+            new.file().write_all(text.as_bytes()).unwrap();
+            assert_eq!(new.commit_exact_keeping(".old").unwrap(), Some(resolve(&path).unwrap().with_file_name(kept)));
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(["a.old", "a.old.2", "a.old.3"].map(read), ["one", "two", "three"]);
+        assert_eq!(names(folder.path()).len(), 4);
+        // There is nothing to keep.
+        let new = Replacement::new(&folder.path().join("b")).unwrap();
+        assert_eq!(new.commit_exact_keeping(".old").unwrap(), None);
+    }
+
+    #[test]
+    fn a_copy_takes_no_name_that_is_taken() {
+        let folder = folder();
+        let [from, to] = ["a", "b"].map(|name| folder.path().join(name));
+        fs::write(&from, "one").unwrap();
+        copy_new(&from, &to).unwrap();
+        assert_eq!(fs::read_to_string(&to).unwrap(), "one");
+        fs::write(&to, "two").unwrap();
+        assert_eq!(copy_new(&from, &to).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&to).unwrap(), "two");
     }
 
     #[test]

@@ -493,13 +493,28 @@ fn forget(path: &Path, ids: &Ids, terminal: &Terminal) -> Result<Status, Error> 
 }
 
 fn rewrite(path: &Path, outdated: Outdated, terminal: &Terminal) -> Result<Status, Error> {
-    let Compacted { documents, dropped, bytes: (before, after), damaged, torn } = compact(path, outdated)?;
-    let torn = torn.map_or(0, |torn| torn.bytes);
-    let forgotten = "that are damaged: the documents in them are forgotten, and may be passed again";
-    for (lost, what) in [(damaged, forgotten), (torn, "that an interrupted write left")] {
-        if lost > 0 {
-            terminal.warning(&format!("{}: left out {} {what}", path.display(), counted(lost, "byte")));
-        }
+    let Compacted { documents, dropped, bytes: (before, after), damaged, missing, missing_at_end, torn, kept, .. } =
+        compact(path, outdated)?;
+    let forgotten = "the documents in them are forgotten, and may be passed again; how many is not known";
+    let warning = |message: String| terminal.warning(&format!("{}: {message}", path.display()));
+    let left_out = (damaged > 0).then(|| format!("left out {} that are damaged", counted(damaged, "byte")));
+    let lost = (missing > 0).then(|| format!("{} were lost from the file before", counted(missing, "byte")));
+    let gone: Vec<String> = left_out.into_iter().chain(lost).collect();
+    if !gone.is_empty() {
+        warning(format!("{}: {forgotten}", gone.join(", and ")));
+    }
+    if missing_at_end > 0 {
+        let bytes = counted(missing_at_end, "byte");
+        warning(format!(
+            "{bytes} were lost from its end, which it had when its checkpoint was made, unless this is an older copy: {forgotten}"
+        ));
+    }
+    if let Some(torn) = torn {
+        let left = if kept.is_some() { "at its end: damage, or what" } else { "that" };
+        warning(format!("left out {} {left} an interrupted write left", counted(torn.bytes, "byte")));
+    }
+    if let Some(kept) = kept {
+        warning(format!("the file as it was is kept as {}: delete it when it is of no use", kept.display()));
     }
     terminal.line(&format!(
         "kept {}, dropped {}; {} before, {} now",

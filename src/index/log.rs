@@ -814,7 +814,8 @@ mod tests {
     fn log(folder: &Path) -> Log {
         let (mut log, _) = Log::open(&folder.join("index"), true, || json!({})).unwrap();
         let at = log.written();
-        log.start_at(&End { at, torn: None, is_marked: false, damaged: 0, digest: 0, has_marks: false }).unwrap();
+        log.start_at(&End { at, torn: None, is_marked: false, damaged: 0, missing: 0, digest: 0, has_marks: false })
+            .unwrap();
         log
     }
 

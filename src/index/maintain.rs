@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 #[cfg(unix)]
 use std::fs::Permissions;
 use std::io::{self, Read, Seek};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Information about an index file.
 #[derive(Clone, Debug, PartialEq)]
@@ -404,7 +404,7 @@ pub struct Outdated {
 }
 
 /// The result of compacting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Compacted {
     /// The number of documents that were kept.
@@ -413,14 +413,21 @@ pub struct Compacted {
     pub dropped: u64,
     /// Bytes of the file before, including incomplete ones, and after.
     pub bytes: (u64, u64),
-    /// Damaged bytes.
+    /// Damaged bytes of the file, which were left out. How many documents were in them is not known.
     pub damaged: u64,
-    /// The incomplete end of an interrupted write, which was left out.
+    /// Bytes that were lost before, and were not in the file any more, as far as the records after them, which moved, show it.
+    pub missing: u64,
+    /// How many bytes longer the file was when its checkpoint was made: they are lost, unless it is an older copy.
+    pub missing_at_end: u64,
+    /// The incomplete end of an interrupted write, which was left out. Of a damaged file it may be damage.
     pub torn: Option<Repair>,
+    /// Where the damaged file was kept, if anything of it was left out with [`Outdated::damaged`].
+    pub kept: Option<PathBuf>,
 }
 
 /// Rewrites an index without removed and outdated documents. The new file replaces the old one once it is complete and
-/// on the disk. It keeps the owner, mode and access control list, and a symbolic link continues to point to it.
+/// on the disk. It keeps the owner, mode and access control list, and a symbolic link continues to point to it. If damaged parts are
+/// left out, the old file is kept beside it, with `.damaged` after its name, and a number if that is taken.
 ///
 /// The last decisions of an interrupted run can be repeated from the new file: it keeps their notes, and outdated
 /// documents that others were dropped for. What it remembered and perhaps did not write stays unconfirmed. Where damaged parts are left out, notes of
@@ -457,6 +464,8 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
         log.note_left(left);
     }
     let before = end.at + end.torn.map_or(0, |torn| torn.bytes);
+    let missing_at_end = if outdated.damaged { stored.missing_after(&end) } else { 0 };
+    let has_lost = end.damaged > 0 || end.missing > 0 || missing_at_end > 0 || end.torn.is_some();
     log.seal()?;
     let after = log.len();
     if !is_at(old, new.target()).map_err(failed)? {
@@ -465,9 +474,13 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
     let target = new.target().to_path_buf();
     // It is that of the old file.
     Checkpoint::of(&target).remove();
-    new.commit_exact().map_err(failed)?;
+    let kept = match outdated.damaged && has_lost {
+        true => new.commit_exact_keeping(".damaged").map_err(failed)?,
+        false => new.commit_exact().map(|()| None).map_err(failed)?,
+    };
     sync_folder(&target);
-    Ok(Compacted { documents, dropped, bytes: (before, after), damaged: end.damaged, torn: end.torn })
+    let End { damaged, missing, torn, .. } = end;
+    Ok(Compacted { documents, dropped, bytes: (before, after), damaged, missing, missing_at_end, torn, kept })
 }
 
 /// The number of documents that were not removed.

@@ -39,6 +39,8 @@ pub(super) struct End {
     pub is_marked: bool,
     /// The number of bytes skipped.
     pub damaged: u64,
+    /// The number of bytes of what was written that are not in the file, as far as it is known.
+    pub missing: u64,
     /// The [digest](digest_after) of all frames.
     pub digest: u64,
     /// Whether any frame marks that what precedes is on the disk.
@@ -50,6 +52,8 @@ pub(super) struct Reading {
     frame: Vec<u8>,
     is_marked: bool,
     damaged: u64,
+    /// How many bytes of what was written are not in the file, as far as records that moved show it.
+    missing: u64,
     /// How often something was skipped.
     gaps: u64,
     digest: u64,
@@ -79,8 +83,8 @@ impl Reading {
     }
 
     fn end(&self, at: u64, torn: Option<Repair>) -> End {
-        let Reading { is_marked, damaged, digest, has_marks, .. } = *self;
-        End { at, torn, is_marked, damaged, digest, has_marks }
+        let Reading { is_marked, damaged, missing, digest, has_marks, .. } = *self;
+        End { at, torn, is_marked, damaged, missing, digest, has_marks }
     }
 }
 
@@ -304,6 +308,12 @@ impl Stored {
         }
     }
 
+    /// How much longer the file was when its checkpoint was made, after it was read up to this end; 0 if that is not known.
+    pub fn missing_after(&self, end: &End) -> u64 {
+        let torn = end.torn.map_or(0, |torn| torn.bytes);
+        self.covered.saturating_sub(self.written(end.at) + torn)
+    }
+
     /// The place where reading begins.
     pub fn start(&self) -> Start {
         self.start
@@ -358,7 +368,7 @@ impl Stored {
         (self.credit, self.mark) = (CREDIT.0, 0);
         (self.shift, self.shifts) = (0, Shifts::new(self.length));
         self.reader.seek(SeekFrom::Start(at)).map_err(|error| self.failed(error))?;
-        Ok(Reading { frame: Vec::new(), is_marked: false, damaged: 0, gaps: 0, digest, has_marks })
+        Ok(Reading { frame: Vec::new(), is_marked: false, damaged: 0, missing: 0, gaps: 0, digest, has_marks })
     }
 
     /// Reads up to the next record.
@@ -385,7 +395,8 @@ impl Stored {
                 if self.salvages {
                     let Some((next, shift)) = self.next_whole(place)? else { return Ok(reading.torn(place, left)) };
                     // What was passed may be read after all.
-                    reading.damaged = (reading.damaged + next).saturating_sub(place).max(1);
+                    reading.damaged = (reading.damaged + next).saturating_sub(place);
+                    reading.missing += u64::try_from(shift - self.shift).unwrap_or(0);
                     reading.gaps += 1;
                     (self.at, self.shift, self.mark) = (next, shift, 0);
                     self.reader.seek(SeekFrom::Start(next)).map_err(|error| self.failed(error))?;

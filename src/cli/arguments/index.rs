@@ -228,7 +228,7 @@ pub fn command() -> Command {
                     Arg::new("salvage")
                         .long("salvage")
                         .action(ArgAction::SetTrue)
-                        .help("Skip damaged parts, and keep intact records before and after them"),
+                        .help("Skip damaged parts, and keep intact records before and after them; the damaged file stays as FILE.damaged"),
                 )
                 .args(quiet()),
         )

@@ -694,3 +694,21 @@ fn lost_bytes_that_a_checkpoint_covers_are_damage() {
     File::options().write(true).open(&path).unwrap().set_len(length - 3).unwrap();
     assert!(crate::index::inspect(&path).unwrap().torn.is_some());
 }
+
+#[test]
+fn salvaging_counts_what_a_checkpoint_shows_to_be_missing() {
+    let (folder, plan) = (tempfile::tempdir().unwrap(), minhash());
+    let path = folder.path().join("index");
+    let options = options(Limits::default(), 1 << 30);
+    let mut index = open(&path, &plan, &options);
+    decide_all(&mut index, &pages(300), 0);
+    index.seal().unwrap();
+    drop(index);
+    let (whole, covered) = (fs::read(&path).unwrap(), Checkpoint::of(&path).read().unwrap().mark.end as usize);
+    let cut = &whole[..covered - 100];
+    fs::write(&path, cut).unwrap();
+    let outdated = crate::index::Outdated { damaged: true, ..Default::default() };
+    let found = crate::index::compact(&path, outdated).unwrap();
+    assert_eq!((found.damaged, found.missing, found.missing_at_end), (0, 0, 100));
+    assert!(fs::read(found.kept.unwrap()).unwrap() == cut);
+}

@@ -277,3 +277,34 @@ fn lost_bytes_are_damage_whatever_the_end_is() {
     fs::write(&path, &changed).unwrap();
     assert!(open(&path).is_err() && fs::read(&path).unwrap() == changed);
 }
+
+#[test]
+fn what_is_lost_is_counted_and_the_damaged_file_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("seen.idx");
+    let salvage = || compact(&path, Outdated { damaged: true, ..Outdated::default() }).unwrap();
+    let (bytes, _) = runs(&path, 3);
+    let frames = frames(&path);
+    // Nothing is lost of a whole file, and nothing kept.
+    let found = salvage();
+    assert_eq!((found.damaged, found.missing, found.missing_at_end, found.kept), (0, 0, 0, None));
+    let (one, lost) = (frames[4].clone(), frames[3].start..frames[6].end);
+    let mut changed = bytes.clone();
+    changed[one.start + 10] ^= 1;
+    for (changed, damaged, missing) in [
+        (changed, one.len(), 0),
+        // Whole records, of which the file shows nothing; some, and the beginning of another.
+        ([&bytes[..lost.start], &bytes[lost.end..]].concat(), 0, lost.len()),
+        ([&bytes[..lost.start], &bytes[lost.end - 5..]].concat(), 5, lost.len() - 5),
+        ([&bytes[..one.start], &[7; 40], &bytes[one.start..]].concat(), 40, 0),
+    ] {
+        fs::write(&path, &changed).unwrap();
+        let found = salvage();
+        assert_eq!((found.damaged, found.missing, found.missing_at_end), (damaged as u64, missing as u64, 0));
+        let kept = found.kept.unwrap();
+        assert!(kept.file_name().unwrap().to_str().unwrap().starts_with("seen.idx.damaged"));
+        assert!(fs::read(kept).unwrap() == changed);
+        assert!(ids(&path).is_ok());
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5, "the index, and four files that were damaged");
+}
