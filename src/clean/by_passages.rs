@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::passages::{Cut, CutCounts, CutOptions, CutUnit, Cuts, DocumentCuts, FirstPlace, KeptPlaces};
 use crate::passages::{PassageCounts, PassageOptions, find_cuts};
 use crate::source::rest::{self, OnDisk};
-use crate::source::{Format, Input, Problem, ReadOptions, Source};
+use crate::source::{Encoding, Format, Input, Problem, ReadOptions, Source};
 use serde::Serialize;
 use serde_json::value::to_raw_value;
 use std::collections::{HashMap, VecDeque};
@@ -147,7 +147,13 @@ impl ByPassages<'_> {
 /// # Errors
 /// There are such options.
 pub(super) fn refuse_options(options: &ReadOptions) -> Result<(), Error> {
+    let has_states = options.encoding.is_some_and(Encoding::has_states);
     let refused = [
+        (
+            has_states,
+            "encoding iso-2022-jp",
+            "what a byte means depends on those before it (convert the text to UTF-8 first)",
+        ),
         (options.pages_in_fields, "content", "the text of a page is not that of its record"),
         (!options.programs.is_empty(), "pre", "what a program prints is not the text of the file"),
     ];

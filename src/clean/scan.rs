@@ -153,6 +153,7 @@ fn identified_reference(options: &CleanOptions) -> Result<Vec<Value>, Error> {
 pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Result<Request, Error> {
     let source::ReadOptions {
         format,
+        encoding,
         text_fields,
         id_field,
         reference,
@@ -201,8 +202,9 @@ pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Resu
     let decisions = options.engine.chosen.as_ref().map(|chosen| format!("digest {:032x}", chosen.digest()));
     let names = |fields: &source::TextFields| Value::Array(fields.paths().map(|path| path.name().into()).collect());
     let fields_of_reference = reference.text.as_ref().map(names);
-    let rows: [(&str, Value); 18] = [
+    let rows: [(&str, Value); 20] = [
         ("format", format.name().into()),
+        ("encoding", encoding.map(source::Encoding::name).into()),
         ("text fields", names(text_fields)),
         ("id field", id_field.name().into()),
         ("content", content.into()),
@@ -220,6 +222,7 @@ pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Resu
         ("format of the reference", reference.format.map(source::Format::name).into()),
         ("text fields of the reference", fields_of_reference.into()),
         ("id field of the reference", reference.id.as_ref().map(|path| path.name()).into()),
+        ("reference encoding", reference.encoding.map(source::Encoding::name).into()),
     ];
     request.extend(rows.map(|(name, value)| (name.to_string(), value)));
     Ok(request)

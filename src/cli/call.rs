@@ -52,8 +52,9 @@ impl From<Misuse> for Refused {
 const OF_THE_PROGRAM: [&str; 7] = ["quiet", "stats", "report", "print0", "rejects", "against", "measure"];
 
 /// Flags for files, which documents in memory have no use for.
-const OF_FILES: [&str; 12] = [
+const OF_FILES: [&str; 13] = [
     "format",
+    "encoding",
     "delimiter",
     "max-expansion",
     "max-window",

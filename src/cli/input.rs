@@ -148,36 +148,39 @@ pub fn paths(typed: &[PathBuf], more: &[PathBuf]) -> Result<Vec<PathBuf>, Error>
 
 /// How documents are read.
 pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Result<source::ReadOptions, Error> {
-    let (format, of_reference) = (&*typed.format, typed.reference_format.as_deref());
-    // Fields of the documents are those of the reference too.
-    let formats = [Some(("format", format)), of_reference.map(|format| ("against-format", format))];
-    let of_both: Vec<_> = formats.iter().flatten().copied().collect();
-    let fields = [
-        ("text-field", typed.text_fields.is_typed, &*of_both),
-        ("id-field", typed.id_field.is_typed, &of_both),
-        ("against-text-field", !typed.reference_text_fields.is_empty(), &of_both[of_both.len() - 1..]),
-        ("against-id-field", typed.reference_id_field.is_some(), &of_both[of_both.len() - 1..]),
+    let own = ("format", &*typed.format);
+    let of_reference = typed.reference_format.as_deref().map_or(own, |format| ("against-format", format));
+    // What is typed for the documents is for the reference too, unless the reference has its own.
+    let of = |has_own: bool| if has_own { vec![own] } else { vec![own, of_reference] };
+    let (own_text, own_id) = (!typed.reference_text_fields.is_empty(), typed.reference_id_field.is_some());
+    let own_encoding = typed.reference_encoding.is_some();
+    let has_fields: fn(&str) -> bool = |format| !matches!(format, "text" | "lines" | "html" | "warc");
+    let has_pages: fn(&str) -> bool = |format| !matches!(format, "text" | "lines");
+    let is_table: fn(&str) -> bool =
+        |format| !matches!(format, "text" | "lines" | "jsonl" | "html" | "warc" | "parquet");
+    let is_encoded: fn(&str) -> bool = |format| format != "parquet";
+    let (no_fields, no_pages) = ("that format has no fields", "that format has no pages");
+    let utf8 = "its texts are UTF-8";
+    let content = format!("content {}", typed.content.name());
+    let options = [
+        ("text-field", typed.text_fields.is_typed, of(own_text), has_fields, no_fields),
+        ("id-field", typed.id_field.is_typed, of(own_id), has_fields, no_fields),
+        ("against-text-field", own_text, vec![of_reference], has_fields, no_fields),
+        ("against-id-field", own_id, vec![of_reference], has_fields, no_fields),
+        (&*content, typed.content != Content::All, of(false), has_pages, no_pages),
+        ("delimiter", typed.delimiter.is_some(), of(false), is_table, "use --format csv"),
+        ("encoding", typed.encoding.is_some(), of(own_encoding), is_encoded, utf8),
+        ("against-encoding", own_encoding, vec![of_reference], is_encoded, utf8),
     ];
-    let has_fields = |(_, format): &(&str, &str)| !matches!(*format, "text" | "lines" | "html" | "warc");
-    for (field, _, formats) in fields.into_iter().filter(|(_, is_typed, _)| *is_typed) {
-        if !formats.iter().any(has_fields) {
-            let (option, format) = formats[0];
-            return Err(usage_error(format!(
-                "--{field} has no effect with --{option} {format}: that format has no fields"
-            )));
+    for (option, _, formats, has_effect, why) in options.into_iter().filter(|(_, is_typed, ..)| *is_typed) {
+        if !formats.iter().any(|(_, format)| has_effect(format)) {
+            let (name, format) = formats[0];
+            return Err(usage_error(format!("--{option} has no effect with --{name} {format}: {why}")));
         }
     }
-    if let (Content::Html | Content::Main, format @ ("text" | "lines")) = (typed.content, typed.format.as_str()) {
-        let content = typed.content.name();
-        return Err(usage_error(format!(
-            "--content {content} has no effect with --format {format}: that format has no pages"
-        )));
-    }
-    if let (Some(_), format @ ("text" | "lines" | "jsonl" | "html" | "warc" | "parquet")) =
-        (typed.delimiter, typed.format.as_str())
-    {
-        return Err(usage_error(format!("--delimiter has no effect with --format {format}: use --format csv")));
-    }
+    let encoding = |name: &'static str, typed: &Option<String>| {
+        typed.as_ref().map(|label| source::Encoding::by_label(name, label)).transpose()
+    };
     // Checked now rather than when standard input has filled its share of memory.
     if let Some(folder) = temp_dir {
         let failed = |error| Error::io(format!("cannot write temporary files in {}", folder.display()), error);
@@ -196,7 +199,9 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
             },
             id: typed.reference_id_field.as_ref().map(|id| IdFields::parse("against-id-field", id)).transpose()?,
             format: typed.reference_format.as_deref().map(Format::by_name).transpose()?,
+            encoding: encoding("against-encoding", &typed.reference_encoding)?,
         },
+        encoding: encoding("encoding", &typed.encoding)?,
         page_text: if typed.content == Content::Main { PageText::Main } else { PageText::All },
         pages_in_fields: typed.content != Content::All,
         delimiter: typed.delimiter,
@@ -376,7 +381,13 @@ pub fn warn_of_unnamed(
             terminal.warning(&unnamed_records(option, field, unnamed, documents));
         }
     };
-    let ([own, of_reference], [all_own, all_of_reference]) = (unnamed, documents);
+    // Of records without fields, none has an id.
+    let formats = [options.format, options.reference.format.unwrap_or(options.format)];
+    let has_fields = |format| !matches!(format, Format::Text | Format::Lines | Format::Html | Format::Warc);
+    let [(own, all_own), (of_reference, all_of_reference)] = [0, 1].map(|side| match has_fields(formats[side]) {
+        true => (unnamed[side], documents[side]),
+        false => (0, 0),
+    });
     match &options.reference.id {
         Some(field) => {
             if is_typed {

@@ -29,7 +29,15 @@ pub fn source_options(typed: &Signing) -> Result<source::ReadOptions, Error> {
             "a stream must be --format jsonl, lines or warc, not {format}; dedup scan and dedup clean read files of other formats"
         )));
     }
-    input::source_options(&typed.input, typed.run.temp_dir.as_deref())
+    let options = input::source_options(&typed.input, typed.run.temp_dir.as_deref())?;
+    match options.encoding {
+        Some(encoding) if encoding.is_utf16() && options.format != source::Format::Warc => Err(usage_error(format!(
+            "a stream cannot be --encoding {}: convert it to UTF-8 first: iconv -f {} -t UTF-8",
+            encoding.name(),
+            encoding.name()
+        ))),
+        _ => Ok(options),
+    }
 }
 
 /// How documents of a stream are signed, for an index if there is one, which is only read or not.

@@ -21,6 +21,9 @@ use super::fields::joined_length;
 use super::fields::{Joined, joined_id};
 #[cfg(feature = "html")]
 use super::html;
+#[cfg(feature = "files")]
+use super::label::whole;
+use super::label::{self, Encoding, Remedy};
 use super::lines::{Blank, lines};
 #[cfg(feature = "parquet")]
 use super::parquet;
@@ -83,12 +86,14 @@ pub(super) enum Part {
     Text {
         path: Arc<str>,
         bytes: Vec<u8>,
+        encoding: Option<Encoding>,
     },
     /// A file that is one page.
     #[cfg(feature = "html")]
     Html {
         path: Arc<str>,
         bytes: Vec<u8>,
+        encoding: Option<Encoding>,
         wanted: PageText,
     },
     /// A file that is read through a program.
@@ -141,6 +146,8 @@ pub(super) struct Records {
     pub keep_rejected: bool,
     /// Which lines are no records.
     pub blank: Blank,
+    /// Their encoding, if it is named.
+    pub encoding: Option<Encoding>,
 }
 
 /// The wanted fields of JSON lines.
@@ -164,10 +171,10 @@ impl JsonFields {
         JsonFields { fields, rank_by, may_be_text: false }
     }
 
-    /// The id of a line, of which the bytes are given if they are not UTF-8: ids of other bytes differ.
-    fn own_id<'i>(&self, id: Cow<'i, str>, damaged: Option<&[u8]>) -> Cow<'i, str> {
+    /// The id of a line, of which the bytes are given if some are ill-formed: ids of other bytes differ.
+    fn own_id<'i>(&self, id: Cow<'i, str>, damaged: Option<&[u8]>, named: Option<Encoding>) -> Cow<'i, str> {
         match damaged.filter(|_| id.contains(char::REPLACEMENT_CHARACTER)) {
-            Some(line) => self.fields.id_of_damaged(line).map_or(id, Cow::Owned),
+            Some(line) => self.fields.id_of_damaged(line, named).map_or(id, Cow::Owned),
             None => id,
         }
     }
@@ -374,16 +381,18 @@ impl Part {
                 }
             }
             #[cfg(feature = "files")]
-            Part::Text { path, bytes } => {
+            Part::Text { path, bytes, encoding } => {
                 if let Some(number) = selection.next(None) {
-                    emit(number, each, Origin::whole(path, bytes), unranked_file, decode::whole(bytes));
+                    let origin = Origin::whole(path, bytes, Remedy::Name(*encoding));
+                    emit(number, each, origin, unranked_file, whole(bytes, *encoding));
                 }
             }
             #[cfg(feature = "html")]
-            Part::Html { path, bytes, wanted } => {
+            Part::Html { path, bytes, encoding, wanted } => {
                 if let Some(number) = selection.next(None) {
-                    let html::Page { text, fell_back, repair } = html::page(bytes, None, *wanted);
-                    let origin = Origin { fell_back, ..Origin::whole(path, bytes) };
+                    let charsets = html::Charsets { sent: encoding.map(Encoding::inner), otherwise: None };
+                    let html::Page { text, fell_back, repair } = html::page(bytes, charsets, *wanted);
+                    let origin = Origin { fell_back, ..Origin::whole(path, bytes, Remedy::Name(*encoding)) };
                     emit(number, each, origin, unranked_file, Decoded { text: Cow::Owned(text), repair });
                 }
             }
@@ -392,7 +401,8 @@ impl Part {
                 if let Some(number) = selection.next(None) {
                     match job.text() {
                         Ok(text) => {
-                            emit(number, each, Origin::whole(path, &text), unranked_file, decode::utf8(&text));
+                            let origin = Origin::whole(path, &text, Remedy::Convert);
+                            emit(number, each, origin, unranked_file, decode::utf8(&text));
                         }
                         Err(Fault { kind, message }) => {
                             let place = Place { path: path.clone(), line: None };
@@ -461,7 +471,7 @@ fn emit_row<'t>(
         repair = Repair::joined(repair, decoded.repair);
     }
     let (text, fell_back) = (joined.text.unwrap_or_default(), joined.fell_back);
-    let origin = Origin { place, id, bytes, keep_rejected: false, fell_back };
+    let origin = Origin { place, id, bytes, remedy: Remedy::Convert, keep_rejected: false, fell_back };
     let rank = |refuse: Refuse<'_>| rank_by.rank_or_last(value, refuse);
     emit(number, each, origin, rank, Decoded { text, repair });
 }
@@ -557,7 +567,7 @@ impl Records {
                 continue;
             }
             let origin = self.origin(line, self.name(line, &mut id), bytes);
-            emit(number, each, origin, unranked_file, decode::fragment(bytes));
+            emit(number, each, origin, unranked_file, label::piece(bytes, self.encoding));
         }
     }
 
@@ -572,11 +582,11 @@ impl Records {
                 each(number, Err(too_long(&self.path, line, self.max_record)));
                 continue;
             }
-            let json = decode::utf8(bytes);
+            let json = self.encoding.map_or_else(|| decode::utf8(bytes), |encoding| encoding.decode(bytes));
             let damaged = json.repair.is_some().then(|| decode::without_utf8_mark(bytes));
             match fields.fields.parse(&json.text, &mut buffer) {
                 Err(jsonl::Rejected { kind, mut message, id, lacks_field }) => {
-                    let id = id.map(|id| fields.own_id(id.into(), damaged).into_owned());
+                    let id = id.map(|id| fields.own_id(id.into(), damaged, self.encoding).into_owned());
                     if advises {
                         message += match header_delimiter(&json.text).is_some() {
                             true => " (this looks like CSV, which is read from files, by scan and clean)",
@@ -586,7 +596,7 @@ impl Records {
                     each(number, Err(Problem { id, lacks_field, ..self.rejected(line, kind, message, bytes) }))
                 }
                 Ok(record) => {
-                    let own_id = record.id.map(|id| fields.own_id(id, damaged));
+                    let own_id = record.id.map(|id| fields.own_id(id, damaged, self.encoding));
                     let id = own_id.unwrap_or_else(|| self.name(line, &mut name));
                     let origin = Origin { fell_back: record.fell_back, ..self.origin(line, id, bytes) };
                     let rank = |refuse: Refuse<'_>| fields.rank(&json.text, refuse);
@@ -601,26 +611,32 @@ impl Records {
     fn each_row(&self, columns: &Columns, selection: &mut Selection, each: Each) {
         let mut name = String::new();
         let mut fields = Fields::new(columns);
+        // Rows in UTF-8 are split as they are.
+        let named = self.encoding.filter(|encoding| !encoding.is_utf8());
+        let value_of = if self.encoding.is_some() { decode::utf8_value } else { decode::fragment };
         for (line, row) in records(columns.delimiter, self.line, &self.bytes) {
             let Some(number) = selection.next(Some(line)) else { continue };
             if row.len() > self.max_record {
                 each(number, Err(too_long(&self.path, line, self.max_record)));
                 continue;
             }
-            if let Some(encoding) = decode::hides(row, columns.delimiter) {
-                let message = hidden_delimiter(encoding.name(), columns.delimiter);
+            let hiding = if self.encoding.is_some() { None } else { decode::hides(row, columns.delimiter) };
+            if let Some(encoding) = hiding {
+                let message = hidden_delimiter(encoding.name(), columns.delimiter, false);
                 each(number, Err(self.rejected(line, ProblemKind::Text, message, row)));
                 continue;
             }
-            fields.split(row);
+            let decoded = named.map(|encoding| encoding.decode(row));
+            fields.split(decoded.as_ref().map_or(row, |decoded| decoded.text.as_bytes()));
+            let is_damaged = decoded.as_ref().is_some_and(|decoded| decoded.repair.is_some());
             let value = |column: &usize| fields.get(*column).filter(|value| !value.is_empty());
-            let id =
-                joined_id(columns.ids.iter().map(|column| value(column).map(|value| decode::fragment(value).text)));
+            let id = joined_id(columns.ids.iter().map(|column| value(column).map(|value| value_of(value).text)));
             let (mut joined, mut repair) = (Joined::new(columns.pages), None);
             for text in columns.texts.iter().filter_map(|&text| fields.get(text)) {
-                let decoded = decode::fragment(text);
+                let decoded = value_of(text);
+                let damage = named.filter(|_| is_damaged).and_then(|encoding| encoding.damage(&decoded.text));
                 joined.push(decoded.text);
-                repair = Repair::joined(repair, decoded.repair);
+                repair = Repair::joined(repair, decoded.repair.or(damage));
             }
             let Some(text) = joined.text else {
                 let (found, wanted) = (fields.len(), columns.texts.iter().min().map_or(0, |first| first + 1));
@@ -644,7 +660,7 @@ impl Records {
             }
             let id = id.unwrap_or_else(|| self.name(line, &mut name));
             let value = columns.rank.and_then(|rank| fields.get(rank));
-            let value = value.map_or(Ok(None), |value| Number::of_field(&decode::fragment(value).text));
+            let value = value.map_or(Ok(None), |value| Number::of_field(&value_of(value).text));
             let rank = |refuse: Refuse<'_>| columns.rank_by.rank_or_last(value, refuse);
             let origin = Origin { fell_back: joined.fell_back, ..self.origin(line, id, row) };
             emit(number, each, origin, rank, Decoded { text, repair });
@@ -659,7 +675,8 @@ impl Records {
             let place = self.place(*line);
             let page = match found {
                 Ok((head, block)) => {
-                    warc::page(&self.bytes[head.clone()], &self.bytes[block.clone()], self.max_record, wanted)
+                    let (head, block) = (&self.bytes[head.clone()], &self.bytes[block.clone()]);
+                    warc::page(head, block, self.max_record, wanted, self.encoding)
                 }
                 Err(broken) => {
                     each(number, Err(Problem::at(place, Severity::Failed, broken.kind, broken.message.as_str())));
@@ -671,7 +688,8 @@ impl Records {
                 Some(Ok(page)) => {
                     let id = page.id.unwrap_or_else(|| self.name(*line, &mut name));
                     // Nobody converts an archive.
-                    let origin = Origin { place, id, bytes: &[], keep_rejected: false, fell_back: page.fell_back };
+                    let (bytes, remedy) = (&[][..], Remedy::Convert);
+                    let origin = Origin { place, id, bytes, remedy, keep_rejected: false, fell_back: page.fell_back };
                     emit(number, each, origin, unranked_file, page.content);
                     continue;
                 }
@@ -690,7 +708,8 @@ impl Records {
 
     /// Where the text of a record comes from.
     fn origin<'r>(&self, line: u64, id: Cow<'r, str>, bytes: &'r [u8]) -> Origin<'r> {
-        Origin { place: self.place(line), id, bytes, keep_rejected: self.keep_rejected, fell_back: false }
+        let remedy = Remedy::Name(self.encoding);
+        Origin { place: self.place(line), id, bytes, remedy, keep_rejected: self.keep_rejected, fell_back: false }
     }
 
     /// A record that is not read.
@@ -715,6 +734,8 @@ struct Origin<'r> {
     id: Cow<'r, str>,
     /// The bytes that it was decoded from, or that it is a part of; none if nothing can be done about them.
     bytes: &'r [u8],
+    /// What can be done about them.
+    remedy: Remedy,
     /// Whether a problem carries them.
     keep_rejected: bool,
     /// Whether it is a page that was read completely because no main text was found.
@@ -724,9 +745,9 @@ struct Origin<'r> {
 #[cfg(feature = "files")]
 impl<'r> Origin<'r> {
     /// A file that is one document.
-    fn whole(path: &'r Arc<str>, bytes: &'r [u8]) -> Self {
+    fn whole(path: &'r Arc<str>, bytes: &'r [u8], remedy: Remedy) -> Self {
         let place = Place { path: path.clone(), line: None };
-        Origin { place, id: Cow::Borrowed(path), bytes, keep_rejected: false, fell_back: false }
+        Origin { place, id: Cow::Borrowed(path), bytes, remedy, keep_rejected: false, fell_back: false }
     }
 }
 
@@ -742,11 +763,11 @@ fn unranked_file(_: Refuse<'_>) -> Rank {
 fn emit(
     number: u32,
     each: Each,
-    Origin { place, id, bytes, keep_rejected, fell_back }: Origin<'_>,
+    Origin { place, id, bytes, remedy, keep_rejected, fell_back }: Origin<'_>,
     rank: impl FnOnce(Refuse<'_>) -> Rank,
     decoded: Decoded,
 ) {
-    if let Some(message) = decoded.loss(bytes) {
+    if let Some(message) = decoded.loss(bytes, |bytes, is_guess| remedy.advice(bytes, is_guess)) {
         let is_own = place.line.is_some() && !place.names(&id);
         let id = is_own.then(|| id.into_owned());
         let record = keep_rejected.then(|| bytes.to_vec());
@@ -781,11 +802,12 @@ pub(super) fn too_long(path: &str, line: u64, max_record: usize) -> Problem {
 }
 
 /// The message for rows in an encoding in which the delimiter may be a part of a character. A file without some of its records is
-/// cut before it is decoded, so even one that is decoded as a whole is refused.
+/// cut before it is decoded, so even one that is decoded as a whole is refused. The encoding was named, or it was guessed.
 #[cfg(feature = "files")]
-pub(super) fn hidden_delimiter(encoding: &str, delimiter: u8) -> String {
+pub(super) fn hidden_delimiter(encoding: &str, delimiter: u8, is_named: bool) -> String {
     let delimiter = char::from(delimiter);
-    format!("in {encoding}, '{delimiter}' may be a part of a character: convert it to UTF-8 first")
+    let advice = if is_named { "" } else { " (if it is in another encoding, name that with `encoding`)" };
+    format!("in {encoding}, '{delimiter}' may be a part of a character: convert it to UTF-8 first{advice}")
 }
 
 /// Collects parts into batches, and passes each batch on when it is full.
@@ -875,6 +897,7 @@ mod tests {
             max_record,
             keep_rejected: true,
             blank: Blank::OfFiles,
+            encoding: None,
         }
     }
 
@@ -946,8 +969,8 @@ mod tests {
         let (text, ..) = encoding_rs::WINDOWS_1251.encode("Съешь же ещё этих мягких");
         let line = [format!(r#"{{"id":"a","text":"{menu} "#).as_bytes(), &text, br#""}"#].concat();
         // 20 letters in windows-1251, none of which is UTF-8 by accident, after 18 in ASCII.
-        let message = "invalid UTF-8 in 20 places, the first at byte 40: 20 of 38 letters cannot be read; \
-                       if this is windows-1251, convert it first: iconv -f windows-1251 -t UTF-8";
+        let message = "invalid UTF-8 in 20 places, the first at byte 40: 20 of 38 letters cannot be read \
+                       (if this is windows-1251, read it with `encoding windows-1251`)";
         let problems = |part: Part| {
             let mut problems = Vec::new();
             Batch::of_part(part).documents(&mut |read| problems.push(read.expect_err("it is refused")));
@@ -993,14 +1016,81 @@ mod tests {
     fn damaged_text_of_other_formats_is_refused_too() {
         // Four well-formed characters for each ill-formed one are UTF-8 with damage.
         let damaged = ["é".repeat(8).as_bytes(), b"\xff \xff"].concat();
-        let message = "invalid UTF-8 in 2 places, the first at byte 16: 2 of 10 letters cannot be read; \
-                       convert it first: iconv -f ENCODING -t UTF-8";
+        let message = "invalid UTF-8 in 2 places, the first at byte 16: 2 of 10 letters cannot be read \
+                       (if this is in another encoding, name that with `encoding`)";
         let at_line = [format!("Failed f:7: {message}")];
         assert_eq!(shown(Part::Lines(part_of(&damaged, 100))), at_line);
         let columns = Columns::find(b',', b"text,id", &ReadOptions::default()).unwrap();
         let row = [&damaged[..], b",a"].concat();
         assert_eq!(shown(Part::Csv(part_of(&row, 100), columns)), at_line);
-        assert_eq!(shown(Part::Text { path: "f".into(), bytes: damaged }), [format!("Failed f: {message}")]);
+        assert_eq!(
+            shown(Part::Text { path: "f".into(), bytes: damaged, encoding: None }),
+            [format!("Failed f: {message}")]
+        );
+    }
+
+    fn named(label: &str) -> Option<Encoding> {
+        Some(Encoding::by_label("encoding", label).unwrap())
+    }
+
+    /// Bytes by the tables of the standard: in Shift_JIS, 0x83 0x65 is テ, and 0x83 0x5C, with the byte of a backslash, ソ.
+    #[test]
+    fn records_are_decoded_by_the_named_encoding() {
+        let of = |label: &str, bytes: &[u8]| Records { encoding: named(label), ..part_of(bytes, 100) };
+        assert_eq!(
+            shown(Part::Lines(of("latin1", b"caf\xe9\n\xe9\r\n\xef\xbb\xbf\xc3\xa9"))),
+            ["f:7|café", "f:8|é", "f:9|Ã©"]
+        );
+        let json = b"{\"id\":\"\x83\x5c\",\"text\":\"\x83\x65\\u30bd\x83\x5c\"}";
+        assert_eq!(shown(Part::Jsonl(of("shift_jis", json), json_fields())), ["ソ|テソソ"]);
+        let columns = Columns::find(b',', b"text,id", &ReadOptions::default()).unwrap();
+        let rows = b"\"\x83\x5c, \"\"\x83\x65\"\"\",\x83\x65\n\x83\x65\nx\x81\xff,\x81\xff";
+        let expected = [
+            "テ|ソ, \"テ\"",
+            "f:8|テ",
+            "Repaired f:9: invalid Shift_JIS replaced by U+FFFD",
+            "\u{fffd}\u{fffd}|x\u{fffd}\u{fffd}",
+        ];
+        assert_eq!(shown(Part::Csv(of("shift_jis", rows), columns.clone()))[..2], expected[..2]);
+        // Damage in other fields than the text is not reported.
+        let rows = b"text,\xfc\xfc\n\xe9 a b c,x";
+        assert_eq!(shown(Part::Csv(of("shift_jis", rows), columns.clone())).len(), 3);
+        // Nothing is guessed.
+        let lines = b"caf\xe9 noir";
+        assert_eq!(
+            shown(Part::Lines(of("utf-8", lines))),
+            ["Repaired f:7: invalid UTF-8 at byte 3 replaced by U+FFFD", "f:7|caf\u{fffd} noir"]
+        );
+        assert_eq!(
+            shown(Part::Csv(of("utf-8", lines), columns)),
+            ["Repaired f:7: invalid UTF-8 at byte 3 replaced by U+FFFD", "f:7|caf\u{fffd} noir"]
+        );
+    }
+
+    #[test]
+    fn a_text_that_is_not_in_the_named_encoding_is_refused() {
+        let of = |label: &str, bytes: &[u8]| Records { encoding: named(label), ..part_of(bytes, 100) };
+        // 0xFC 0xFC is no character of Shift_JIS.
+        let damaged = b"a b c\xfc\xfc\xfc\xfc";
+        let message = "invalid Shift_JIS: 2 of 5 letters cannot be read";
+        let found = shown(Part::Lines(of("shift_jis", damaged)));
+        assert_eq!(found.len(), 1);
+        assert!(found[0].starts_with(&format!("Failed f:7: {message} (")), "{found:?}");
+        assert!(found[0].contains("`encoding"), "{found:?}");
+        // à is 0xC3 0xA0 in UTF-8. EUC-JP has no such character.
+        let found = shown(Part::Lines(of("euc-jp", "à à à à".as_bytes())));
+        assert!(found[0].ends_with(" (if this is UTF-8, read it with `encoding UTF-8`)"), "{found:?}");
+    }
+
+    #[test]
+    fn ids_of_other_bytes_differ_in_the_named_encoding() {
+        let lines = b"{\"id\":\"\x83\x65\xfc\xfc\",\"text\":\"x\"}\n{\"id\":\"\x83\x65\xfc\xfd\",\"text\":\"x\"}";
+        let records = Records { encoding: named("shift_jis"), ..part_of(lines, 100) };
+        let ids: Vec<String> = shown(Part::Jsonl(records, json_fields()))
+            .into_iter()
+            .filter_map(|line| line.split_once('|').map(|(id, _)| id.to_string()))
+            .collect();
+        assert_eq!(ids, [r"テ\udcfc\udcfc", r"テ\udcfc\udcfd"]);
     }
 
     #[test]
@@ -1053,7 +1143,7 @@ mod tests {
         };
         let options = ReadOptions { batch_bytes: 10 * PART_COST, ..ReadOptions::default() };
         let mut assembler = Assembler::new(&options, &mut deliver);
-        let part = |size| Part::Text { path: "f".into(), bytes: vec![b'x'; size] };
+        let part = |size| Part::Text { path: "f".into(), bytes: vec![b'x'; size], encoding: None };
         for n in 1..=12 {
             _ = assembler.push(part(0), n * 10);
         }

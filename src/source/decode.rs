@@ -86,9 +86,9 @@ impl Repair {
 const MOST_REPLACED: usize = 20;
 
 impl Decoded<'_> {
-    /// Why the text cannot be compared, as a message, if too much of it was replaced. `bytes` are those that it was decoded from;
-    /// if there are none, the message has no advice.
-    pub fn loss(&self, bytes: &[u8]) -> Option<String> {
+    /// Why the text cannot be compared, as a message, if too much of it was replaced. `bytes` are those that it was decoded from. What
+    /// follows the message is asked for them, and for whether their encoding was guessed.
+    pub fn loss(&self, bytes: &[u8], advice: impl FnOnce(&[u8], bool) -> String) -> Option<String> {
         let Repair { change, message, replaced } = self.repair.as_ref().filter(|repair| repair.replaced > 1)?;
         let found = |bytes: &[u8]| memchr::memmem::find_iter(bytes, "\u{fffd}").count();
         // Those that were there before say nothing.
@@ -98,24 +98,14 @@ impl Decoded<'_> {
             return None;
         }
         let what = message.replace(", replaced by U+FFFD", "").replace(" replaced by U+FFFD", "");
-        let advice = match likely_encoding(bytes) {
-            _ if bytes.is_empty() => String::new(),
-            // Escapes in JSON.
-            _ if std::str::from_utf8(bytes).is_ok() => {
-                "; decode the text in its own encoding before it is written".to_string()
-            }
-            Some(encoding) if *change != Change::Guessed => {
-                format!("; if this is {encoding}, convert it first: iconv -f {encoding} -t UTF-8")
-            }
-            _ => "; convert it first: iconv -f ENCODING -t UTF-8".to_string(),
-        };
+        let advice = advice(bytes, *change == Change::Guessed);
         Some(format!("{what}: {} of {} letters cannot be read{advice}", count(lost as u64), count(letters as u64)))
     }
 }
 
 /// The name of the encoding that bytes are probably in, if they are neither UTF-8 nor UTF-16.
 #[cfg(feature = "files")]
-fn likely_encoding(bytes: &[u8]) -> Option<&'static str> {
+pub(super) fn likely_encoding(bytes: &[u8]) -> Option<&'static str> {
     match utf16_by_mark(bytes) {
         None => legacy_encoding(bytes).map(encoding_rs::Encoding::name),
         Some(_) => None,
@@ -124,7 +114,7 @@ fn likely_encoding(bytes: &[u8]) -> Option<&'static str> {
 
 /// This build knows no encodings.
 #[cfg(not(feature = "files"))]
-fn likely_encoding(_: &[u8]) -> Option<&'static str> {
+pub(super) fn likely_encoding(_: &[u8]) -> Option<&'static str> {
     None
 }
 
@@ -275,7 +265,7 @@ mod tests {
         assert_eq!(legacy_encoding_of_stream(&WINDOWS_1251.encode(RUSSIAN).0), Some(WINDOWS_1251));
     }
 
-    fn transcode(bytes: &[u8], encoding: &'static Encoding) -> (String, bool) {
+    fn transcode(bytes: &[u8], encoding: &'static encoding_rs::Encoding) -> (String, bool) {
         let damaged = Rc::new(Cell::new(false));
         let mut text = String::new();
         Transcoder::new(bytes, encoding, damaged.clone()).read_to_string(&mut text).unwrap();

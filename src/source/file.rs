@@ -1,6 +1,5 @@
 //! One file: its format, and its pieces.
 
-use std::borrow::Cow;
 use std::cell::Cell;
 #[cfg(feature = "parquet")]
 use std::collections::HashMap;
@@ -12,12 +11,12 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-use encoding_rs::Encoding;
 use memchr::memchr_iter;
 
 use super::batch::{Assembler, JsonFields, Part, Records, header_delimiter, hidden_delimiter, too_long};
 use super::csv::{Columns, RecordCut, records};
 use super::cut::{Cut, Cutter, LineCut, Piece};
+use super::label::{has_mark, start_as_utf8, utf16};
 use super::lines::Blank;
 use super::opaque::{is_document, opaque};
 use super::options::{PARQUET_MAGIC, WARC_MAGIC};
@@ -28,7 +27,7 @@ use super::reader::Reader;
 use super::tally::Tally;
 #[cfg(feature = "warc")]
 use super::warc::{self, Archive};
-use super::{Batch, Counts, Format, Problem, ProblemKind, Rank, ReadOptions, Severity, compression, decode};
+use super::{Batch, Counts, Encoding, Format, Problem, ProblemKind, Rank, ReadOptions, Severity, compression, decode};
 use crate::readable::display_size;
 
 /// A NUL among this many first bytes makes a file binary.
@@ -41,6 +40,8 @@ pub(super) struct Pass<'a> {
     /// The number of bytes read; compressed input counts compressed.
     bytes_read: Rc<Cell<u64>>,
     assembler: Assembler<'a>,
+    /// The encoding of the records of the current file, if it is named.
+    encoding: Option<Encoding>,
     /// What was found in the columns of Parquet files that are not read, if they are checked.
     #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "no other format has columns that are not read"))]
     checked: Option<&'a mut Checked>,
@@ -75,7 +76,7 @@ impl<'a> Pass<'a> {
         deliver: &'a mut dyn FnMut(Batch) -> ControlFlow<()>,
     ) -> Self {
         let assembler = Assembler::new(options, deliver);
-        Pass { options, fields, bytes_read: Rc::default(), assembler, checked }
+        Pass { options, fields, bytes_read: Rc::default(), assembler, encoding: None, checked }
     }
 
     /// Passes on the pending batch. What follows counts for this tally.
@@ -162,7 +163,7 @@ impl<'a> Pass<'a> {
         };
         fill_head(&mut reader, file.name, file.size, self.options);
         let format = format(self.options, file.name, &reader.head);
-        if let Some(what) = no_text(&reader.head, format) {
+        if let Some(what) = no_text(&reader.head, format, self.options.encoding) {
             let what = match reader.head.starts_with(PARQUET_MAGIC) && self.options.format != Format::Auto {
                 true => {
                     &*format!("Parquet file: leave the format out (it is not read with `format {}`)", format.name())
@@ -176,7 +177,10 @@ impl<'a> Pass<'a> {
             };
             return self.problem(Problem::new(Severity::Skipped, kind, file.path, None, what));
         }
-        if self.options.format == Format::Auto && format == Format::Text && is_json_array(file.name, &reader.head) {
+        if self.options.format == Format::Auto
+            && format == Format::Text
+            && is_json_array(file.name, &reader.head, self.options.encoding)
+        {
             let what = "JSON array of objects, not one object per line";
             return self.problem(Problem::new(Severity::Skipped, ProblemKind::JsonArray, file.path, None, what));
         }
@@ -187,16 +191,23 @@ impl<'a> Pass<'a> {
         counts.files += 1;
         counts.fieldless += u64::from(!has_fields(format));
         self.assembler.rank = self.rank(file, format);
+        let encoding = self.options.encoding;
+        self.encoding = encoding;
         match format {
             // Empty standard input is not a document, while an empty file is one.
             Format::Auto if reader.failure.is_none() => ControlFlow::Continue(()),
             Format::Auto | Format::Text => {
-                self.read_whole(file.path, reader, |path, bytes| Part::Text { path: path.into(), bytes })
+                self.read_whole(file.path, reader, |path, bytes| Part::Text { path: path.into(), bytes, encoding })
             }
             #[cfg(feature = "html")]
             Format::Html => {
                 let wanted = self.options.page_text;
-                self.read_whole(file.path, reader, |path, bytes| Part::Html { path: path.into(), bytes, wanted })
+                self.read_whole(file.path, reader, |path, bytes| Part::Html {
+                    path: path.into(),
+                    bytes,
+                    encoding,
+                    wanted,
+                })
             }
             #[cfg(feature = "warc")]
             Format::Warc => self.read_archive(file.path, reader, counts),
@@ -263,9 +274,11 @@ impl<'a> Pass<'a> {
 
     fn read_csv(&mut self, path: &str, reader: Reader, delimiter: u8) -> ControlFlow<()> {
         let (reader, encoding) = self.decoded(path, reader, true)?;
-        let in_doubt = encoding.as_ref().map(|transcoded| transcoded.encoding);
+        let named = self.encoding.map(Encoding::inner);
+        let in_doubt = named.or_else(|| encoding.as_ref().map(|transcoded| transcoded.encoding));
         if let Some(encoding) = in_doubt.filter(|encoding| decode::may_end_character(encoding, delimiter)) {
-            return self.fail(ProblemKind::Unreadable, path, None, hidden_delimiter(encoding.name(), delimiter));
+            let message = hidden_delimiter(encoding.name(), delimiter, named.is_some());
+            return self.fail(ProblemKind::Unreadable, path, None, message);
         }
         let cut = RecordCut::new(delimiter);
         let mut cutter = Cutter::new(reader, cut, self.options.batch_bytes, self.options.max_record);
@@ -277,7 +290,11 @@ impl<'a> Pass<'a> {
                 Some((line, header)) if header.len() > self.options.max_record => {
                     return self.problem(too_long(path, line, self.options.max_record));
                 }
-                Some((_, header)) => Columns::find(delimiter, header, self.options),
+                Some((_, header)) => {
+                    let decoded = self.encoding.map(|encoding| encoding.decode(header).text);
+                    let header = decoded.as_ref().map_or(header, |header| header.as_bytes());
+                    Columns::find(delimiter, header, self.options)
+                }
             },
             Some(other) => return self.piece(path, other, &Part::Lines),
         };
@@ -376,25 +393,32 @@ impl<'a> Pass<'a> {
 
     fn records(&self, path: &str, line: u64, bytes: Vec<u8>) -> Records {
         let ReadOptions { max_record, keep_rejected, .. } = *self.options;
-        Records { path: path.into(), line, bytes, max_record, keep_rejected, blank: Blank::OfFiles }
+        let (blank, encoding) = (Blank::OfFiles, self.encoding);
+        Records { path: path.into(), line, bytes, max_record, keep_rejected, blank, encoding }
     }
 
-    /// A stream of records as UTF-8. Only UTF-16 is detected by a mark; other encodings are guessed from the start of
-    /// the stream if `guess`. Invalid bytes further on are handled in each record.
+    /// A stream of records as UTF-8, or in the encoding that is named, in which each record is decoded. Only UTF-16 is detected by
+    /// a mark, or decoded here if it is named; other encodings are guessed from the start of the stream if `guess` and none is
+    /// named. Invalid bytes further on are handled in each record.
     fn decoded<'r>(
         &mut self,
         path: &str,
         mut reader: Reader<'r>,
         guess: bool,
     ) -> ControlFlow<(), (Reader<'r>, Option<Transcoded>)> {
-        let marked = decode::utf16_by_mark(&reader.head);
-        let guessed = || if guess { decode::legacy_encoding_of_stream(&reader.head) } else { None };
-        let Some(encoding) = marked.or_else(guessed) else {
+        let known = utf16(&reader.head, self.options.encoding);
+        self.encoding = match self.options.encoding {
+            Some(named) if known.is_some() || has_mark(&reader.head) => Some(named.marked_utf8()),
+            named => named,
+        };
+        let guesses = guess && self.encoding.is_none();
+        let guessed = || if guesses { decode::legacy_encoding_of_stream(&reader.head) } else { None };
+        let Some(encoding) = known.or_else(guessed) else {
             let mark = reader.head.len() - decode::without_utf8_mark(&reader.head).len();
             reader.head.drain(..mark);
             return ControlFlow::Continue((reader, None));
         };
-        if marked.is_none() {
+        if known.is_none() {
             let message = format!("decoded as {}", encoding.name());
             self.problem(Problem::new(Severity::Repaired, ProblemKind::Decoded, path, None, message))?;
         }
@@ -417,17 +441,17 @@ impl<'a> Pass<'a> {
 
 /// The encoding of a stream, and whether it has had ill-formed bytes so far.
 struct Transcoded {
-    encoding: &'static Encoding,
+    encoding: &'static encoding_rs::Encoding,
     damaged: Rc<Cell<bool>>,
 }
 
 /// The kind of a file that is not text, and advice. Records of JSON or of columns may hold anything.
-fn no_text(head: &[u8], format: Format) -> Option<&'static str> {
+fn no_text(head: &[u8], format: Format, named: Option<Encoding>) -> Option<&'static str> {
     match format {
         Format::Jsonl | Format::Warc | Format::Parquet => None,
         Format::Csv | Format::Tsv => opaque(head),
         Format::Text | Format::Lines | Format::Html | Format::Auto => {
-            opaque(head).or_else(|| is_binary(head, format).then_some("binary file"))
+            opaque(head).or_else(|| is_binary(head, format, named).then_some("binary file"))
         }
     }
 }
@@ -438,14 +462,14 @@ fn has_fields(format: Format) -> bool {
 }
 
 /// Whether a file is binary. In a stream of records, a stray NUL affects one record; the others should still be read.
-fn is_binary(head: &[u8], format: Format) -> bool {
+fn is_binary(head: &[u8], format: Format, named: Option<Encoding>) -> bool {
     let start = &head[..head.len().min(BINARY_BYTES)];
     let few = match format {
         Format::Jsonl | Format::Csv | Format::Tsv | Format::Warc | Format::Parquet => return false,
         Format::Lines => start.len() / 64,
         Format::Text | Format::Html | Format::Auto => 0,
     };
-    decode::utf16_by_mark(head).is_none() && memchr_iter(0, start).count() > few
+    utf16(head, named).is_none() && memchr_iter(0, start).count() > few
 }
 
 /// Reads the start of a file, by which its [`format`] is known: of a file of JSON, the first line, however long, and a
@@ -481,7 +505,7 @@ pub(super) fn field_names(file: &File, raw: impl Read, options: &ReadOptions) ->
         let more = head.len().max(1);
         reader.fill(&mut head, more);
     }
-    let head = as_utf8(&head);
+    let head = start_as_utf8(&head, options.encoding);
     match options.delimiter(format) {
         None => super::jsonl::field_names_of_lines(&String::from_utf8_lossy(&head)),
         Some(delimiter) => {
@@ -504,7 +528,8 @@ pub(super) fn format(options: &ReadOptions, name: Option<&OsStr>, head: &[u8]) -
     match (options.format, name.and_then(format_by_name)) {
         // JSON lines are often named so, too.
         (Format::Auto, Some(Format::Text)) if name.and_then(extension).as_deref() == Some("json") => {
-            if has_json_lines(head) { Format::Jsonl } else { Format::Text }
+            let named = options.encoding.filter(|named| !named.is_utf16());
+            if has_json_lines(head, named) { Format::Jsonl } else { Format::Text }
         }
         (Format::Auto, Some(format)) => format,
         (Format::Auto, None) if head.is_empty() && name.is_none() => Format::Auto,
@@ -525,8 +550,9 @@ fn extension(name: &OsStr) -> Option<String> {
 }
 
 /// Whether the first line is a whole JSON object, and another one begins after it.
-fn has_json_lines(head: &[u8]) -> bool {
-    let text = decode::without_utf8_mark(head).trim_ascii_start();
+fn has_json_lines(head: &[u8], named: Option<Encoding>) -> bool {
+    let decoded = named.map(|named| start_as_utf8(head, Some(named)));
+    let text = decoded.as_deref().unwrap_or_else(|| decode::without_utf8_mark(head)).trim_ascii_start();
     let Some(end) = memchr::memchr(b'\n', text).filter(|_| text.starts_with(b"{")) else { return false };
     let (line, rest) = text.split_at(end);
     rest.trim_ascii_start().starts_with(b"{") && super::jsonl::is_json(line)
@@ -534,11 +560,11 @@ fn has_json_lines(head: &[u8]) -> bool {
 
 /// Whether a file of JSON, or of no kind by its name, begins as an array of objects: up to the end of the first one, if
 /// that is in these bytes.
-fn is_json_array(name: Option<&OsStr>, head: &[u8]) -> bool {
+fn is_json_array(name: Option<&OsStr>, head: &[u8], named: Option<Encoding>) -> bool {
     if name.and_then(extension).is_some_and(|extension| extension != "json") {
         return false;
     }
-    let head = as_utf8(head);
+    let head = start_as_utf8(head, named);
     let Some(first) = head.trim_ascii_start().strip_prefix(b"[").map(<[u8]>::trim_ascii_start) else { return false };
     if !first.starts_with(b"{") {
         return false;
@@ -551,14 +577,6 @@ fn is_json_array(name: Option<&OsStr>, head: &[u8]) -> bool {
         }
         Some(Err(error)) => error.is_eof(),
         None => false,
-    }
-}
-
-/// The beginning of a file without its mark, as UTF-8 if the mark is one of UTF-16.
-fn as_utf8(head: &[u8]) -> Cow<'_, [u8]> {
-    match decode::utf16_by_mark(head) {
-        Some(encoding) => Cow::Owned(encoding.decode_with_bom_removal(head).0.into_owned().into_bytes()),
-        None => Cow::Borrowed(decode::without_utf8_mark(head)),
     }
 }
 
@@ -578,7 +596,7 @@ fn format_by_name(name: &OsStr) -> Option<Format> {
 /// The format by content: JSON lines if the first line begins like a JSON object, an archive, a page or Parquet if the
 /// content identifies itself as such, CSV or TSV if the first line is a row of names with a field of texts, else text.
 fn format_by_content(head: &[u8], options: &ReadOptions) -> Format {
-    let text = as_utf8(head);
+    let text = start_as_utf8(head, options.encoding);
     let text = text.trim_ascii_start();
     let begins = |with: &str| text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with.as_bytes()));
     if text.starts_with(WARC_MAGIC) {
@@ -688,7 +706,7 @@ mod tests {
 
     #[test]
     fn arrays_of_objects() {
-        let is_array = |name: Option<&str>, head: &[u8]| is_json_array(name.map(OsStr::new), head);
+        let is_array = |name: Option<&str>, head: &[u8]| is_json_array(name.map(OsStr::new), head, None);
         for head in [
             &b"[{\"id\":1},{\"id\":2}]"[..],
             b" \r\n[\n  {\n    \"text\": \"a\"\n  },",
@@ -739,16 +757,17 @@ mod tests {
 
     #[test]
     fn binary_by_a_nul_near_the_start() {
-        assert!(is_binary(b"\x7fELF\0", Format::Text));
-        assert!(is_binary(b"\xff\xfe\0\0a\0\0\0", Format::Text), "UTF-32");
-        assert!(!is_binary(b"\xff\xfea\0", Format::Text), "UTF-16");
+        assert!(is_binary(b"\x7fELF\0", Format::Text, None));
+        assert!(is_binary(b"\xff\xfe\0\0a\0\0\0", Format::Text, None), "UTF-32");
+        assert!(!is_binary(b"\xff\xfea\0", Format::Text, None), "UTF-16");
         let mut far = vec![b'x'; BINARY_BYTES];
         far.push(0);
-        assert!(!is_binary(&far, Format::Text));
+        assert!(!is_binary(&far, Format::Text, None));
         // One NUL among records affects one of them.
         far[100] = 0;
-        let binary = [Format::Text, Format::Jsonl, Format::Csv, Format::Lines].map(|format| is_binary(&far, format));
+        let binary =
+            [Format::Text, Format::Jsonl, Format::Csv, Format::Lines].map(|format| is_binary(&far, format, None));
         assert_eq!(binary, [true, false, false, false]);
-        assert!(is_binary(&[0; 64], Format::Lines));
+        assert!(is_binary(&[0; 64], Format::Lines, None));
     }
 }

@@ -14,6 +14,7 @@ use std::borrow::Cow;
 
 use super::PageText;
 use super::decode::{self, Decoded, Repair};
+use super::label;
 
 #[cfg(feature = "main-content")]
 mod documentation;
@@ -38,18 +39,35 @@ pub fn page_text(bytes: &[u8], html: bool) -> Option<(Cow<'_, str>, Option<Strin
     if decode::utf16_by_mark(bytes).is_none() && bytes[..bytes.len().min(NEAR)].contains(&0) {
         return None;
     }
-    let Decoded { text, repair } = if html { decode(bytes, None, true) } else { decode::whole(bytes) };
+    let Decoded { text, repair } = if html { decode(bytes, Charsets::default(), true) } else { decode::whole(bytes) };
     Some((text, repair.map(|repair| repair.message)))
 }
 
-/// Decodes a page from a server. In this order: a byte order mark, the charset from the server (`charset`), the
-/// declaration in an HTML page, and a guess as for any text.
-pub(super) fn decode<'a>(bytes: &'a [u8], charset: Option<&[u8]>, html: bool) -> Decoded<'a> {
+/// The encodings that are known of a page beside what it declares.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Charsets {
+    /// The one that the server names, or the user for a file.
+    pub sent: Option<&'static Encoding>,
+    /// The one that the user names for pages of an archive that name none.
+    pub otherwise: Option<super::Encoding>,
+}
+
+impl Charsets {
+    /// Those of a page that was sent with this charset, if any.
+    #[cfg(feature = "warc")]
+    pub fn of_server(charset: Option<&[u8]>, otherwise: Option<super::Encoding>) -> Self {
+        Charsets { sent: charset.and_then(by_label), otherwise }
+    }
+}
+
+/// Decodes a page. In this order: a byte order mark, the charset that was sent with it, the declaration in an HTML page, the
+/// encoding of those that name none, and a guess as for any text.
+pub(super) fn decode(bytes: &[u8], charsets: Charsets, html: bool) -> Decoded<'_> {
     if Encoding::for_bom(bytes).is_some() {
         return decode::whole(bytes);
     }
-    match charset.and_then(by_label).or_else(|| if html { declared(bytes) } else { None }) {
-        None => decode::whole(bytes),
+    match charsets.sent.or_else(|| if html { declared(bytes) } else { None }) {
+        None => label::whole(bytes, charsets.otherwise),
         Some(encoding) if encoding == UTF_8 => decode::utf8(bytes),
         Some(encoding) => {
             let (text, damaged) = encoding.decode_without_bom_handling(bytes);
@@ -110,9 +128,9 @@ pub(super) struct Page {
     pub repair: Option<Repair>,
 }
 
-/// Reads a page that was sent with this charset.
-pub(super) fn page(bytes: &[u8], charset: Option<&[u8]>, wanted: PageText) -> Page {
-    let Decoded { text: html, repair } = decode(bytes, charset, true);
+/// Reads a page.
+pub(super) fn page(bytes: &[u8], charsets: Charsets, wanted: PageText) -> Page {
+    let Decoded { text: html, repair } = decode(bytes, charsets, true);
     let (text, fell_back) = wanted_text(&html, wanted);
     Page { text, fell_back, repair }
 }
@@ -338,7 +356,7 @@ pub(super) mod tests {
 
         #[test]
         fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..200), charset in "[a-z0-9-]{0,12}") {
-            let decoded = decode(&bytes, Some(charset.as_bytes()), true);
+            let decoded = decode(&bytes, Charsets { sent: by_label(charset.as_bytes()), otherwise: None }, true);
             text(&decoded.text);
         }
     }
@@ -433,7 +451,8 @@ pub(super) mod tests {
     }
 
     fn check_decoding(html: &[u8], charset: Option<&str>, expected: &str, repair: Option<&str>) {
-        let decoded = decode(html, charset.map(str::as_bytes), true);
+        let sent = charset.and_then(|charset| by_label(charset.as_bytes()));
+        let decoded = decode(html, Charsets { sent, otherwise: None }, true);
         let found = decoded.repair.as_ref().map(|repair| &*repair.message);
         assert_eq!((&*text(&decoded.text), found), (expected, repair));
     }
@@ -477,6 +496,22 @@ pub(super) mod tests {
             Some("invalid UTF-8 in 2 places, the first at byte 0, replaced by U+FFFD"),
         );
         check_decoding(b"\xff", Some("gbk"), "\u{fffd}", Some("invalid GBK replaced by U+FFFD"));
+    }
+
+    /// 0xC1 is а in KOI8-R, Б in windows-1251, and Á in windows-1252.
+    #[test]
+    fn the_encoding_of_pages_that_name_none() {
+        let otherwise = super::super::Encoding::by_label("encoding", "koi8-r").ok();
+        let decoded = |page: &[u8], sent: Option<&str>| {
+            let sent = sent.and_then(|charset| by_label(charset.as_bytes()));
+            let Decoded { text: html, repair } = decode(page, Charsets { sent, otherwise }, true);
+            assert_eq!(repair, None);
+            text(&html)
+        };
+        assert_eq!(decoded(b"<p>\xc1", None), "а");
+        assert_eq!(decoded(b"<p>\xc1", Some("windows-1251")), "Б");
+        assert_eq!(decoded(b"<meta charset=latin1><p>\xc1", None), "Á");
+        assert_eq!(decoded("\u{feff}<p>á".as_bytes(), None), "á");
     }
 
     #[test]

@@ -568,8 +568,8 @@ fn kept(
 
 #[cfg(all(test, feature = "compression"))]
 mod tests {
-    use super::super::Format;
     use super::super::decompress::tests::{ALL, gzip};
+    use super::super::{Encoding, FieldPath, Format};
     use super::*;
     use tempfile::TempDir;
 
@@ -1130,8 +1130,72 @@ mod tests {
         rows.extend([b"big5|", &*big5, b"|\nlatin|a caf\xe9 and more words|\n"].concat());
         let fixture = Fixture::new(&[("a.csv", &rows)]).with(|options| options.delimiter = Some(b'|'));
         let found = fixture.read(&mut fixture.input(&["a.csv"]));
-        let refused = "Failed a.csv:3002: in Big5, '|' may be a part of a character: convert it to UTF-8 first";
+        let refused = "Failed a.csv:3002: in Big5, '|' may be a part of a character: convert it to UTF-8 first (if it \
+                       is in another encoding, name that with `encoding`)";
         assert_eq!(found[3000], refused);
         assert_eq!(found.last().unwrap(), "latin|a café and more words");
+    }
+
+    /// テ is 0x83 0x65 in Shift_JIS, ソ 0x83 0x5C.
+    #[test]
+    fn files_of_every_format_in_the_named_encoding() {
+        let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+        let of = |label: &str, name: &str, bytes: &[u8]| {
+            let fixture = Fixture::new(&[(name, bytes)])
+                .with(|options| options.encoding = Some(Encoding::by_label("encoding", label).unwrap()));
+            fixture.read(&mut fixture.input(&[name]))
+        };
+        assert_eq!(of("shift_jis", "a.txt", b"\x83\x65\x83\x5c"), ["a.txt|テソ"]);
+        assert_eq!(of("shift_jis", "a.jsonl", b"{\"text\":\"\x83\x65\x83\x5c\"}\n"), ["a.jsonl:1|テソ"]);
+        assert_eq!(
+            of("shift_jis", "a.json", b"{\"text\":\"\x83\x5c\"}\n{\"text\":\"\x83\x65\"}\n"),
+            ["a.json:1|ソ", "a.json:2|テ"]
+        );
+        let options = |name: &str, bytes: &[u8], column: &str| {
+            let fixture = Fixture::new(&[(name, bytes)]).with(|options| {
+                options.encoding = Some(Encoding::by_label("encoding", "shift_jis").unwrap());
+                options.text_fields = FieldPath::single(column).into();
+            });
+            fixture.read(&mut fixture.input(&[name]))
+        };
+        // The names of columns, too; and of a file without an extension.
+        assert_eq!(options("a.csv", b"id,\x83\x65\n1,\x83\x5c\n", "テ"), ["1|ソ"]);
+        assert_eq!(options("table", b"id,\x83\x65\n1,\x83\x5c\n", "テ"), ["1|ソ"]);
+        // UTF-16 without a mark.
+        assert_eq!(of("utf-16le", "a.txt", &utf16("été")), ["a.txt|été"]);
+        assert_eq!(
+            of("utf-16le", "a.jsonl", &utf16("{\"text\":\"é\"}\n{\"text\":\"ਊ\"}\n")),
+            ["a.jsonl:1|é", "a.jsonl:2|ਊ"]
+        );
+        assert_eq!(of("utf-16le", "a.csv", &utf16("id,text\nx,ਊé\n")), ["x|ਊé"]);
+        // A mark decides.
+        assert_eq!(
+            of("latin1", "a.jsonl", "\u{feff}{\"text\":\"é\"}\n{\"text\":\"à\"}\n".as_bytes()),
+            ["a.jsonl:1|é", "a.jsonl:2|à"]
+        );
+        assert_eq!(of("latin1", "a.csv", "\u{feff}id,text\nx,é\n".as_bytes()), ["x|é"]);
+        assert_eq!(of("latin1", "a.csv", &utf16("\u{feff}id,text\nx,é\n")), ["x|é"]);
+        // A page in a file is in the named encoding, whatever it declares.
+        assert_eq!(of("utf-8", "a.html", "<meta charset=latin1><p>é".as_bytes()), ["a.html|é"]);
+        // Columns cannot be split where their delimiter may be a part of a character.
+        let refused = "Failed a.csv: in ISO-2022-JP, ',' may be a part of a character: convert it to UTF-8 first";
+        assert_eq!(of("iso-2022-jp", "a.csv", b"id,text\n1,a\n"), [refused]);
+        assert_eq!(of("iso-2022-jp", "a.jsonl", b"{\"text\":\"\x1b$B%F\x1b(B\"}\n"), ["a.jsonl:1|テ"]);
+    }
+
+    #[test]
+    fn a_reference_may_be_in_another_encoding() {
+        let label = |label: &str| Some(Encoding::by_label("encoding", label).unwrap());
+        let fixture = Fixture::new(&[("a.txt", b"\xc3\xa9")]).with(|options| {
+            options.encoding = label("latin1");
+            *options = options.of_reference();
+        });
+        assert_eq!(fixture.read(&mut fixture.input(&["a.txt"])), ["a.txt|Ã©"]);
+        let fixture = Fixture::new(&[("a.txt", b"\xc3\xa9")]).with(|options| {
+            options.encoding = label("latin1");
+            options.reference.encoding = label("utf-8");
+            *options = options.of_reference();
+        });
+        assert_eq!(fixture.read(&mut fixture.input(&["a.txt"])), ["a.txt|é"]);
     }
 }

@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 #[cfg(feature = "files")]
 use super::Number;
 use super::fields::{Joined, Step, joined_id, quoted, takes_place};
+use super::label::Encoding;
 use super::{FieldPath, IdFields, PageText, ProblemKind, TextFields};
 
 mod flat;
@@ -135,10 +136,10 @@ impl Fields {
         self.parse_any(line)
     }
 
-    /// The id of a line that is not UTF-8, with an escape such as `\udcff` for each byte that is not, so that different ids stay different. A
+    /// The id of a line that is not UTF-8, or not the encoding that was named, with an escape such as `\udcff` for each byte that is not, so that different ids stay different. A
     /// backslash that would look like the start of such an escape becomes `\u005c`.
-    pub fn id_of_damaged(&self, line: &[u8]) -> Option<String> {
-        match self.parse(&strings::escaped(line), &mut String::new()) {
+    pub fn id_of_damaged(&self, line: &[u8], named: Option<Encoding>) -> Option<String> {
+        match self.parse(&strings::escaped(line, named), &mut String::new()) {
             Ok(record) => record.id.map(Cow::into_owned),
             Err(rejected) => rejected.id,
         }

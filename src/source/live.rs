@@ -5,7 +5,9 @@ use super::decode::without_utf8_mark;
 use super::lines::{Blank, raw_lines};
 use super::opaque::{may_become_opaque, opaque};
 use super::options::{PARQUET_MAGIC, WARC_MAGIC};
-use super::{Batch, Document, Format, Place, Problem, ProblemKind, Ranking, ReadOptions, Severity, decompress};
+use super::{
+    Batch, Document, Encoding, Format, Place, Problem, ProblemKind, Ranking, ReadOptions, Severity, decompress,
+};
 #[cfg(feature = "warc")]
 use super::{
     PageText,
@@ -54,6 +56,18 @@ impl<R: Read> Live<R> {
             true => decompress::decompressed(input, Default::default(), &options)?,
             false => Box::new(decompress::Counted { inner: input, consumed: Default::default() }),
         };
+        let (input, encoding) = match options.encoding {
+            Some(named) if options.format != Format::Warc => {
+                if named.is_utf16() {
+                    let what = "cannot be read as a stream: convert it to UTF-8 first: iconv -f";
+                    let message = format!("{} {what} {} -t UTF-8", named.name(), named.name());
+                    return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+                }
+                let (input, has_mark) = starting_with(input, b"\xef\xbb\xbf")?;
+                (input, Some(if has_mark { named.marked_utf8() } else { named }))
+            }
+            named => (input, named),
+        };
         let max_record = options.max_record;
         let fields = JsonFields::new(&ReadOptions { ranking: Ranking::default(), ..options.clone() });
         let kind = match options.format {
@@ -85,6 +99,7 @@ impl<R: Read> Live<R> {
             path,
             max_record,
             keep_rejected: options.keep_rejected,
+            encoding,
             #[cfg(feature = "warc")]
             page_text: options.page_text,
         })
@@ -112,20 +127,26 @@ fn no_utf16<'r>(mut input: Box<dyn Read + 'r>) -> io::Result<Box<dyn Read + 'r>>
 
 /// The same stream, or an error if it starts with these bytes. Reads no more bytes than needed to decide.
 fn unless_it_starts<'r>(
-    mut input: Box<dyn Read + 'r>,
+    input: Box<dyn Read + 'r>,
     magic: &[u8],
     error: &'static str,
 ) -> io::Result<Box<dyn Read + 'r>> {
+    match starting_with(input, magic)? {
+        (_, true) => Err(io::Error::other(error)),
+        (input, false) => Ok(input),
+    }
+}
+
+/// The same stream, and whether it starts with these bytes. Reads no more bytes than needed to decide.
+fn starting_with<'r>(mut input: Box<dyn Read + 'r>, magic: &[u8]) -> io::Result<(Box<dyn Read + 'r>, bool)> {
     let mut start = Vec::new();
     while start.len() < magic.len() && magic.starts_with(&start) {
         if input.by_ref().take(1).read_to_end(&mut start)? == 0 {
             break;
         }
     }
-    if start == magic {
-        return Err(io::Error::other(error));
-    }
-    Ok(Box::new(Cursor::new(start).chain(input)))
+    let starts = start == magic;
+    Ok((Box::new(Cursor::new(start).chain(input)), starts))
 }
 
 /// The same stream, unless it starts like a file whose lines are not text. Reads no more bytes than needed to decide.
@@ -146,6 +167,8 @@ pub struct Chunks<'r> {
     path: Arc<str>,
     max_record: usize,
     keep_rejected: bool,
+    /// The encoding of the records, if it is named.
+    encoding: Option<Encoding>,
     #[cfg(feature = "warc")]
     page_text: PageText,
 }
@@ -163,10 +186,11 @@ impl Chunks<'_> {
     /// The stream cannot be read. The beginning of its last line is lost. (Where compressed data is damaged or ends too early, that is a
     /// problem like others, the last one.)
     pub fn next_chunk(&mut self) -> io::Result<Option<Result<Chunk, Problem>>> {
-        let Chunks { kind, path, max_record, keep_rejected, .. } = self;
-        let (max_record, keep_rejected) = (*max_record, *keep_rejected);
+        let Chunks { kind, path, max_record, keep_rejected, encoding, .. } = self;
+        let (max_record, keep_rejected, encoding) = (*max_record, *keep_rejected, *encoding);
         let blank = Blank::OfStreams;
-        let records = |line, bytes| Records { path: path.clone(), line, bytes, max_record, keep_rejected, blank };
+        let records =
+            |line, bytes| Records { path: path.clone(), line, bytes, max_record, keep_rejected, blank, encoding };
         let (part, places) = match kind {
             #[cfg(feature = "warc")]
             Kind::Archive(archive) => {
@@ -595,6 +619,38 @@ mod tests {
         // Other bytes in the same places.
         for input in ["\u{ff}\u{fe}a\n".as_bytes(), b"{", b"\0", b"\xff", b"a\0\n"] {
             assert!(!records(input, Format::Lines).1, "{input:?}");
+        }
+    }
+
+    /// テ is 0x83 0x65 in Shift_JIS.
+    #[test]
+    fn a_stream_in_the_named_encoding() {
+        let read = |input: &[u8], label: &str, format: Format| {
+            let encoding = Some(Encoding::by_label("encoding", label).unwrap());
+            let options = ReadOptions { format, encoding, ..ReadOptions::default() };
+            let (mut raw, mut texts) = (Vec::new(), Vec::new());
+            let mut chunks = Live::new(Dripping(input, 1), "-", &options).open().map_err(|error| error.to_string())?;
+            while let Some(chunk) = chunks.next_chunk().unwrap() {
+                chunk.unwrap().documents(&mut |record, read| {
+                    raw.extend_from_slice(record);
+                    texts.extend(read.unwrap().map(|document| document.text.into_owned()));
+                });
+            }
+            assert_eq!(raw, input);
+            Ok::<_, String>(texts)
+        };
+        let lines = b"{\"text\":\"\x83\x65\"}\r\n{\"text\":\"\x83\x5c\"}\n";
+        for format in [Format::Auto, Format::Jsonl] {
+            assert_eq!(read(lines, "shift_jis", format).unwrap(), ["テ", "ソ"]);
+        }
+        assert_eq!(read(b"\x83\x65\n\xb1", "shift_jis", Format::Lines).unwrap(), ["テ", "ｱ"]);
+        // A mark decides, and only at the beginning.
+        assert_eq!(read("\u{feff}é\nà\n".as_bytes(), "latin1", Format::Lines).unwrap(), ["é", "à"]);
+        assert_eq!(read(b"\xef\xbb", "latin1", Format::Lines).unwrap(), ["ï»"]);
+        assert_eq!(read(b"a\n\xef\xbb\xbf\xe9\n", "latin1", Format::Lines).unwrap(), ["a", "é"]);
+        for format in [Format::Auto, Format::Jsonl, Format::Lines] {
+            let refused = "UTF-16LE cannot be read as a stream: convert it to UTF-8 first: iconv -f UTF-16LE -t UTF-8";
+            assert_eq!(read(b"a\0\n\0", "utf-16", format).unwrap_err(), refused);
         }
     }
 

@@ -28,6 +28,7 @@
 //! | `parquet` | columns of a file with random access → ranges of rows |
 //! | `arrow`, `arrow_table` | columns in memory → ranges of rows |
 //! | `lines`, `jsonl`, `csv` | the records of each format |
+//! | `label` | encodings that are named |
 //! | `decode`, `html` | bytes → text; markup → text |
 //! | `rest`, `snip`, `compress` | a file without some of its records; a record without a part of its text; bytes → compressed bytes |
 
@@ -60,6 +61,7 @@ pub(crate) mod identity;
 #[cfg(feature = "files")]
 mod input;
 mod jsonl;
+mod label;
 mod lines;
 mod live;
 mod opaque;
@@ -109,6 +111,7 @@ pub use identity::FileId;
 pub use input::Input;
 #[cfg(feature = "clean")]
 pub(crate) use input::Listed;
+pub use label::Encoding;
 pub use live::{Chunk, Chunks, EachRecord, Live};
 pub use opaque::opaque;
 pub use options::{FORMATS, Format, FormatName, ReadOptions, ReferenceFields};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::fields::{FieldPath, IdFields, TextFields};
 #[cfg(feature = "files")]
 use super::globs::Globs;
+use super::label::Encoding;
 use super::page_text::PageText;
 #[cfg(feature = "files")]
 use super::program::Program;
@@ -127,6 +128,8 @@ pub struct ReferenceFields {
     pub id: Option<IdFields>,
     /// How its files are cut into documents; `None` is [`ReadOptions::format`].
     pub format: Option<Format>,
+    /// The encoding; `None` is [`ReadOptions::encoding`].
+    pub encoding: Option<Encoding>,
 }
 
 /// Options of reading.
@@ -134,6 +137,11 @@ pub struct ReferenceFields {
 pub struct ReadOptions {
     /// How files are cut into documents.
     pub format: Format,
+    /// The encoding of text, in place of a guess, and of JSON lines in place of UTF-8. A byte order mark at the beginning of a file
+    /// decides before it, and it decides before the declaration of a page in a file. Of the pages of an archive it is the encoding of
+    /// those that neither their server nor they themselves name. Parquet, and what a program prints, is UTF-8 in any case. A stream
+    /// ([`Live`](super::Live)) of lines cannot be UTF-16.
+    pub encoding: Option<Encoding>,
     /// The fields of the text, in JSON lines, CSV and Parquet.
     pub text_fields: TextFields,
     /// The field of the id, or several, in JSON lines, CSV and Parquet. The id of a record without one is `path:LINE`, in Parquet
@@ -191,6 +199,7 @@ impl Default for ReadOptions {
     fn default() -> Self {
         ReadOptions {
             format: Format::Auto,
+            encoding: None,
             text_fields: FieldPath::single("text").into(),
             id_field: IdFields::single("id"),
             reference: ReferenceFields::default(),
@@ -227,11 +236,12 @@ impl ReadOptions {
     /// The same for the documents of a reference, whose records may have other fields.
     #[must_use]
     pub fn of_reference(&self) -> Self {
-        let ReferenceFields { text, id, format } = self.reference.clone();
+        let ReferenceFields { text, id, format, encoding } = self.reference.clone();
         ReadOptions {
             format: format.unwrap_or(self.format),
             text_fields: text.unwrap_or_else(|| self.text_fields.clone()),
             id_field: id.unwrap_or_else(|| self.id_field.clone()),
+            encoding: encoding.or(self.encoding),
             is_reference: true,
             ..self.clone()
         }

@@ -19,13 +19,14 @@ use super::compress::Encoder;
 use super::compression::Compression;
 use super::csv::RecordCut;
 use super::cut::{Cut, LineCut};
+use super::label::utf16;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::reader::Reader;
 use super::snip::{CHANGED, Snipper, Snips, snip_whole};
 #[cfg(feature = "warc")]
 use super::warc::Archive;
-use super::{Format, ReadOptions, decode, decompress, file};
+use super::{Encoding, Format, ReadOptions, decode, decompress, file};
 
 /// The number of bytes that are read at once; even, for encodings in units of two bytes.
 const BLOCK: usize = 256 << 10;
@@ -175,7 +176,7 @@ pub(crate) fn heading(original: &mut dyn Original, options: &ReadOptions) -> Res
     let (mut reader, format, _) = open(original, options)?;
     let Some(delimiter) = options.delimiter(format) else { return Ok(Heading { format, row: Vec::new() }) };
     let mut start = std::mem::take(&mut reader.head);
-    let units = Units::of(&start);
+    let units = Units::of(&start, options.encoding);
     start.drain(..units.mark(&start));
     let mut rest = start.len();
     while rest < MOST_HEADING
@@ -231,6 +232,7 @@ pub(crate) fn copy_without(
         left_out: left_out.records.iter().copied().peekable(),
         snips: snips.map(|snips| (Box::new(snips.records()) as BoxedSnips<'_>).peekable()),
         snipper,
+        encoding: options.encoding,
         held: Vec::new(),
     };
     match format {
@@ -319,6 +321,8 @@ struct Copy<'r, W: Write> {
     /// Those that are still to be changed, and what does it.
     snips: Option<Peekable<BoxedSnips<'r>>>,
     snipper: Option<Snipper<'r>>,
+    /// The encoding that is named.
+    encoding: Option<Encoding>,
     /// The record that is changed, as far as it was read.
     held: Vec<u8>,
 }
@@ -340,7 +344,7 @@ impl<'r, W: Write> Copy<'r, W> {
     fn records(&mut self, mut reader: Reader, mut cut: impl Cut, form: Form, has_header: bool) -> Result<(), Failure> {
         let continues = form == Form::Joined { is_first: false };
         let mut block = std::mem::take(&mut reader.head);
-        let units = Units::of(&block);
+        let units = Units::of(&block, self.encoding);
         let mark = units.mark(&block);
         if !continues {
             self.write(&block[..mark])?;
@@ -455,7 +459,7 @@ impl<'r, W: Write> Copy<'r, W> {
             return Err(Failure::Read(error));
         }
         let Some((0, ranges)) = self.next_snip() else { return Err(changed(CHANGED)) };
-        let bytes = snip_whole(&bytes, ranges).map_err(changed)?;
+        let bytes = snip_whole(&bytes, ranges, self.encoding).map_err(changed)?;
         self.write(&bytes)
     }
 
@@ -497,7 +501,7 @@ impl<'r, W: Write> Copy<'r, W> {
     }
 }
 
-/// The units of an encoding, as far as the ends of records depend on them. In every encoding that is guessed, the bytes
+/// The units of an encoding, as far as the ends of records depend on them. In every other encoding in which records are read, the bytes
 /// of ASCII that end lines and fields are not part of another character.
 #[derive(Clone, Copy)]
 enum Units {
@@ -506,8 +510,8 @@ enum Units {
 }
 
 impl Units {
-    fn of(start: &[u8]) -> Self {
-        match decode::utf16_by_mark(start) {
+    fn of(start: &[u8], named: Option<Encoding>) -> Self {
+        match utf16(start, named) {
             Some(encoding) if encoding == UTF_16BE => Units::Utf16 { is_big_endian: true },
             Some(encoding) if encoding == UTF_16LE => Units::Utf16 { is_big_endian: false },
             _ => Units::Bytes,
@@ -518,7 +522,8 @@ impl Units {
     fn mark(self, start: &[u8]) -> usize {
         match self {
             Units::Bytes => start.len() - decode::without_utf8_mark(start).len(),
-            Units::Utf16 { .. } => 2,
+            Units::Utf16 { .. } if decode::utf16_by_mark(start).is_some() => 2,
+            Units::Utf16 { .. } => 0,
         }
     }
 

@@ -10,6 +10,7 @@ use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use super::csv::Columns;
 use super::fields::SEPARATOR;
 use super::jsonl;
+use super::label::{has_mark, utf16};
 use super::{Format, ReadOptions, decode};
 
 /// Ranges of texts that are left out of the records of a file.
@@ -71,6 +72,8 @@ pub(super) struct Snipper<'o> {
     format: Format,
     /// The encoding of the whole file, unless it is UTF-8.
     encoding: Option<&'static Encoding>,
+    /// Whether it was named, so that nothing is guessed.
+    is_named: bool,
     fields: jsonl::Fields,
     columns: Option<Columns>,
 }
@@ -81,9 +84,14 @@ pub(super) const CHANGED: &str = "it changed since its records were read";
 impl<'o> Snipper<'o> {
     /// `start` is the beginning of the file, as its reader has it.
     pub fn new(options: &'o ReadOptions, format: Format, start: &[u8]) -> Self {
-        let guessed = || if format == Format::Jsonl { None } else { decode::legacy_encoding_of_stream(start) };
+        let encoding = match options.encoding {
+            _ if let Some(encoding) = utf16(start, options.encoding) => Some(encoding),
+            Some(named) => (!named.is_utf8() && !has_mark(start)).then(|| named.inner()),
+            None if format == Format::Jsonl => None,
+            None => decode::legacy_encoding_of_stream(start),
+        };
         let fields = jsonl::Fields::new(&options.text_fields, &options.id_field, None, None);
-        Snipper { options, format, encoding: decode::utf16_by_mark(start).or_else(guessed), fields, columns: None }
+        Snipper { options, format, encoding, is_named: options.encoding.is_some(), fields, columns: None }
     }
 
     /// Takes the header row, with its line end.
@@ -103,6 +111,10 @@ impl<'o> Snipper<'o> {
     /// It is not as it was read.
     pub fn snip(&self, record: &[u8], ranges: &[[u32; 2]]) -> Result<Vec<u8>, String> {
         let body = self.body(record);
+        // A mark at the start of a line is no text, and is not decoded if the encoding of the file is named.
+        let has_marks = self.is_named && !self.is_utf16() && matches!(self.format, Format::Jsonl | Format::Lines);
+        let mark = if has_marks { body.len() - decode::without_utf8_mark(body).len() } else { 0 };
+        let body = &body[mark..];
         let decoded = self.decoded(body);
         let ranges: Vec<Range<usize>> =
             ranges.iter().map(|&[start, end]| start as usize..end as usize).filter(|range| !range.is_empty()).collect();
@@ -111,7 +123,7 @@ impl<'o> Snipper<'o> {
             Format::Csv | Format::Tsv => self.of_row(&decoded, &ranges)?,
             _ => {
                 let line = decode::without_utf8_mark(&decoded);
-                of_fragment(line, &ranges, decoded.len() - line.len())?
+                of_fragment(line, &ranges, decoded.len() - line.len(), self.is_named)?
             }
         };
         if let Some(encoding) = self.encoding {
@@ -119,6 +131,7 @@ impl<'o> Snipper<'o> {
             let starts = origins(body, Some(encoding), &starts)?;
             edits.iter_mut().zip(starts.as_chunks::<2>().0).for_each(|(edit, &[start, end])| edit.range = start..end);
         }
+        let edits: Vec<Edit> = edits.into_iter().map(|edit| edit.moved(mark)).collect();
         Ok(self.edited(record, &edits))
     }
 
@@ -207,9 +220,12 @@ impl<'o> Snipper<'o> {
         for raw in fields.into_iter().flatten() {
             let value = Value::new(&row[raw.clone()]);
             let content = value.content();
-            let text = decode::fragment(&content).text.len();
+            let text = match self.is_named {
+                true => decode::utf8_value(&content).text.len(),
+                false => decode::fragment(&content).text.len(),
+            };
             edits.field(text, |own| {
-                let own = in_bytes(&content, own)?;
+                let own = in_bytes(&content, own, self.is_named)?;
                 Ok(value.without(&own).into_iter().map(|edit| edit.moved(raw.start)).collect())
             })?;
         }
@@ -224,9 +240,9 @@ impl<'o> Snipper<'o> {
     }
 }
 
-/// The changes of bytes that are the text, and begin at a place.
-fn of_fragment(bytes: &[u8], ranges: &[Range<usize>], start: usize) -> Result<Vec<Edit>, String> {
-    let ranges = in_bytes(bytes, ranges)?;
+/// The changes of bytes that are the text, and begin at a place. Their encoding is guessed unless it is UTF-8.
+fn of_fragment(bytes: &[u8], ranges: &[Range<usize>], start: usize, is_utf8: bool) -> Result<Vec<Edit>, String> {
+    let ranges = in_bytes(bytes, ranges, is_utf8)?;
     Ok(ranges.into_iter().map(|range| Edit { range, insert: "" }.moved(start)).collect())
 }
 
@@ -234,19 +250,18 @@ fn of_fragment(bytes: &[u8], ranges: &[Range<usize>], start: usize) -> Result<Ve
 ///
 /// # Errors
 /// It is not as it was read.
-pub(super) fn snip_whole(bytes: &[u8], ranges: &[[u32; 2]]) -> Result<Vec<u8>, String> {
+pub(super) fn snip_whole(bytes: &[u8], ranges: &[[u32; 2]], named: Option<super::Encoding>) -> Result<Vec<u8>, String> {
     let ranges: Vec<Range<usize>> = ranges.iter().map(|&[start, end]| start as usize..end as usize).collect();
-    let edits = match decode::utf16_by_mark(bytes) {
-        None => of_fragment(bytes, &ranges, 0)?,
+    let marked = decode::utf16_by_mark(bytes);
+    let other = named.filter(|named| !named.is_utf8() && !has_mark(bytes)).map(super::Encoding::inner);
+    let edits = match marked.or(other) {
+        None => of_fragment(bytes, &ranges, 0, named.is_some())?,
         Some(encoding) => {
+            let mark = if marked.is_some() { 2 } else { 0 };
             let places: Vec<usize> = ranges.iter().flat_map(|range| [range.start, range.end]).collect();
-            let places = origins(&bytes[2..], Some(encoding), &places)?;
-            places
-                .as_chunks::<2>()
-                .0
-                .iter()
-                .map(|&[start, end]| Edit { range: start + 2..end + 2, insert: "" })
-                .collect()
+            let places = origins(&bytes[mark..], Some(encoding), &places)?;
+            let edit = |&[start, end]: &[usize; 2]| Edit { range: start + mark..end + mark, insert: "" };
+            places.as_chunks::<2>().0.iter().map(edit).collect()
         }
     };
     Ok(without(bytes, &edits))
@@ -339,11 +354,11 @@ impl<'r> Edits<'r> {
     }
 }
 
-/// The ranges of bytes that decode to these ranges of text, as a piece of a file is decoded.
-fn in_bytes(bytes: &[u8], ranges: &[Range<usize>]) -> Result<Vec<Range<usize>>, String> {
+/// The ranges of bytes that decode to these ranges of text, as a piece of a file is decoded, or as UTF-8.
+fn in_bytes(bytes: &[u8], ranges: &[Range<usize>], is_utf8: bool) -> Result<Vec<Range<usize>>, String> {
     let places: Vec<usize> = ranges.iter().flat_map(|range| [range.start, range.end]).collect();
     let mark = bytes.len() - decode::without_utf8_mark(bytes).len();
-    let places = match decode::legacy_encoding(bytes) {
+    let places = match if is_utf8 { None } else { decode::legacy_encoding(bytes) } {
         None => origins(&bytes[mark..], None, &places)?.into_iter().map(|place| place + mark).collect(),
         encoding => origins(bytes, encoding, &places)?,
     };
@@ -784,6 +799,50 @@ mod tests {
                 [format!("text,id\n{before}").into_bytes(), b"\"".to_vec(), encode(&left), b"\",x\n".to_vec()].concat();
             assert!(out == expected);
         }
+    }
+
+    /// In the named encoding, of records that would be guessed otherwise, or not at all. テ is 0x83 0x65 in Shift_JIS, ソ 0x83 0x5C.
+    #[test]
+    fn named_encodings_stay() {
+        let named = |label: &str| ReadOptions {
+            encoding: Some(super::super::Encoding::by_label("encoding", label).unwrap()),
+            ..ReadOptions::default()
+        };
+        // The second character of three, each of which has three bytes in UTF-8.
+        let sjis = named("shift_jis");
+        for (name, before, after) in [
+            ("a.txt", &b""[..], &b""[..]),
+            ("a.jsonl", b"{\"text\":\"", b"\",\"x\":\"\x83\x5c\"}\r\n"),
+            ("a.csv", b"text,\x83\x5c\n\"", b"\",\x83\x5c\n"),
+        ] {
+            let content = [before, b"\x83\x65\x83\x5c\x83\x65", after].concat();
+            let out = check(name, &content, &sjis, &[vec![3, 6]]);
+            assert_eq!(out, [before, b"\x83\x65\x83\x65", after].concat(), "{name}");
+        }
+        let lines = ReadOptions { format: Format::Lines, ..named("latin1") };
+        let out = check("a.txt", b"\xe9\n\xef\xbb\xbf\xe9\xe8b\n", &lines, &[Vec::new(), vec![2, 4]]);
+        assert_eq!(out, b"\xe9\n\xef\xbb\xbf\xe9b\n");
+        // The mark of the file decides.
+        let out = check("a.txt", "\u{feff}éèb\n".as_bytes(), &lines, &[vec![2, 4]]);
+        assert_eq!(out, "\u{feff}éb\n".as_bytes());
+        let out = check("a.txt", "\u{feff}éèb".as_bytes(), &named("latin1"), &[vec![2, 4]]);
+        assert_eq!(out, "\u{feff}éb".as_bytes());
+        // UTF-16 without a mark.
+        let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
+        for (name, content, expected) in [
+            ("a.txt", "éèb", "éb"),
+            ("a.jsonl", "{\"text\":\"éèb\"}\n{\"text\":\"x\"}\n", "{\"text\":\"éb\"}\n{\"text\":\"x\"}\n"),
+            ("a.csv", "id,text\n1,éèb\n", "id,text\n1,éb\n"),
+        ] {
+            let out = check(name, &utf16(content), &named("utf-16be"), &[vec![2, 4]]);
+            assert_eq!(out, utf16(expected), "{name}");
+        }
+        // Nothing is guessed if it is UTF-8. The text has three bytes for the one that is replaced.
+        let out = check("a.txt", b"caf\xe9 noir de la ville", &named("utf-8"), &[vec![6, 11]]);
+        assert_eq!(out, b"caf\xe9 de la ville");
+        let csv = b"id,text\n1,caf\xe9 noir de la ville\n";
+        let out = check("a.csv", csv, &named("utf-8"), &[vec![6, 11]]);
+        assert_eq!(out, b"id,text\n1,caf\xe9 de la ville\n");
     }
 
     #[test]

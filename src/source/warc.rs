@@ -16,10 +16,10 @@ use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use memchr::{memchr, memchr_iter, memmem};
 
 use super::decode::{Change, Decoded, Repair};
-use super::html;
+use super::html::{self, Charsets};
 use super::options::WARC_MAGIC;
 use super::reader::Reader;
-use super::{PageText, ProblemKind};
+use super::{Encoding, PageText, ProblemKind};
 use crate::readable::display_size;
 
 /// The end of a record.
@@ -412,13 +412,15 @@ pub(super) struct Page<'a> {
     pub content: Decoded<'a>,
 }
 
-/// Parses the record with this header and this block. `None` if it holds no text. The error means that its content
+/// Parses the record with this header and this block. The encoding `named` is that of text of which neither the server nor the
+/// page names one. `None` if it holds no text. The error means that its content
 /// coding is not supported, or that it is too long.
 pub(super) fn page<'a>(
     head: &'a [u8],
     block: &'a [u8],
     max_record: usize,
     wanted: PageText,
+    named: Option<Encoding>,
 ) -> Option<Result<Page<'a>, Trouble>> {
     let fields = Fields(head);
     let payload = is_text(&fields, block)?;
@@ -428,11 +430,12 @@ pub(super) fn page<'a>(
     });
     Some(payload.unpack(max_record).map(|Unpacked { bytes, damage }| {
         let Payload { html, charset, .. } = payload;
+        let charsets = Charsets::of_server(charset, named);
         let (decoded, fell_back) = if html {
-            let html::Page { text, fell_back, repair } = html::page(&bytes, charset, wanted);
+            let html::Page { text, fell_back, repair } = html::page(&bytes, charsets, wanted);
             (Decoded { text: Cow::Owned(text), repair }, fell_back)
         } else {
-            (plain(bytes, charset), false)
+            (plain(bytes, charsets), false)
         };
         let damage = damage.map(|message| Repair { change: Change::Incomplete, message, replaced: 0 });
         let repair = Repair::both(damage, decoded.repair);
@@ -457,11 +460,11 @@ struct Unpacked<'a> {
 }
 
 /// A text that is not a page.
-fn plain<'a>(bytes: Cow<'a, [u8]>, charset: Option<&[u8]>) -> Decoded<'a> {
+fn plain(bytes: Cow<'_, [u8]>, charsets: Charsets) -> Decoded<'_> {
     match bytes {
-        Cow::Borrowed(bytes) => html::decode(bytes, charset, false),
+        Cow::Borrowed(bytes) => html::decode(bytes, charsets, false),
         Cow::Owned(bytes) => {
-            let Decoded { text, repair } = html::decode(&bytes, charset, false);
+            let Decoded { text, repair } = html::decode(&bytes, charsets, false);
             Decoded { text: Cow::Owned(text.into_owned()), repair }
         }
     }
@@ -588,7 +591,7 @@ mod tests {
                         continue;
                     }
                 };
-                out.push(match page(head, block, max_record, PageText::All).expect("it holds text") {
+                out.push(match page(head, block, max_record, PageText::All, None).expect("it holds text") {
                     Ok(Page { id, content: Decoded { text, repair }, .. }) => {
                         let repair = repair.map_or(String::new(), |repair| format!(" ({})", repair.message));
                         format!("{number} {}|{text}{repair}", id.unwrap_or("-".into()))

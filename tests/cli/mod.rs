@@ -119,6 +119,7 @@ cases!(
     compare,
     contain,
     encodings,
+    encodings_named,
     eval,
     fields,
     filter,

@@ -16,6 +16,7 @@ const SAME: &[(&str, &[&str])] = &[
     ("bits", &["num-bits"]),
     ("distance", &["bit-diff", "hamming", "hamming-distance", "max-distance"]),
     ("documents", &["docs"]),
+    ("encoding", &["charset", "input-encoding"]),
     ("format", &["input-format"]),
     ("id-field", &["id", "id-column", "id-key", "idx-column"]),
     ("index", &["state"]),

@@ -21,12 +21,16 @@ pub struct Input {
     pub text_fields: Defaulted<Vec<String>>,
     /// `--id-field`.
     pub id_field: Defaulted<String>,
+    /// `--encoding`, a label.
+    pub encoding: Option<String>,
     /// `--against-text-field`, each time it was given.
     pub reference_text_fields: Vec<String>,
     /// `--against-id-field`.
     pub reference_id_field: Option<String>,
     /// `--against-format`.
     pub reference_format: Option<String>,
+    /// `--against-encoding`.
+    pub reference_encoding: Option<String>,
     /// `--content`.
     pub content: Content,
     /// `--delimiter`.
@@ -93,9 +97,11 @@ impl Input {
             format: text("format"),
             text_fields: Defaulted { value: values(given, "text-field"), is_typed: is_typed(given, "text-field") },
             id_field: field("id-field"),
+            encoding: value(given, "encoding").cloned(),
             reference_text_fields: values(given, "against-text-field"),
             reference_id_field: value(given, "against-id-field").cloned(),
             reference_format: value(given, "against-format").cloned(),
+            reference_encoding: value(given, "against-encoding").cloned(),
             content: chosen(given, "content", CONTENTS).expect("has a default"),
             delimiter: value(given, "delimiter").copied(),
             max_record: *value(given, "max-record").expect("has a default"),
@@ -116,8 +122,8 @@ pub fn paths(given: &ArgMatches) -> Vec<PathBuf> {
     values(given, "path")
 }
 
-/// The flags of the fields of a reference, and of its format, that are others than those of the documents.
-pub fn reference_args() -> [Arg; 3] {
+/// The flags of a reference whose fields, format or encoding are not those of the documents.
+pub fn reference_args() -> [Arg; 4] {
     [
         Arg::new("against-format")
             .long("against-format")
@@ -144,6 +150,11 @@ pub fn reference_args() -> [Arg; 3] {
             .long_help(
                 "Where the id of a record of --against is, if not in --id-field. It is written like that option, and may name several fields.",
             ),
+        Arg::new("against-encoding")
+            .long("against-encoding")
+            .value_name("LABEL")
+            .requires("against")
+            .help("Encoding of the text of --against, if not that of --encoding"),
     ]
     .map(|arg| arg.help_heading(INPUT_OPTIONS))
 }
@@ -237,6 +248,17 @@ pub fn args() -> Vec<Arg> {
                  make one id, where one of them is not unique: --id-field repo,path makes ids such as 'linux,kernel/fork.c'. A comma or a \
                  backslash in a value is written with a backslash before it, so that other values make another id. A record that lacks one \
                  of the fields has no id, and is identified as FILE:LINE.",
+            ),
+        Arg::new("encoding")
+            .long("encoding")
+            .value_name("LABEL")
+            .help("Encoding of the text, such as latin1, shift_jis or gbk, in place of a guess, and of UTF-8 for JSON")
+            .long_help(
+                "Encoding of the text, by a label of the Encoding Standard: windows-1252 (also latin1), iso-8859-2, windows-1251, koi8-r, \
+                 shift_jis, euc-jp, gbk, big5, euc-kr, utf-16le, utf-8 and others. Without it, the encoding of text, lines and CSV that are not \
+                 UTF-8 is guessed, and JSON must be UTF-8. A byte order mark at the beginning of a file decides before this option, and this \
+                 option before the declaration of a page. In archives it is that of pages that name none. Parquet, and what --pre prints, \
+                 is UTF-8. Copies keep the bytes of the input.",
             ),
         choice("content", "WHAT", CONTENTS.iter().map(|&(name, _, help)| (name, help)), "Which text of a page of HTML is read, and whether fields of records are pages")
             .default_value("all"),

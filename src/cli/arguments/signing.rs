@@ -62,7 +62,7 @@ pub const OF_STREAMS: [&str; 4] = ["auto", "jsonl", "lines", "warc"];
 /// The flags for how documents are read and signed.
 pub fn args() -> Vec<Arg> {
     let of_input = |arg: &Arg| {
-        ["format", "text-field", "id-field", "content", "max-record", "max-expansion", "max-window"]
+        ["format", "text-field", "id-field", "encoding", "content", "max-record", "max-expansion", "max-window"]
             .contains(&arg.get_id().as_str())
     };
     let of_run = |arg: &Arg| ["threads", "seed", "temp-dir", "quiet"].contains(&arg.get_id().as_str());

@@ -55,10 +55,10 @@ pub(in crate::source) fn legacy_encoding(bytes: &[u8]) -> Option<&'static Encodi
     Some(detector.guess(None, Utf8Detection::Deny))
 }
 
-/// Whether this byte may be the second one of a character in an encoding.
+/// Whether this byte of ASCII may be a part of another character in an encoding.
 pub(in crate::source) fn may_end_character(encoding: &'static Encoding, byte: u8) -> bool {
-    let has_such = [BIG5, EUC_KR, GB18030, GBK, ISO_2022_JP, SHIFT_JIS].contains(&encoding);
-    has_such && byte >= 0x40
+    let has_such = [BIG5, EUC_KR, GB18030, GBK, SHIFT_JIS].contains(&encoding);
+    (has_such && byte >= 0x40) || (encoding == ISO_2022_JP && byte > b' ')
 }
 
 /// The encoding of bytes in which this byte is probably a part of a character where it follows one that is not ASCII.

@@ -4,6 +4,7 @@
 //! read as invalid UTF-8 is: in a text it becomes U+FFFD. An id must differ from others, so it becomes the escape itself.
 
 use super::super::decode::Repair;
+use super::super::label::Encoding;
 use std::borrow::Cow;
 
 use serde_core::de::{Deserializer as _, Error as _, Visitor};
@@ -113,19 +114,23 @@ pub(super) fn find_escape(id: &str) -> Option<usize> {
 }
 
 /// A line of JSON as UTF-8, with an escape such as `\udcff` for each byte that is not: half of a character, as Python writes it. Unlike U+FFFD,
-/// it tells one byte from another.
-pub(super) fn escaped(line: &[u8]) -> String {
+/// it tells one byte from another. The encoding is another one if it was named.
+pub(super) fn escaped(line: &[u8], named: Option<Encoding>) -> String {
     let mut json = String::with_capacity(line.len());
-    for chunk in line.utf8_chunks() {
-        json.push_str(chunk.valid());
+    let mut push = |valid: &str, invalid: &[u8]| {
+        json.push_str(valid);
         // After a backslash, the byte is a part of an escape, which is none.
-        let backslashes = chunk.valid().bytes().rev().take_while(|byte| *byte == b'\\').count();
-        for (at, byte) in chunk.invalid().iter().enumerate() {
+        let backslashes = valid.bytes().rev().take_while(|byte| *byte == b'\\').count();
+        for (at, byte) in invalid.iter().enumerate() {
             match at == 0 && backslashes % 2 == 1 {
                 true => json.push(char::REPLACEMENT_CHARACTER),
                 false => json.push_str(&format!("\\udc{byte:02x}")),
             }
         }
+    };
+    match named.filter(|named| !named.is_utf8()) {
+        Some(named) => named.chunks(line, &mut push),
+        None => line.utf8_chunks().for_each(|chunk| push(chunk.valid(), chunk.invalid())),
     }
     json
 }
@@ -229,7 +234,7 @@ mod tests {
             (b"\\\xe9", "\\\u{fffd}"),
             (b"\\\\\xe9\\\xe9\xe9", "\\\\\\udce9\\\u{fffd}\\udce9"),
         ] {
-            assert_eq!(escaped(line), json);
+            assert_eq!(escaped(line, None), json);
         }
     }
 
