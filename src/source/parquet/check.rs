@@ -188,11 +188,45 @@ impl Column {
         }
     }
 
+    /// Whether the decoder that copies files knows an encoding for values of this type.
+    fn suits(&self, encoding: i64) -> bool {
+        match self.physical {
+            Type::BOOLEAN => matches!(encoding, 0 | 3),
+            Type::INT96 => matches!(encoding, 0 | 2 | 8),
+            Type::INT32 | Type::INT64 => matches!(encoding, 0 | 2 | 5 | 8 | 9),
+            Type::FLOAT | Type::DOUBLE => matches!(encoding, 0 | 2 | 8 | 9),
+            Type::BYTE_ARRAY => matches!(encoding, 0 | 2 | 6 | 7 | 8),
+            Type::FIXED_LEN_BYTE_ARRAY => matches!(encoding, 0 | 2 | 7 | 8 | 9),
+        }
+    }
+
     fn check_values(&self, page: &Page, values: &[u8], present: u64, dictionary: Option<&Page>) -> Result<(), Damage> {
         let physical = self.kind();
-        let dictionary = dictionary.map(|dictionary| dictionary.dictionary(physical)).transpose()?;
+        let encoding = page.encoding();
+        if !self.suits(encoding) {
+            return Err(format!("a page has the encoding {encoding}, which does not suit its column").into());
+        }
+        // Of values of one length, the decoder that copies files wants no byte more.
+        let is_exact = |bytes: &[u8], count: u64| {
+            self.physical != Type::FIXED_LEN_BYTE_ARRAY || bytes.len() as u64 == count.saturating_mul(self.width as u64)
+        };
+        if encoding == 0 && !is_exact(values, present) {
+            return Err("a page has more bytes than its values".into());
+        }
+        let dictionary = match dictionary {
+            Some(dictionary) => {
+                let (found, bytes) = dictionary.dictionary(physical)?;
+                if !is_exact(bytes, dictionary.rows()) {
+                    return Err("a dictionary has more bytes than its values".into());
+                }
+                Some((found, bytes))
+            }
+            // That decoder asks for it, even for a page of nulls.
+            None if matches!(encoding, 2 | 8) => return Err("a page needs a dictionary that is not there".into()),
+            None => None,
+        };
         if present == 0 {
-            return Values::check_encoding(page.encoding(), physical, dictionary.is_some());
+            return Ok(());
         }
         let mut values = Values::new(page.encoding(), values, physical, dictionary, page.rows())?;
         (0..present).try_for_each(|_| values.next().map(drop))

@@ -338,6 +338,8 @@ pub(super) struct Pages<'f> {
     pub dictionary: Option<Arc<Page>>,
     /// Whether pages that are neither values nor a dictionary are damage: the decoder that copies files takes their bytes for a header.
     pub refuses_others: bool,
+    /// Whether all values were read: what follows is not read by that decoder.
+    has_ended: bool,
 }
 
 impl<'f> Pages<'f> {
@@ -353,6 +355,7 @@ impl<'f> Pages<'f> {
             used: 0,
             dictionary: None,
             refuses_others: false,
+            has_ended: false,
         })
     }
 
@@ -378,7 +381,7 @@ impl<'f> Pages<'f> {
         let page = Arc::new(Page { bytes, codec: self.codec, header, unpacked, starts, dictionary });
         let encoding = header.encoding;
         // The decoder that copies files reads no header with another one, even if no value is in it.
-        let is_unknown = |encoding: &i64| !matches!(encoding, 0 | 2..=9);
+        let is_unknown = |encoding: &i64| !matches!(encoding, 0 | 2..=10);
         let encodings = [encoding, header.level_encoding, header.repetition_encoding];
         if let Some(unknown) = encodings.iter().copied().find(is_unknown) {
             return Err(Damage::from(format!("a page has the encoding {unknown}, which is not known")).into());
@@ -392,6 +395,12 @@ impl<'f> Pages<'f> {
                 return Err(Damage::from(format!("a dictionary has the encoding {encoding}")).into());
             }
             Header::DICTIONARY => self.dictionary = Some(page),
+            // Of a page without values, that decoder asks for the dictionary too.
+            Header::DATA | Header::DATA_2
+                if self.refuses_others && !self.has_ended && matches!(encoding, 2 | 8) && self.dictionary.is_none() =>
+            {
+                return Err(Damage::from("a page needs a dictionary that is not there").into());
+            }
             Header::DATA | Header::DATA_2 => {}
             _ if self.refuses_others => return Err(Damage::from("a page is neither values nor a dictionary").into()),
             // Pages of other kinds hold no values.
@@ -402,6 +411,7 @@ impl<'f> Pages<'f> {
 
     /// Reads what comes after the last page of values, where no further one may be.
     pub fn finish(&mut self, expansion: &mut Expansion, options: &ReadOptions) -> Result<(), Fault> {
+        self.has_ended = true;
         while self.buffered() > 0 || self.start < self.end {
             if self.page(expansion, options)?.is_some() {
                 return Err(Damage::from("a column has more values than it claims").into());

@@ -328,17 +328,6 @@ impl<'p> Values<'p> {
         })
     }
 
-    /// Checks that a page of nulls has an encoding that suits its column, with a dictionary if it needs one: the decoder that copies files
-    /// asks for it before it knows that there are no values.
-    pub fn check_encoding(encoding: i64, physical: Physical, has_dictionary: bool) -> Result<(), Damage> {
-        match (encoding, physical) {
-            (2 | 8, _) if has_dictionary => Ok(()),
-            (2 | 8, _) => Err("a page needs a dictionary that is not there".into()),
-            (0 | 7, _) | (5, Physical::Fixed(4 | 8)) | (6, Physical::Bytes) | (9, Physical::Fixed(_)) => Ok(()),
-            _ => Err(format!("a page has the encoding {encoding}, which does not suit its column").into()),
-        }
-    }
-
     /// Whether values may be longer together than their page.
     pub fn may_repeat(&self) -> bool {
         matches!(self, Values::Dictionary { .. } | Values::Prefixes { .. })
