@@ -232,13 +232,16 @@ impl Config {
 /// The content of a file. Without one that is `given`, it is `None` if there is none, or if it is one of Python projects that cannot be read.
 ///
 /// # Errors
-/// It cannot be read. Unless it is given, it is no regular file, or a link that leads out of the repository, or without one out of the folder
-/// it is in: messages about its content would print another file.
+/// It cannot be read. Unless it is given, it is not a regular file; or it is a link that leads out of the repository, or without one out of the
+/// folder it is in, or to a file of another kind: messages about its content would print that file.
 fn read_file(path: &Path, given: Option<&Path>) -> io::Result<Option<Vec<u8>>> {
     if given.is_some() {
         return fs::read(path).map(Some);
     }
     let Ok(found) = path.symlink_metadata() else { return Ok(None) };
+    if found.is_dir() {
+        return Ok(None);
+    }
     let is_python = locate::is_pyproject(path);
     match refuse_link(path, found.is_symlink()) {
         Err(_) if is_python => Ok(None),
@@ -249,16 +252,20 @@ fn read_file(path: &Path, given: Option<&Path>) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// # Errors
-/// A file that was found is not regular, or leads out of the repository.
+/// A file that was found is not regular, or leads to one that is no configuration of the repository.
 fn refuse_link(path: &Path, is_link: bool) -> io::Result<()> {
     if is_link {
-        let target = fs::canonicalize(path).map_err(|error| io::Error::new(error.kind(), "it is a link to no file"))?;
-        let folder =
-            fs::canonicalize(path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new(".")))?;
-        if !target.starts_with(repository_of(&folder).unwrap_or(folder)) {
-            let why = "it is a link to a file outside of the repository (name that file with --config if it is meant)";
+        let target = fs::canonicalize(path)
+            .map_err(|error| io::Error::new(error.kind(), format!("it is a link that cannot be followed: {error}")))?;
+        let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+        let folder = fs::canonicalize(folder)?;
+        let root = repository_of(&folder).unwrap_or(folder);
+        let is_inside = target.strip_prefix(root).is_ok_and(|inside| inside.iter().all(|part| part != ".git"));
+        if !is_inside || target.extension().is_none_or(|ending| ending != "toml") {
+            let why = "it is a link to a file that is not in the repository, or whose name does not end with .toml (if it is meant, \
+                       give that file as the configuration)";
             return Err(io::Error::other(why));
         }
     }
-    if path.is_file() { Ok(()) } else { Err(io::Error::other("it is no regular file")) }
+    if path.is_file() { Ok(()) } else { Err(io::Error::other("it is not a regular file")) }
 }

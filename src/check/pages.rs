@@ -714,14 +714,35 @@ const DATA_NAMES: [&str; 15] = [
     "wordlist",
 ];
 
-/// Names of text files for pip begin or end with one of these words.
+/// Names of text files for pip are one of these words, alone or with one of the others.
 const DATA_WORDS: [&str; 2] = ["requirements", "constraints"];
+const DATA_KINDS: &[&str] = &[
+    "all",
+    "base",
+    "build",
+    "ci",
+    "dev",
+    "develop",
+    "doc",
+    "docs",
+    "lint",
+    "local",
+    "min",
+    "optional",
+    "prod",
+    "production",
+    "test",
+    "tests",
+];
 
 /// Whether a text file has data by its name, such as `CMakeLists.txt`, `dev-requirements.txt`, and all in `name.egg-info`.
 fn is_named_data(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase().replace(['_', '.'], "-"));
     let Some(stem) = name.as_deref().and_then(|name| name.strip_suffix("-txt")) else { return false };
-    let is_part = |word: &&str| stem.split('-').next() == Some(*word) || stem.rsplit('-').next() == Some(*word);
+    let is_part = |word: &&str| {
+        let rest = stem.strip_prefix(word).or_else(|| stem.strip_suffix(word));
+        rest.is_some_and(|rest| rest.is_empty() || DATA_KINDS.contains(&rest.trim_matches('-')))
+    };
     let folder = path.parent().and_then(Path::extension);
     DATA_NAMES.contains(&stem) || DATA_WORDS.iter().any(is_part) || folder.is_some_and(|ending| ending == "egg-info")
 }

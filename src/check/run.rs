@@ -122,7 +122,8 @@ impl<'a> Check<'a> {
         let lists = [(List::IgnoreHere, here), (List::Ignore, ignored), (List::Allow, &allow), (List::Rules, &rules)];
         let texts =
             self.request.allow.iter().filter_map(|allow| allow.text.as_ref()).zip(self.selection.texts.are_found());
-        let texts = texts.filter(|(_, is_found)| !is_found && !tree.pages.is_empty());
+        // A page that could not be read may have it.
+        let texts = texts.filter(|(_, is_found)| !is_found && !tree.pages.is_empty() && tree.failed.is_empty());
         let texts = texts.map(|(text, _)| Unused { list: List::Texts, glob: text.clone() });
         Ok(unused(tree, &lists).into_iter().chain(texts).collect())
     }

@@ -17,8 +17,6 @@ const NOTICE: &[&str] = &[
     "redistribution and use in source and binary forms",
     "use of this source code is governed by",
     "all rights reserved",
-    "licensed under either of",
-    "licensed under a creative commons",
 ];
 
 /// A block of up to [`SHORT`] words that begins with the first of two and contains the second, in upper or lower case and with blanks for
@@ -33,9 +31,12 @@ const SENTENCES: &[[&str; 2]] = &[
     ["this work is licensed under", "cc by"],
     ["this documentation is licensed under", "creative commons"],
     ["this document is licensed under", "creative commons"],
-    ["except where otherwise noted, ", "licensed under"],
-    ["except as otherwise noted, ", "licensed under"],
-    ["unless otherwise noted, ", "licensed under"],
+    ["except where otherwise noted, ", "licensed under a creative commons"],
+    ["except where otherwise noted, ", "licensed under the"],
+    ["except as otherwise noted, ", "licensed under a creative commons"],
+    ["except as otherwise noted, ", "licensed under the"],
+    ["unless otherwise noted, ", "licensed under a creative commons"],
+    ["unless otherwise noted, ", "licensed under the"],
     ["to view a copy of this license, visit", ""],
     ["to view a copy of this licence, visit", ""],
 ];
@@ -79,7 +80,7 @@ const SHORT: usize = 60;
 /// Whether a block at the start of a page is a licence notice.
 pub(super) fn is_notice(text: &str) -> bool {
     let text = text.to_lowercase();
-    NOTICE.iter().any(|phrase| text.contains(phrase))
+    NOTICE.iter().any(|phrase| text.contains(phrase)) || is_sentence(&text)
 }
 
 /// Whether a block is a licence notice wherever it is.

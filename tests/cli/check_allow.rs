@@ -104,7 +104,7 @@ fn text_files_with_the_names_of_data_are_not_pages() {
     let pages = names.map(|name| (name, page(&format!("x{}", name.len()), &[&shared])));
     let shell = folder(&pages, "[check]\nignore = [\"robots.txt\"]\n");
     let run = shell.sh("dedup check");
-    let expected = "dedup: 3 files not read, by name of data rather than prose: docs/CMakeLists.txt, docs/llms-full.txt, \
+    let expected = "dedup: 3 files not read, because their names are those of data files: docs/CMakeLists.txt, docs/llms-full.txt, \
         docs/requirements-dev.txt\ndedup: 1 page, ";
     assert!(run.status == 0 && run.stderr.starts_with(expected), "{}", run.stderr);
     // A file that is named is read.

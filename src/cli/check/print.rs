@@ -136,7 +136,7 @@ pub fn summary(outcome: &Outcome, baseline: Option<&Path>, time: Duration, termi
     }
     if !outcome.data.is_empty() {
         let (files, named) = (counted(outcome.data.len() as u64, "file"), first_of(&outcome.data));
-        terminal.line(&format!("{files} not read, by name of data rather than prose: {named}"));
+        terminal.line(&format!("{files} not read, because their names are those of data files: {named}"));
     }
     if outcome.cut_short > 0 {
         let pages = match outcome.cut_short {
