@@ -66,6 +66,11 @@ impl Request {
         if arguments.mark {
             refuse_mark(&source)?;
         }
+        let mut names: Vec<&str> = arguments.metrics_labels.iter().map(|(name, _)| &**name).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|two| two[0] == two[1]) {
+            return Err(usage_error(format!("--metrics-label gives the label '{}' twice", twice[0])));
+        }
         if arguments.replace && signing.input.id_field.is_typed && signing.input.id_field.value == input::NO_FIELD {
             return Err(usage_error("--replace finds the earlier text by its id, and --id-field none gives no ids"));
         }

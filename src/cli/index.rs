@@ -277,7 +277,8 @@ fn stream(
     let of_unnamed = if only_reads { QUERIED_UNNAMED } else { ADDED_UNNAMED };
     let has_ids = id_field.value != input::NO_FIELD && source.format != Format::Lines;
     let of_unnamed = has_ids.then_some(of_unnamed);
-    let mut watching = Watching { sink, watch: InputWatch::new(&source, names_ids, None), of_unnamed, terminal };
+    let mut watching =
+        Watching { sink, watch: InputWatch::new(&source, names_ids, None), of_unnamed, names_ids, terminal };
     let result = filter.run(live, &mut watching);
     terminal.done();
     let counts = result?;
@@ -287,10 +288,8 @@ fn stream(
 }
 
 /// What follows if a record without an id is added to an index or asked about.
-const ADDED_UNNAMED: &str =
-    "has no id: it is added under this name, by which index remove finds it; use --id-field to name the field of ids";
-const QUERIED_UNNAMED: &str = "has no id: if the index knows it, it is not recognised, and found like a document of another id; use --id-field to name \
-     the field of ids";
+const ADDED_UNNAMED: &str = "has no id: it is added under this name, by which index remove finds it";
+const QUERIED_UNNAMED: &str = "has no id: a document that the index has is found as a duplicate, not as known";
 
 /// A sink, and what its records lack as a rule.
 struct Watching<'s> {
@@ -298,6 +297,8 @@ struct Watching<'s> {
     watch: InputWatch,
     /// What follows for a record without an id, until it was reported.
     of_unnamed: Option<&'static str>,
+    /// Whether the field of ids was typed.
+    names_ids: bool,
     terminal: &'s Terminal,
 }
 
@@ -311,7 +312,8 @@ impl Sink for Watching<'_> {
         if is_unnamed(id)
             && let Some(follows) = self.of_unnamed.take()
         {
-            self.terminal.warning(&format!("{id} {follows}"));
+            let advice = if self.names_ids { "" } else { "; use --id-field to name the field of ids" };
+            self.terminal.warning(&format!("{id} {follows}{advice}"));
         }
         self.sink.decided(line, id, decision)
     }

@@ -104,11 +104,15 @@ impl InputWatch {
             ids.see(!is_unnamed(id), terminal);
         }
         let Some(first) = &mut self.first else { return };
-        if first.lines.len() + line.len() <= MOST_FIRST {
+        let fits = first.lines.len() + line.len() <= MOST_FIRST;
+        if fits {
             first.lines.extend_from_slice(line.trim_ascii_end());
             first.lines.push(b'\n');
+            first.records += 1;
+        } else {
+            // No later one is taken in its place.
+            first.records = markup::SAMPLE;
         }
-        first.records += 1;
         if first.records == FIRST_LOOK || first.records == markup::SAMPLE {
             self.look(terminal);
         }

@@ -3,7 +3,7 @@
 use super::input::{self, OnError};
 use super::run;
 use super::signing::{self, Signing};
-use super::values::{choice, chosen, file, path, switch};
+use super::values::{choice, chosen, file, path, switch, values};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use neardups::index::{Limits, Sync};
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ impl Arguments {
             drop_known: switch(given, "drop-known"),
             replace: switch(given, "replace"),
             metrics: path(given, "metrics"),
-            metrics_labels: given.get_many("metrics-label").unwrap_or_default().cloned().collect(),
+            metrics_labels: values(given, "metrics-label"),
             limits: signing::limits(given),
             sync: chosen(given, "sync", SYNCS).expect("has a default"),
             signing: Signing::new(given),
