@@ -34,8 +34,8 @@ const LEAST_READ_AHEAD: u64 = if cfg!(test) { 1 << 10 } else { 1 << 30 };
 const READ_AHEAD_CHUNK: usize = 1 << 20;
 
 /// The number of words that are written at once, so that many of them do not take their memory twice where they are copied; and in each part
-/// of those in memory, so that these do not move.
-const AT_ONCE: usize = 1 << 16;
+/// of those in memory, so that these do not move. Tests use fewer, so that some of few words stay in memory.
+const AT_ONCE: usize = if cfg!(test) { 1 << 6 } else { 1 << 16 };
 
 impl Spilled {
     /// An empty file in `folder`, or in the system's.
