@@ -546,6 +546,14 @@ mod tests {
         }
         let message = "-:1: record longer than 4000 bytes (allow more with `max-record`)".to_owned();
         assert_eq!(found, [(0, Some(message)), (b.len(), None)]);
+        // One whose length is wrong holds nothing, and those after it pass.
+        let input = format!("{}\r\n\r\n{b}\r\n\r\n{b}\r\n\r\n", a.replace("Length: 4", "Length: 9223372036854775807"));
+        let message = "Failed -:1: Content-Length 9223372036854775807 does not lead to the end of the record: another \
+                       begins before that (if the length is right, allow more with `max-record`)";
+        let expected = [(String::new(), message.to_owned()), (b.clone(), "b|text".into()), (b, "b|text".into())];
+        for piece in [1, 7, 1 << 20] {
+            assert_eq!(records(Dripping(input.as_bytes(), piece), Format::Warc), (expected.to_vec(), false));
+        }
     }
 
     /// Returns its pieces one by one, and then fails: a reader that waits for more input than is available loses it.

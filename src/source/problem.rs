@@ -28,7 +28,8 @@ pub enum Severity {
 pub enum ProblemKind {
     /// A file, folder or stream cannot be opened or read.
     Unreadable,
-    /// A file or stream ends prematurely, or its compressed data is damaged.
+    /// A file or stream ends prematurely, or its compressed data is damaged. Or a record of an archive has a wrong length that is
+    /// longer than allowed, so that what follows may be a part of it.
     Damaged,
     /// A column of a Parquet file that is not read is damaged: the records are read nevertheless.
     DamagedColumn,

@@ -5,15 +5,19 @@
 //! plain text, and conversions to it. Chunks, compression and charset are decoded when the batch is parsed.
 //!
 //! If a header is invalid, or its block is not followed by two empty lines, reading continues at the next two line ends
-//! that `WARC/` follows. A record that is too long is skipped by the length in its header, regardless of its block:
-//! content from a server cannot pose as a record. Messages identify records by their number in the file, like lines.
+//! that `WARC/` follows. A record that is too long is skipped to the end that its header names, or to the next header of a
+//! record, if one comes before: see `skip`. In any other record nothing that a server sent can pose as a record. Messages
+//! identify records by their number in the file, like lines.
+
+mod head;
+mod skip;
 
 use std::borrow::Cow;
 use std::io::{self, Read};
 use std::ops::Range;
 
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
-use memchr::{memchr, memchr_iter, memmem};
+use memchr::{memchr, memmem};
 
 use super::decode::{Change, Decoded, Repair};
 use super::html::{self, Charsets};
@@ -21,15 +25,11 @@ use super::options::WARC_MAGIC;
 use super::reader::Reader;
 use super::{Encoding, PageText, ProblemKind};
 use crate::readable::display_size;
-
-/// The end of a record.
-const END: &[u8] = b"\r\n\r\n";
+use head::{END, Fields, HEAD_BYTES, head_length, length};
+use skip::{Ending, Skip};
 
 /// The message for the last record of an archive that ends prematurely.
 const CUT: &str = "the file ends within this record";
-
-/// The longest header, of a record or of HTTP: as long as any server accepts.
-const HEAD_BYTES: usize = 64 << 10;
 
 /// The maximum length of the line before a chunk.
 const LINE_BYTES: usize = 1 << 10;
@@ -48,7 +48,7 @@ pub(super) struct Record {
 /// Why a record cannot be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Broken {
-    /// [`ProblemKind::Damaged`] if the archive cannot be read on.
+    /// [`ProblemKind::Damaged`] if the archive cannot be read on, or what follows may not be records of it.
     pub kind: ProblemKind,
     pub message: String,
 }
@@ -60,6 +60,21 @@ impl Broken {
 
     fn stream(error: &io::Error) -> Self {
         Broken { kind: ProblemKind::Damaged, message: error.to_string() }
+    }
+
+    /// A record that is longer than allowed by its header, and ends so.
+    fn skipped(length: usize, ending: Ending, max_record: usize) -> Self {
+        let (kind, message) = match ending {
+            Ending::Regular(_) => (ProblemKind::TooLong, longer(max_record)),
+            // What follows may be a part of this record: no copy without some of it is made.
+            Ending::Another(_) => {
+                let advice = "another begins before that (if the length is right, allow more with `max-record`)";
+                (ProblemKind::Damaged, format!("{}: {advice}", astray(length)))
+            }
+            Ending::Astray(_) => (ProblemKind::Damaged, astray(length)),
+            Ending::Cut => (ProblemKind::Archive, CUT.to_owned()),
+        };
+        Broken { kind, message }
     }
 }
 
@@ -82,8 +97,8 @@ pub(super) struct Archive<'a> {
     at: usize,
     /// Whether the start of the next record is being searched.
     lost: bool,
-    /// The number of bytes left to skip of a record that is too long.
-    passing: usize,
+    /// The record that is too long and being skipped.
+    skip: Option<Skip>,
     /// The number of records so far.
     number: u64,
     found: Vec<Record>,
@@ -103,12 +118,15 @@ enum Step {
     },
     /// At least this many more bytes are needed to decide.
     More(usize),
-    /// It is too long, with its total length; and whether it may hold text.
+    /// It is too long by its header; and whether it may hold text.
     TooLong {
-        bytes: usize,
+        head: usize,
+        block: usize,
         text: bool,
         textless: bool,
     },
+    /// The end of the record that is too long.
+    Skipped(Ending),
     Broken(Broken),
     /// The input has ended.
     End,
@@ -126,7 +144,7 @@ impl<'a> Archive<'a> {
             buffer,
             at: 0,
             lost: false,
-            passing: 0,
+            skip: None,
             number: 0,
             found: Vec::new(),
             live: false,
@@ -163,14 +181,12 @@ impl<'a> Archive<'a> {
                         self.reader.fill(&mut self.buffer, most);
                     }
                 }
-                Step::TooLong { bytes, text, textless } => {
+                Step::TooLong { head, block, text, textless } => {
                     self.number += 1;
-                    self.textless += u64::from(textless);
-                    if text || self.live {
-                        self.found(Err(Broken::record(longer(self.max_record))));
-                    }
-                    self.passing = bytes;
+                    self.skip = Some(Skip::new(self.base + self.at as u64, head, block, (text, textless)));
+                    self.at += Skip::first(head);
                 }
+                Step::Skipped(ending) => self.skipped(ending),
                 Step::Broken(broken) => {
                     self.number += 1;
                     self.found(Err(broken));
@@ -189,8 +205,6 @@ impl<'a> Archive<'a> {
         while let Some(Piece { records, .. }) = archive.next() {
             starts.extend(records.iter().map(|record| (record.number, record.start)));
         }
-        // A record that the end of the file cuts is found twice.
-        starts.dedup_by_key(|&mut (number, _)| number);
         starts
     }
 
@@ -222,26 +236,30 @@ impl<'a> Archive<'a> {
         Some(Piece { bytes, records: std::mem::take(&mut self.found) })
     }
 
-    /// Skips the available part of a record that is too long. Returns whether that was the rest of it, or of the input.
-    fn pass(&mut self) -> bool {
-        let here = self.passing.min(self.buffer.len() - self.at);
-        self.at += here;
-        self.passing -= here;
-        if self.passing > 0 && self.reader.is_ended() {
-            self.passing = 0;
-            // A failure is reported after it.
-            if self.reader.failure.is_none() {
-                self.found(Err(Broken::record(CUT.to_owned())));
-            }
+    /// The record that is too long ends so.
+    fn skipped(&mut self, ending: Ending) {
+        let Some(skip) = self.skip.take() else { return };
+        let is_regular = matches!(ending, Ending::Regular(_));
+        self.textless += u64::from(is_regular && skip.textless);
+        self.lost = matches!(ending, Ending::Astray(_));
+        self.at = match ending {
+            Ending::Regular(at) | Ending::Another(at) | Ending::Astray(at) => at,
+            Ending::Cut => self.buffer.len(),
+        };
+        let failure = self.reader.failure.take_if(|_| ending == Ending::Cut);
+        let broken = failure
+            .map_or_else(|| Broken::skipped(skip.length, ending, self.max_record), |error| Broken::stream(&error));
+        if !is_regular || skip.text || self.live {
+            self.found.push(Record { number: self.number, start: skip.start, found: Err(broken) });
         }
-        self.passing == 0
     }
 
     fn step(&mut self) -> Step {
-        if !self.pass() {
-            return Step::More(1);
-        }
         let ended = self.reader.is_ended();
+        if let Some(skip) = &self.skip {
+            let ending = skip.search(&self.buffer, &mut self.at, self.base, ended);
+            return ending.map_or(Step::More(1), Step::Skipped);
+        }
         if self.lost {
             let marker = [END, WARC_MAGIC].concat();
             match memmem::find(&self.buffer[self.at..], &marker) {
@@ -293,12 +311,11 @@ fn look(rest: &[u8], max_record: usize, ended: bool) -> Step {
         return if rest.len() < HEAD_BYTES { Step::More(1) } else { Step::Broken(Broken::record(long)) };
     };
     let fields = Fields(&rest[..head]);
-    let Some(length) = fields.get("content-length") else {
+    let Some(named) = fields.get("content-length") else {
         return Step::Broken(Broken::record("no Content-Length".to_owned()));
     };
-    let number = std::str::from_utf8(length).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-    let Some(block) = number.and_then(|digits| digits.parse::<usize>().ok()) else {
-        return Step::Broken(Broken::record(format!("Content-Length '{}' is not a length", shown(length))));
+    let Some(block) = length(named) else {
+        return Step::Broken(Broken::record(format!("Content-Length '{}' is not a length", shown(named))));
     };
     let kind = kind(&fields);
     if block > max_record.saturating_sub(head) {
@@ -307,7 +324,7 @@ fn look(rest: &[u8], max_record: usize, ended: bool) -> Step {
             return Step::More(HEAD_BYTES - seen);
         }
         let text = is_text(&fields, &rest[head..head + seen.min(block).min(HEAD_BYTES)]).is_some();
-        return Step::TooLong { bytes: head.saturating_add(block), text, textless: !text && kind != Kind::Other };
+        return Step::TooLong { head, block, text, textless: !text && kind != Kind::Other };
     }
     let whole = head + block;
     let after = rest.get(whole..).unwrap_or(b"");
@@ -318,12 +335,17 @@ fn look(rest: &[u8], max_record: usize, ended: bool) -> Step {
     let is_end = after.starts_with(END) || (ended && rest.len() >= whole && END.starts_with(after));
     let leads_astray = || memmem::find(&rest[1..], &[END, WARC_MAGIC].concat()).is_some();
     if !is_end && (rest.len() >= whole || leads_astray()) {
-        return Step::Broken(Broken::record(format!("Content-Length {block} does not lead to the end of the record")));
+        return Step::Broken(Broken::record(astray(block)));
     }
     if !is_end {
         return Step::More(whole - rest.len());
     }
     Step::Whole { head, block, wanted: kind != Kind::Other && is_text(&fields, &rest[head..whole]).is_some() }
+}
+
+/// The message that a length is wrong.
+fn astray(length: usize) -> String {
+    format!("Content-Length {length} does not lead to the end of the record")
 }
 
 fn longer(max_record: usize) -> String {
@@ -333,29 +355,6 @@ fn longer(max_record: usize) -> String {
 /// Bytes of the input in a message.
 fn shown(bytes: &[u8]) -> String {
     bytes[..bytes.len().min(40)].escape_ascii().to_string()
-}
-
-/// The length of a header, with the empty line that ends it, if that is available.
-fn head_length(bytes: &[u8]) -> Option<usize> {
-    let start = &bytes[..bytes.len().min(HEAD_BYTES)];
-    memchr_iter(b'\n', start).find_map(|at| match start[at + 1..] {
-        [b'\n', ..] => Some(at + 2),
-        [b'\r', b'\n', ..] => Some(at + 3),
-        _ => None,
-    })
-}
-
-/// A header: a line of its own kind, then named fields.
-struct Fields<'a>(&'a [u8]);
-
-impl<'a> Fields<'a> {
-    /// The value of the first field with this name.
-    fn get(&self, name: &str) -> Option<&'a [u8]> {
-        self.0.split(|&byte| byte == b'\n').skip(1).find_map(|line| {
-            let colon = memchr(b':', line)?;
-            line[..colon].trim_ascii().eq_ignore_ascii_case(name.as_bytes()).then(|| line[colon + 1..].trim_ascii())
-        })
-    }
 }
 
 /// The types of records, as far as they are distinguished.
@@ -732,42 +731,209 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_block_that_is_too_long_is_passed_over_whole_whatever_it_looks_like() {
-        let forged = conversion("forged", b"never crawled");
-        let body = [&b"x".repeat(3000)[..], END, &forged, &b"y".repeat(3000), END, &forged].concat();
-        let archive = [
-            conversion("long", &body),
-            conversion("a", b"text a"),
-            response("film", "Content-Type: video/mp4", &body),
-            record(&[("WARC-Type", "metadata")], &body),
-            response("page", "Content-Type: text/html", &body),
-            conversion("b", b"text b"),
-        ]
-        .map(|record| [&record[..], b"\r\n"].concat());
-        let long = |number| format!("{number}: record longer than 4000 bytes (allow more with `max-record`)");
+    fn long(number: u64) -> String {
+        format!("{number}: record longer than 4000 bytes (allow more with `max-record`)")
+    }
+
+    fn astray(number: u64, length: impl std::fmt::Display) -> String {
+        format!("{number}: Content-Length {length} does not lead to the end of the record")
+    }
+
+    fn another(number: u64, length: impl std::fmt::Display) -> String {
+        let advice = "another begins before that (if the length is right, allow more with `max-record`)";
+        format!("{}: {advice}", astray(number, length))
+    }
+
+    /// With a limit of 4000 bytes, in blocks of several sizes.
+    fn check_long(archive: &[u8], expected: &[String]) {
         for block in [1, 7, 100, 10_000, 1 << 20] {
-            let (found, textless) = read(&archive.concat(), block, 4000);
-            assert_eq!((found, textless), (vec![long(1), "2 a|text a".into(), long(5), "6 b|text b".into()], 1));
-            // Only the length in the header counts: no record starts where that is wrong.
-            let wrong = archive[..2].concat();
-            let wrong = [&wrong[..3500], b"zzzzz", &wrong[3500..]].concat();
-            let (found, _) = read(&[wrong, archive[1].clone()].concat(), block, 4000);
-            assert_eq!(found[..2], [long(1), "2: no WARC record starts here".to_owned()]);
-            assert_eq!(found[2..], ["3 a|text a", "4 a|text a"]);
+            assert_eq!(read(archive, block, 4000).0, expected, "block {block}");
         }
+    }
+
+    /// The record claims this length.
+    fn claiming(record: &[u8], length: &str) -> Vec<u8> {
+        let at = memmem::find(record, b"Content-Length: ").unwrap() + "Content-Length: ".len();
+        let end = at + memchr(b'\r', &record[at..]).unwrap();
+        [&record[..at], length.as_bytes(), &record[end..]].concat()
+    }
+
+    #[test]
+    fn a_length_that_is_far_too_large_loses_one_record() {
+        let (a, b) = (conversion("a", b"text a"), conversion("b", &[b'b'; 1000]));
+        let after = [&a[..], &b, &a, &b, &a, &b, &a, &b, &a, &b].concat();
+        let others = |first: u64| -> Vec<String> {
+            let b = format!("b|{}", "b".repeat(1000));
+            (first..first + 10).map(|n| format!("{n} {}", if n % 2 == first % 2 { "a|text a" } else { &b })).collect()
+        };
+        // Most of these end within another record, some after the end of the file.
+        for length in
+            ["3990", "4001", "4500", "5000", "5001", "70000000", "9223372036854775807", "18446744073709551615"]
+        {
+            for first in [
+                conversion("bad", b"text"),
+                response("bad", "Content-Type: text/html", b"text"),
+                response("bad", "Content-Type: image/png", b"text"),
+                record(&[("WARC-Type", "request")], b""),
+            ] {
+                let expected = [vec![another(1, length)], others(2)].concat();
+                check_long(&[claiming(&first, length), after.clone()].concat(), &expected);
+            }
+        }
+        // Several of them, one without a block and an end.
+        let bad = claiming(&conversion("bad", b"text"), "18446744073709551615");
+        let head = claiming(&conversion("bad", b""), "70000000");
+        let head = &head[..head.len() - END.len()];
+        let expected = [vec![another(1, u64::MAX), another(2, 70_000_000), another(3, u64::MAX)], others(4)].concat();
+        check_long(&[&bad, head, &bad, &after].concat(), &expected);
+    }
+
+    #[test]
+    fn a_length_that_is_a_little_wrong_in_a_record_that_is_too_long() {
+        let (long, b) = (conversion("long", &[b'x'; 5000]), conversion("b", b"text b"));
+        for (length, message) in [
+            (4990, astray(1, 4990)),
+            (4996, astray(1, 4996)),
+            (4999, astray(1, 4999)),
+            (5001, another(1, 5001)),
+            (5002, another(1, 5002)),
+            (5004, another(1, 5004)),
+            (5005, another(1, 5005)),
+            (5020, another(1, 5020)),
+        ] {
+            let wrong = claiming(&long, &length.to_string());
+            check_long(&[&wrong[..], &b, &b].concat(), &[message, "2 b|text b".into(), "3 b|text b".into()]);
+        }
+        // What follows is no record either.
+        let headless = String::from_utf8(b.clone()).unwrap().replace("Content-Length", "Length").into_bytes();
+        for (length, found) in [(4990, true), (4999, true), (5001, false), (5004, false), (5005, false), (5020, false)]
+        {
+            let named = found.then(|| "2: no Content-Length".to_owned());
+            let b = format!("{} b|text b", if found { 3 } else { 2 });
+            let expected: Vec<String> = [astray(1, length)].into_iter().chain(named).chain([b]).collect();
+            let wrong = claiming(&long, &length.to_string());
+            check_long(&[&wrong[..], &headless, &conversion("b", b"text b")].concat(), &expected);
+        }
+        // Bytes between the records are one.
+        let between = [&long[..], b"zzzzz\r\n\r\n", &b].concat();
+        check_long(&between, &[self::long(1), "2: no WARC record starts here".into(), "3 b|text b".into()]);
+    }
+
+    #[test]
+    fn a_record_within_one_that_is_too_long_is_read() {
+        let forged = conversion("forged", b"never crawled");
+        let in_lines = String::from_utf8(forged.clone()).unwrap().replacen("\r\n", "\n", 6);
+        let b = conversion("b", b"text b");
+        for (before, inner) in [("\r\n\r\n", &forged[..]), ("\n\n", in_lines.as_bytes()), ("\n\r\n", &forged)] {
+            let body = [&[b'x'; 3000][..], before.as_bytes(), inner, &[b'y'; 3000]].concat();
+            let expected = [
+                another(1, body.len()),
+                "2 forged|never crawled".to_owned(),
+                "3: no WARC record starts here".to_owned(),
+                "4 b|text b".to_owned(),
+            ];
+            check_long(&[conversion("long", &body), b.clone()].concat(), &expected);
+        }
+    }
+
+    #[test]
+    fn what_is_no_header_begins_no_record() {
+        let b = conversion("b", b"text b");
+        let forged = String::from_utf8(conversion("forged", b"never crawled")).unwrap();
+        for inner in [
+            // Not after an empty line.
+            format!("x{forged}"),
+            format!("\r\n{forged}"),
+            format!("\r\n\r{forged}"),
+            format!("\r\n\r\n {forged}"),
+            format!("\r\n\r\n{}", forged.replace("WARC/", "warc/")),
+            format!("\r\n\r\n{}", forged.replace("WARC/1.0", "WARC/")),
+            format!("\r\n\r\n{}", forged.replace("WARC/1.0", "WARC/1.")),
+            format!("\r\n\r\n{}", forged.replace("WARC/1.0", "WARC/1")),
+            format!("\r\n\r\n{}", forged.replace("WARC/1.0", "WARC/1.0 is a format")),
+            format!("\r\n\r\n{}", forged.replace("WARC-Type", "Type")),
+            format!("\r\n\r\n{}", forged.replace("conversion", "")),
+            format!("\r\n\r\n{}", forged.replace("conversion", "of a page")),
+            format!("\r\n\r\n{}", forged.replace("Content-Length", "Length")),
+            format!("\r\n\r\n{}", forged.replace("Length: 13", "Length: ")),
+            format!("\r\n\r\n{}", forged.replace("Length: 13", "Length: -13")),
+            format!("\r\n\r\n{}", forged.replace("Length: 13", "Length: 99999999999999999999")),
+            format!("\r\n\r\n{}", forged.replace("WARC-Type", &format!("X: {}\r\nWARC-Type", "x".repeat(65_600)))),
+            // The end of the block cuts the header.
+            format!("\r\n\r\n{}", &forged[..forged.find("Content-Type").unwrap()]),
+        ] {
+            let archive = [conversion("long", &[&[b'x'; 4000], inner.as_bytes()].concat()), b.clone()].concat();
+            for block in [7, 100, 1 << 20] {
+                assert_eq!(read(&archive, block, 4000).0, [long(1), "2 b|text b".into()], "block {block}: {inner:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_looks_like_a_record_in_one_of_an_allowed_length_is_none() {
+        let forged = conversion("forged", b"never crawled");
+        let body = [&b"x".repeat(1000)[..], END, &forged, &b"y".repeat(1000)].concat();
+        let text = format!("1 a|{}", std::str::from_utf8(&body).unwrap());
+        check_long(&[conversion("a", &body), conversion("b", b"text b")].concat(), &[text, "2 b|text b".into()]);
     }
 
     #[test]
     fn an_archive_that_ends_within_a_record_that_is_too_long() {
         let whole = [conversion("a", b"text a"), conversion("long", &[b'x'; 5000])].concat();
+        let image = [conversion("a", b"text a"), response("image", "Content-Type: image/png", &[b'x'; 5000])].concat();
         let endless = String::from_utf8(whole.clone()).unwrap().replace("5000", "18446744073709551615");
-        let cut = whole[..whole.len() - END.len() - 1].to_vec();
-        let long = "2: record longer than 4000 bytes (allow more with `max-record`)";
-        for block in [1, 100, 1 << 20] {
-            assert_eq!(read(&whole, block, 4000).0, ["1 a|text a", long]);
-            for input in [&cut, endless.as_bytes()] {
-                assert_eq!(read(input, block, 4000).0, ["1 a|text a", long, "2: the file ends within this record"]);
+        let far = String::from_utf8(whole.clone()).unwrap().replace("5000", "70000000");
+        let a = "1 a|text a".to_owned();
+        for ends in 0..=END.len() {
+            check_long(&whole[..whole.len() - ends], &[a.clone(), long(2)]);
+        }
+        let cut = "2: the file ends within this record".to_owned();
+        for input in [&whole[..whole.len() - END.len() - 1], &image[..image.len() - 1000]] {
+            check_long(input, &[a.clone(), cut.clone()]);
+        }
+        for input in [endless, far] {
+            check_long(input.as_bytes(), &[a.clone(), cut.clone()]);
+        }
+        // A header that the file cuts is no record.
+        let header = [&whole[..whole.len() - 1000], b"\r\n\r\nWARC/1.0\r\nWARC-Type: metadata\r\n"].concat();
+        check_long(&header, &[a, cut]);
+    }
+
+    #[test]
+    fn a_stream_that_fails_within_a_record_that_is_too_long_says_why_once() {
+        let mut reader = Reader::new(Box::new(&b""[..]));
+        reader.fill_head(None);
+        reader.head = conversion("long", &[b'x'; 5000])[..4500].to_vec();
+        reader.failure = Some(io::Error::other("disk on fire"));
+        let mut archive = Archive::new(reader, 100, 4000);
+        let Piece { records, .. } = archive.next().unwrap();
+        let why = Broken { kind: ProblemKind::Damaged, message: "disk on fire".to_owned() };
+        assert_eq!(records, [Record { number: 1, start: 0, found: Err(why) }]);
+        assert!(archive.next().is_none());
+    }
+
+    #[test]
+    fn the_kinds_of_records_that_are_too_long() {
+        let good = conversion("a", b"text a");
+        for (first, kind) in [
+            (conversion("long", &[b'x'; 5000]), ProblemKind::TooLong),
+            // No copy without some of the records is made: these may be parts of the block of another.
+            (claiming(&conversion("bad", b"text"), "5000"), ProblemKind::Damaged),
+            (claiming(&conversion("long", &[b'x'; 5000]), "4999"), ProblemKind::Damaged),
+            (claiming(&conversion("bad", b"text"), "1"), ProblemKind::Archive),
+        ] {
+            let bytes = [&first[..], &good, &good].concat();
+            for live in [false, true] {
+                let new = if live { Archive::live } else { Archive::new };
+                let mut archive = new(Reader::new(Box::new(&bytes[..])), 100, 4000);
+                let mut records = Vec::new();
+                while let Some(piece) = archive.next() {
+                    records.extend(piece.records);
+                }
+                let places: Vec<_> = records.iter().map(|record| (record.number, record.start)).collect();
+                let starts = [0, first.len(), first.len() + good.len()].map(|start| start as u64);
+                assert_eq!(places, [(1, starts[0]), (2, starts[1]), (3, starts[2])]);
+                assert!(matches!(&records[0].found, Err(broken) if broken.kind == kind), "{:?}", records[0]);
             }
         }
     }
@@ -855,6 +1021,20 @@ mod tests {
             }
             let limit = 200;
             prop_assert_eq!(read(&bytes, block, limit), read(&bytes, 1 << 20, limit));
+        }
+
+        #[test]
+        fn records_that_are_too_long_are_read_the_same_in_any_blocks(
+            parts in prop::collection::vec(prop::sample::select(&[
+                "\r\n", "\n", "\r\n\r\n", "WARC/1.0", "WARC-Type: conversion\r\n", "Content-Type: text/plain\r\n",
+                "Content-Length: 3\r\n", "Content-Length: 90\r\n", "Content-Length: 18446744073709551615\r\n", "xyz",
+                "\r\n\r\nWARC/1.1\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\nabc",
+                "\r\n\r\nWARC/1.1\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\nContent-Length: 200\r\n\r\n",
+            ][..]), 0..30),
+            block in 1usize..100,
+        ) {
+            let bytes = parts.concat().into_bytes();
+            prop_assert_eq!(read(&bytes, block, 100), read(&bytes, 1 << 20, 100));
         }
 
         #[test]
