@@ -163,9 +163,8 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// The maximum length of a record, in decompressed bytes; see [`ReadOptions::MAX_RECORD`]. Bounds memory.
     pub max_record: usize,
-    /// The maximum expansion of a compressed file, or of the pages of a Parquet file, as a multiple of its size, beyond one
-    /// record. Bounds the cost of a
-    /// crafted file.
+    /// The maximum expansion of a compressed file, or of the pages of a Parquet file, or of the values that rows of one of its
+    /// columns repeat, as a multiple of the size, beyond one record. Bounds the cost of a crafted file.
     pub max_expansion: u64,
     /// The maximum window of zstd and dictionary of xz, in bytes; see [`ReadOptions::MAX_WINDOW`]. Their decoders hold as much
     /// in memory. For zstd the largest power of two that is not larger.

@@ -5,6 +5,7 @@
 use ::parquet::basic::{BrotliLevel, Compression, Encoding, GzipLevel, ZstdLevel};
 use ::parquet::data_type::{ByteArray, ByteArrayType};
 use ::parquet::file::properties::{WriterProperties, WriterVersion};
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::parser::parse_message_type;
 use neardups::source::{FieldPath, Format, IdFields, Input, ProblemKind, ReadOptions, Severity, Source, TextFields};
@@ -320,8 +321,103 @@ fn what_expands_too_much_is_refused() {
         assert!(found.last().unwrap().contains("allow more with `max-expansion`"), "{:?}", found.last());
         found.iter().filter(|line| line.contains('|')).count()
     });
-    assert_eq!(documents[0], documents[1]);
-    assert!((16 * 5000 / 900..2000).contains(&documents[0]), "{documents:?}");
+    let allowed = 400 * lengths(&file, 1)[0] + 5000;
+    assert_eq!(documents, [allowed / 900; 2]);
+}
+
+/// The length in the file of a column in each row group.
+fn lengths(file: &File, column: usize) -> Vec<usize> {
+    let reader = SerializedFileReader::new(fs::File::open(&file.path).unwrap()).unwrap();
+    let groups = reader.metadata().row_groups();
+    groups.iter().map(|group| group.column(column).compressed_size() as usize).collect()
+}
+
+/// What is read of row groups with these numbers of rows, of which each repeats a value of `length` bytes: in each row group
+/// `max_expansion` times the column, and in all together `max_record` bytes more, of which nothing is left after a row group that was
+/// not read to its end. Documents are `ROW`.
+fn expected_repeats(groups: &[usize], columns: &[usize], length: usize, options: &ReadOptions) -> Vec<String> {
+    let (mut slack, mut first, mut found) = (options.max_record, 1, Vec::new());
+    for (&rows, column) in groups.iter().zip(columns) {
+        let share = column * options.max_expansion as usize;
+        let read = rows.min((share + slack) / length);
+        found.extend((first..first + read).map(|row| row.to_string()));
+        if read < rows {
+            let times = options.max_expansion;
+            let why = format!("its values, which rows repeat, expand to more than {times} times its size");
+            let range = format!("rows {} to {}", first + read, first + rows - 1);
+            found.push(format!("{}!{range} cannot be read: {why} (allow more with `max-expansion`)", first + read));
+        }
+        slack = if read < rows { 0 } else { slack - (read * length).saturating_sub(share) };
+        first += rows;
+    }
+    found
+}
+
+fn check_repeats(file: &File, groups: &[usize], column: usize, length: usize, options: &ReadOptions) {
+    let expected = expected_repeats(groups, &lengths(file, column), length, options);
+    for batch_bytes in [1 << 20, 3000, 50] {
+        let found = file.read(&ReadOptions { batch_bytes, ..options.clone() });
+        let found: Vec<&str> = found.iter().map(|line| line.split_once('|').map_or(&**line, |(row, _)| row)).collect();
+        assert_eq!(found, expected, "{groups:?} in batches of {batch_bytes}");
+    }
+}
+
+#[test]
+fn what_rows_repeat_is_limited_by_the_size_of_their_column() {
+    let options = ReadOptions { max_record: 3000, max_expansion: 5, ..ReadOptions::default() };
+    let builder = WriterProperties::builder;
+    let properties = [
+        builder().build(),
+        builder().set_write_batch_size(2).set_data_page_row_count_limit(4).build(),
+        builder().set_writer_version(WriterVersion::PARQUET_2_0).build(),
+        builder().set_dictionary_enabled(false).set_encoding(Encoding::DELTA_BYTE_ARRAY).build(),
+        builder()
+            .set_dictionary_enabled(false)
+            .set_encoding(Encoding::DELTA_BYTE_ARRAY)
+            .set_write_batch_size(20)
+            .set_data_page_row_count_limit(20)
+            .build(),
+    ];
+    for properties in properties {
+        for groups in [&[5, 6, 5, 6, 7][..], &[6, 6, 6], &[500, 10, 500], &[1, 2, 3], &[7]] {
+            let long = "x".repeat(2000);
+            let texts: Vec<Row> = vec![(None, Some(long.clone())); 500];
+            let ids: Vec<Row> = (0..500).map(|n| (Some(long.clone()), Some(format!("text {n}")))).collect();
+            for (rows, column) in [(texts, 1), (ids, 0)] {
+                let of_groups: Vec<&[Row]> = groups.iter().map(|&count| &rows[..count]).collect();
+                let file = File::new(&written(&of_groups, properties.clone()));
+                check_repeats(&file, groups, column, 2000, &options);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_rows_in_lists_repeat_is_limited_by_the_size_of_their_column() {
+    let options = ReadOptions { max_record: 3000, max_expansion: 5, ..with_texts("x[][]", 0) };
+    let list = || Some(vec![Some(vec![Some("x".repeat(700)); 2]), None, Some(vec![Some("x".repeat(700)), None])]);
+    for properties in [
+        WriterProperties::builder().build(),
+        WriterProperties::builder().set_write_batch_size(1).set_data_page_size_limit(1).build(),
+    ] {
+        for count in [1, 2, 300] {
+            let file = File::new(&written_lists(&vec![list(); count], properties.clone()));
+            check_repeats(&file, &[count], 0, 2100, &options);
+        }
+    }
+}
+
+/// The rows of one value in a file of a few hundred bytes: 20 MB of text, which fits in the length of a record.
+#[test]
+fn short_texts_that_many_rows_repeat_are_read() {
+    let same: Vec<Row> = vec![(None, Some("twenty bytes of text".to_owned())); 1_000_000];
+    let file = File::new(&written(&[&same], WriterProperties::builder().build()));
+    let mut found = [0, 0];
+    Input::new(vec![file.path.clone()], ReadOptions::default()).read(&mut |batch| {
+        batch.documents(&mut |document| found[usize::from(document.is_err())] += 1);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(found, [1_000_000, 0]);
 }
 
 /// Where batches end within pages, at every size of a batch.

@@ -18,6 +18,7 @@
 //! | `codec` | their compression |
 //! | `values` | the encodings of values |
 //! | `cells` | the values of a column in a range of rows |
+//! | `repeats` | what values that rows repeat expand to |
 //! | `rows` | a range of rows: ids and texts |
 //! | `lists` | the texts of a row in a column in lists |
 //! | `check` | every page of a column, before another decoder reads it |
@@ -36,6 +37,7 @@ mod fault;
 mod footer;
 mod lists;
 mod page;
+mod repeats;
 mod rows;
 mod thrift;
 mod unread;
@@ -50,8 +52,9 @@ use std::sync::Arc;
 use cells::{Limits, Slice};
 use fault::Damage;
 pub(super) use fault::Fault;
-use footer::{Chunk, Columns, Footer, Group};
+use footer::{Chunk, Column, Columns, Footer, Group};
 use page::{Expansion, Page, Pages, Starts, max_page};
+use repeats::Repeats;
 pub(super) use rows::{Record, Refused, Rows};
 use unread::Unread;
 pub(super) use unread::{Checks, Outcome};
@@ -86,6 +89,8 @@ pub(super) struct File<'f> {
     footer: Footer,
     columns: Arc<Columns>,
     expansion: Expansion,
+    /// What each column may still repeat, in the order of [`Columns::ordinals`].
+    slacks: Vec<repeats::Slack>,
     /// The bytes of the columns so far. No part of a file is read twice.
     column_bytes: u64,
     /// The number of rows in the row groups so far.
@@ -115,8 +120,9 @@ impl<'f> File<'f> {
         let (end, metadata) = metadata(file, options)?;
         let (footer, columns) = Footer::parse(metadata, options)?;
         let unread = is_checked.then(|| Unread::new(file, end, columns.ordinals().collect()));
+        let slacks = columns.ordinals().map(|_| repeats::slack(options)).collect();
         let (expansion, column_bytes, rows, group, columns) = (Expansion::default(), 0, 0, None, Arc::new(columns));
-        Ok(File { file, options, end, footer, columns, expansion, column_bytes, rows, group, unread })
+        Ok(File { file, options, end, footer, columns, expansion, slacks, column_bytes, rows, group, unread })
     }
 
     /// Leaves out the pages of columns that are not read: an earlier reading has checked them.
@@ -167,6 +173,8 @@ impl<'f> File<'f> {
                     let message = format!("rows {first} to {} cannot be read: {}", self.rows, fault.message);
                     let (rows, is_credible) = (group.rows - group.done, group.is_credible());
                     self.group = None;
+                    // How many pages of other columns were counted depends on how long ranges are.
+                    self.slacks.iter().for_each(|slack| slack.set(0));
                     let (rows, kind) = if is_credible { (rows, fault.kind) } else { (1, ProblemKind::Damaged) };
                     return Some(Piece::Broken { row: first, rows, fault: Fault { message, kind } });
                 }
@@ -196,7 +204,8 @@ impl<'f> File<'f> {
             self.check(&group)?;
             let rows = self.rows.checked_add(group.rows).filter(|&rows| rows < u64::MAX);
             self.rows = rows.ok_or("its row groups have too many rows")?;
-            Open::new(self.file, &group, &self.columns, first, self.unread.is_some())
+            let limits = (&*self.slacks, self.options);
+            Open::new(self.file, &group, &self.columns, first, (limits, self.unread.is_some()))
         });
         Some(opened.map_err(|damage| {
             self.footer.end();
@@ -310,21 +319,33 @@ struct Cursor<'f> {
     rows: u64,
     /// 0 unless the column is in lists.
     max_repetition: u32,
+    repeats: Repeats,
+    /// The number of rows that begin in the page and may be read, if not all may.
+    readable: Option<u64>,
 }
 
 impl<'f> Open<'f> {
     /// The columns that are read of a row group, and [checked](Unread) for a copy or not.
-    fn new(file: &'f fs::File, group: &Group, columns: &Columns, first: u64, is_checked: bool) -> Result<Self, Damage> {
-        let cursor = |chunk: Chunk, max_repetition| {
-            let (mut pages, left) = (Pages::new(file, chunk)?, chunk.values);
+    fn new(
+        file: &'f fs::File,
+        group: &Group,
+        columns: &Columns,
+        first: u64,
+        ((slacks, options), is_checked): ((&[repeats::Slack], &ReadOptions), bool),
+    ) -> Result<Self, Damage> {
+        let mut slacks = slacks.iter();
+        let mut cursor = |(chunk, &column): (Chunk, &Column)| {
+            let (mut pages, left, max_repetition) = (Pages::new(file, chunk)?, chunk.values, column.max_repetition);
             pages.refuses_others = is_checked;
-            Ok::<_, Damage>(Cursor { pages, page: None, left, rows: group.rows, max_repetition })
+            let slack = slacks.next().cloned().unwrap_or_default();
+            let (repeats, readable) = (Repeats::new(column, chunk, slack, options), None);
+            Ok::<_, Damage>(Cursor { pages, page: None, left, rows: group.rows, max_repetition, repeats, readable })
         };
-        let texts = group.texts.iter().zip(&columns.texts);
-        let texts =
-            texts.map(|(&chunk, column)| cursor(chunk, column.max_repetition)).collect::<Result<_, Damage>>()?;
-        let ids = group.ids.iter().map(|&chunk| cursor(chunk, 0)).collect::<Result<_, Damage>>()?;
-        let rank = group.rank.map(|chunk| cursor(chunk, 0)).transpose()?;
+        let texts = group.texts.iter().copied().zip(&columns.texts);
+        let texts = texts.map(&mut cursor).collect::<Result<_, Damage>>()?;
+        let ids = group.ids.iter().copied().zip(columns.ids.iter().map(|(column, _)| column));
+        let ids = ids.map(&mut cursor).collect::<Result<_, Damage>>()?;
+        let rank = group.rank.zip(columns.rank.as_ref().map(|(column, _)| column)).map(cursor).transpose()?;
         let longest = (0..group.texts.len()).max_by_key(|&at| group.texts[at].length).unwrap_or(0);
         let length = group.chunks().iter().map(|chunk| chunk.length).sum();
         Ok(Open { first, rows: group.rows, done: 0, length, texts, longest, ids, rank, fault: None })
@@ -398,11 +419,14 @@ impl Cursor<'_> {
                 (page, starts.rows, 0)
             }
         };
-        let available = rows - used;
+        if self.readable == Some(used) {
+            return Err(self.repeats.fault());
+        }
+        let available = self.readable.unwrap_or(rows) - used;
         let fitting = bytes.saturating_sub(slice.bytes()).saturating_mul(rows) / page.size().max(1);
         let count = available.min(most - slice.rows()).min(fitting.max(1));
         slice.push(&page, rows, used..used + count, self.pages.dictionary.as_ref());
-        if count < available {
+        if used + count < rows {
             self.page = Some((page, rows, used + count));
         } else if self.max_repetition > 0 {
             self.finish_row(slice, expansion, options).inspect_err(|_| slice.pop())?;
@@ -415,6 +439,7 @@ impl Cursor<'_> {
         let starts = page.starts(self.max_repetition)?;
         let left = self.left.checked_sub(page.rows()).zip(self.rows.checked_sub(starts.rows));
         (self.left, self.rows) = left.ok_or(Damage::from("a column has more values than its row group has rows"))?;
+        self.readable = self.repeats.count(&page, self.pages.dictionary.as_ref())?;
         Ok((page, starts))
     }
 

@@ -211,12 +211,14 @@ pub(super) struct Dictionary {
     count: u64,
     /// Where each value starts, if they have different lengths.
     starts: Vec<u32>,
+    /// The length of the longest of these.
+    longest: usize,
 }
 
 impl Dictionary {
     /// The values of a page, of which there are `count`.
     pub fn new(page: &[u8], count: u64, physical: Physical) -> Result<Self, Damage> {
-        let mut starts = Vec::new();
+        let (mut starts, mut longest) = (Vec::new(), 0);
         if physical == Physical::Bytes {
             let mut rest = page;
             for _ in 0..count {
@@ -224,6 +226,7 @@ impl Dictionary {
                 // A page is shorter than 4 GiB.
                 starts.push((page.len() - rest.len()) as u32);
                 take(&mut rest, length)?;
+                longest = longest.max(length);
             }
         }
         if let Physical::Fixed(width) = physical
@@ -231,7 +234,12 @@ impl Dictionary {
         {
             return Err(SHORT);
         }
-        Ok(Dictionary { physical, count, starts })
+        Ok(Dictionary { physical, count, starts, longest })
+    }
+
+    /// The length of the longest value, if they have different lengths.
+    pub fn longest(&self) -> usize {
+        self.longest
     }
 
     /// Its memory, in bytes, in addition to that of the page.
