@@ -163,7 +163,8 @@ impl Pages<'_> {
             Ok((found, Some(Past::read(&tree, &roots, &selection, changes)?)))
         })?;
         let Found { mut findings, grader, allowed, cut_short, idle } = found;
-        let idle = self::idle(idle, request, &unused, &tree);
+        // Of pages that were compared in part, it is not known what accepts a copy.
+        let idle = if cut_short == 0 { self::idle(idle, request, &unused, &tree) } else { Vec::new() };
         let index = changes.as_ref().and_then(Changes::index);
         let roots = request.paths.iter().map(|root| place(root)).collect();
         let checked = Checked { tree: &tree, roots, min_words, index };

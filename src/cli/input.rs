@@ -146,19 +146,24 @@ pub fn paths(typed: &[PathBuf], more: &[PathBuf]) -> Result<Vec<PathBuf>, Error>
     Ok(vec![PathBuf::from("-")])
 }
 
+/// Whether records may have fields, as far as the format says.
+fn has_fields(format: Format) -> bool {
+    !matches!(format, Format::Text | Format::Lines | Format::Html | Format::Warc)
+}
+
 /// How documents are read.
 pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Result<source::ReadOptions, Error> {
-    let own = ("format", &*typed.format);
-    let of_reference = typed.reference_format.as_deref().map_or(own, |format| ("against-format", format));
+    let own = ("format", Format::by_name(&typed.format)?);
+    let reference_format = typed.reference_format.as_deref().map(Format::by_name).transpose()?;
+    let of_reference = reference_format.map_or(own, |format| ("against-format", format));
     // What is typed for the documents is for the reference too, unless the reference has its own.
     let of = |has_own: bool| if has_own { vec![own] } else { vec![own, of_reference] };
     let (own_text, own_id) = (!typed.reference_text_fields.is_empty(), typed.reference_id_field.is_some());
     let own_encoding = typed.reference_encoding.is_some();
-    let has_fields: fn(&str) -> bool = |format| !matches!(format, "text" | "lines" | "html" | "warc");
-    let has_pages: fn(&str) -> bool = |format| !matches!(format, "text" | "lines");
-    let is_table: fn(&str) -> bool =
-        |format| !matches!(format, "text" | "lines" | "jsonl" | "html" | "warc" | "parquet");
-    let is_encoded: fn(&str) -> bool = |format| format != "parquet";
+    let has_fields: fn(Format) -> bool = has_fields;
+    let has_pages: fn(Format) -> bool = |format| !matches!(format, Format::Text | Format::Lines);
+    let is_table: fn(Format) -> bool = |format| matches!(format, Format::Auto | Format::Csv | Format::Tsv);
+    let is_encoded: fn(Format) -> bool = |format| format != Format::Parquet;
     let (no_fields, no_pages) = ("that format has no fields", "that format has no pages");
     let utf8 = "its texts are UTF-8";
     let content = format!("content {}", typed.content.name());
@@ -173,8 +178,8 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
         ("against-encoding", own_encoding, vec![of_reference], is_encoded, utf8),
     ];
     for (option, _, formats, has_effect, why) in options.into_iter().filter(|(_, is_typed, ..)| *is_typed) {
-        if !formats.iter().any(|(_, format)| has_effect(format)) {
-            let (name, format) = formats[0];
+        if !formats.iter().any(|&(_, format)| has_effect(format)) {
+            let (name, format) = (formats[0].0, formats[0].1.name());
             return Err(usage_error(format!("--{option} has no effect with --{name} {format}: {why}")));
         }
     }
@@ -189,7 +194,7 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
         tempfile::tempfile_in(folder).map_err(|error| failed(error.kind().into()))?;
     }
     let options = source::ReadOptions {
-        format: Format::by_name(&typed.format)?,
+        format: own.1,
         text_fields: TextFields::parse("text-field", &typed.text_fields.value)?,
         id_field: IdFields::parse("id-field", &typed.id_field.value)?,
         reference: ReferenceFields {
@@ -198,7 +203,7 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
                 fields => Some(TextFields::parse("against-text-field", fields)?),
             },
             id: typed.reference_id_field.as_ref().map(|id| IdFields::parse("against-id-field", id)).transpose()?,
-            format: typed.reference_format.as_deref().map(Format::by_name).transpose()?,
+            format: reference_format,
             encoding: encoding("against-encoding", &typed.reference_encoding)?,
         },
         encoding: encoding("encoding", &typed.encoding)?,
@@ -383,7 +388,6 @@ pub fn warn_of_unnamed(
     };
     // Of records without fields, none has an id.
     let formats = [options.format, options.reference.format.unwrap_or(options.format)];
-    let has_fields = |format| !matches!(format, Format::Text | Format::Lines | Format::Html | Format::Warc);
     let [(own, all_own), (of_reference, all_of_reference)] = [0, 1].map(|side| match has_fields(formats[side]) {
         true => (unnamed[side], documents[side]),
         false => (0, 0),
