@@ -39,7 +39,7 @@ use std::collections::{BTreeSet, VecDeque};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The number of decisions that a repetition may reach back, without a window.
-pub(super) const DECISIONS_KEPT: usize = 1 << 16;
+pub(super) const DECISIONS_KEPT: usize = if cfg!(test) { 1 << 14 } else { 1 << 16 };
 
 /// The following decisions are by a run that writes notes.
 pub(super) const BEGIN: u64 = u64::MAX - 1;

@@ -630,7 +630,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(ProptestConfig::with_cases(24))]
 
         /// Whatever documents gain, and however often an order is fixed, all that reach the threshold are found.
         #[test]

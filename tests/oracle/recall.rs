@@ -51,7 +51,7 @@ fn recall_at_every_similarity_is_that_of_the_curve() {
                 let expected: Vec<f64> =
                     (0..=either).map(|shared| curve.found_quickly(shared as f64, either as f64)).collect();
                 let cost = if kind == Kind::Fss { either.max(6 * bands * rows) } else { either * bands * rows / 4 };
-                let pairs = (50_000_000 / cost).clamp(500, 10_000);
+                let pairs = (25_000_000 / cost).clamp(500, 6_000);
                 let mut random = Random::new((bands * rows * either) as u64);
                 let mut bins = [Bin::default(); 21];
                 for _ in 0..pairs {
@@ -96,7 +96,7 @@ fn sets_exactly_at_the_threshold_are_found_as_promised() {
             let minhash = minhash(kind, bands, rows);
             for either in [10, 20, 50, 100, 1000] {
                 let cost = if kind == Kind::Fss { either.max(6 * bands * rows) } else { either * bands * rows / 4 };
-                let pairs = (30_000_000 / cost).clamp(500, 20_000);
+                let pairs = (12_000_000 / cost).clamp(500, 10_000);
                 let mut random = Random::new((bands * rows * either + 1) as u64);
                 let shared = (threshold * either as f64).round() as usize;
                 let found = (0..pairs).filter(|_| meet(&minhash, &mut random, shared, either)).count();

@@ -488,7 +488,7 @@ fn a_stream_of_almost_only_duplicates_makes_checkpoints() {
 /// A checkpoint names the last decisions that may be repeated, so that opening does not read those of months.
 #[test]
 fn an_interrupted_window_is_not_read_from_its_beginning() {
-    let (length, begin) = repeats_from_a_checkpoint(90_000, 90_000 - repeat::DECISIONS_KEPT);
+    let (length, begin) = repeats_from_a_checkpoint(24_000, 24_000 - repeat::DECISIONS_KEPT);
     assert!(begin > length / 20, "{begin} of {length} bytes");
 }
 
