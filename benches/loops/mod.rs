@@ -81,6 +81,7 @@ pub const LOOPS: &[(&str, Make)] = &[
     ("shingles of 8", || shingles(8)),
     ("mix_all", mixed),
     ("combine_all", combined),
+    ("keys of 16 bands of 6", combined_rows),
     ("sign bits", signs),
     ("sign bits, weighted", weighted_signs),
     ("near", near),
@@ -249,6 +250,22 @@ fn combined() -> Loop {
             let mut combined = [0; 1024];
             kernel::sketch::combine_all(Level::current(), 7, words, &mut combined);
             out.extend_from_slice(&combined);
+        },
+    )
+}
+
+fn combined_rows() -> Loop {
+    let states = || (1..=16).map(mix);
+    Loop::new(
+        (96, "word"),
+        hashes(96),
+        move |words, out| {
+            let rows = states().zip(words.chunks(6));
+            out.extend(rows.map(|(state, row)| row.iter().fold(state, |state, &word| combine(state, word))));
+        },
+        move |words, out| {
+            out.extend(states());
+            kernel::sketch::combine_rows(Level::current(), words, 6, out);
         },
     )
 }

@@ -48,6 +48,8 @@ use super::{
 };
 use crate::error::Error;
 use crate::hash::{combine, mix};
+use crate::kernel::Level;
+use crate::kernel::sketch::combine_rows;
 use crate::similarity::{Similarity, Threshold, jaccard, jaccard_at_least, shared};
 use crate::tokenizer::{CharNgram, Tokens};
 use bands::Bands;
@@ -213,7 +215,15 @@ impl Algorithm for MinHash {
     }
 
     fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
-        keys.extend((0..self.bands.bands).map(|band| self.key(fingerprint, band)));
+        let (bands, rows, start) = (self.bands.bands, self.bands.rows, keys.len());
+        match fingerprint.get(..bands * rows) {
+            Some(slots) => {
+                keys.extend((1..=bands as u64).map(mix));
+                combine_rows(Level::current(), slots, rows, &mut keys[start..]);
+            }
+            // The fingerprint is of another kind.
+            None => keys.extend((0..bands).map(|band| self.key(fingerprint, band))),
+        }
     }
 
     fn key(&self, fingerprint: &[u64], band: usize) -> u64 {
@@ -627,6 +637,30 @@ mod tests {
         assert_eq!(resolved(&[("recall", "0.999")]), (18, 5));
         assert_eq!(resolved(&[("recall", "0.999"), ("hashes", "256")]), (30, 7));
         assert_eq!(resolved(&[("threshold", "1")]), (1, 128));
+    }
+
+    /// The keys of a fingerprint, and of one with too few slots, are those of each band.
+    #[test]
+    fn keys_are_those_of_the_bands() {
+        for (bands, rows) in [("1", "128"), ("16", "6"), ("12", "5"), ("30", "1")] {
+            let settings = Settings::from_pairs([("bands", bands), ("rows", rows)]);
+            let algorithm = prepare(&settings, 0).unwrap().algorithm;
+            let (bands, rows) = (bands.parse::<usize>().unwrap(), rows.parse::<usize>().unwrap());
+            for slots in [bands * rows, bands * rows - 1, 0] {
+                let fingerprint: Vec<u64> = (7..7 + slots as u64).map(mix).collect();
+                let key = |band: usize| {
+                    let row = fingerprint.get(band * rows..(band + 1) * rows).unwrap_or_default();
+                    row.iter().fold(mix(band as u64 + 1), |key, &slot| combine(key, slot))
+                };
+                let mut keys = vec![1];
+                algorithm.keys(&fingerprint, &mut keys);
+                assert_eq!(
+                    (keys[0], &keys[1..]),
+                    (1, &*(0..bands).map(key).collect::<Vec<_>>()),
+                    "{bands} {rows} {slots}"
+                );
+            }
+        }
     }
 
     #[test]
