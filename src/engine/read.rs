@@ -129,7 +129,7 @@ const BYTES_OF_ID: u64 = 22;
 const BYTES_A_DOCUMENT: u64 = 40;
 
 /// The share of the memory for features of which the rest goes to a file.
-const FEATURES_HELD_SHARE: u64 = 8;
+const FEATURES_HELD_SHARE: u64 = 4;
 
 /// What outlines may take in addition to a share of the memory, in bytes.
 const OUTLINES_BYTES: u64 = 4 << 20;
@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
         }
         let mut add = || -> Result<bool, Error> {
             if early.is_none() {
-                *early = Some(EarlySets::new(self.file_of_features()?));
+                *early = Some(EarlySets::new(self.file_of_features(self.options.memory)?));
             }
             let early = early.as_mut().expect("it was made");
             if early.len() + sets.ends.len() > self.most_outlines() {
@@ -236,13 +236,13 @@ impl<'a> Reader<'a> {
         (self.options.memory / 16 + OUTLINES_BYTES) as usize / size_of::<Parities>()
     }
 
-    /// A file for the features that do not fit in memory, of which the first stay there.
+    /// A file for the features that do not fit in memory, of which the first stay there: of so many bytes that are free, a share.
     ///
     /// # Errors
     /// It cannot be made.
-    pub fn file_of_features(&self) -> Result<Spilled, Error> {
+    pub fn file_of_features(&self, free: u64) -> Result<Spilled, Error> {
         let file = Spilled::new("features", self.options.temp_dir.as_deref())?;
-        Ok(file.holding(self.options.memory / FEATURES_HELD_SHARE))
+        Ok(file.holding(free / FEATURES_HELD_SHARE))
     }
 
     /// The same result from what counting kept.

@@ -163,8 +163,8 @@ pub(super) struct Gathered {
 enum Destination {
     /// To memory, after those that were written early.
     Memory(Option<EarlySets>),
-    /// To a file, after the same.
-    File(Option<EarlySets>),
+    /// To a file, after the same; of a new one, so many bytes of memory are free.
+    File(Option<EarlySets>, u64),
 }
 
 /// The candidates: which documents share a key, and which of them are in memory together while they are compared.
@@ -341,7 +341,7 @@ impl<'a> Run<'a> {
         let at_once = match (fits, early) {
             (true, None) => None,
             (true, early) => Some((candidates, Destination::Memory(early))),
-            (false, early) => Some((candidates, Destination::File(early))),
+            (false, early) => Some((candidates, Destination::File(early, memory.saturating_sub(held)))),
         };
         self.report.portions = portions.len() as u64;
         heap::return_what_is_kept();
@@ -475,7 +475,7 @@ impl<'a> Run<'a> {
         changed: &mut BTreeMap<u32, Problem>,
     ) -> Result<Evidence, Error> {
         let (groups, group_of) = (Subset::marked(wanted), |document| corpus.group_of(document));
-        let written = if let Destination::File(Some(early)) = &to { early.len() } else { 0 };
+        let written = if let Destination::File(Some(early), _) = &to { early.len() } else { 0 };
         // Of pairs, as many are compared as with all in memory, unless outlines take much.
         let is_few = written + groups.len() <= self.reader.most_outlines();
         let is_whole = matches!(self.goal, Goal::Pairs) && is_few;
@@ -486,8 +486,8 @@ impl<'a> Run<'a> {
                 self.report.spilled += early.bytes_spilled();
                 Sets::loaded(&early, groups, group_of)?
             }
-            Destination::File(None) => Sets::new(groups, Some((self.reader.file_of_features()?, outlined))),
-            Destination::File(Some(early)) => Sets::after(early, groups, outlined, group_of),
+            Destination::File(None, free) => Sets::new(groups, Some((self.reader.file_of_features(free)?, outlined))),
+            Destination::File(Some(early), _) => Sets::after(early, groups, outlined, group_of),
         };
         let is_missing = |(group, is_wanted): (u32, &bool)| *is_wanted && !sets.has(group);
         let missing: Vec<bool> = (0..).zip(wanted).map(is_missing).collect();
