@@ -34,6 +34,9 @@ pub(super) struct Counts {
     pub records: u64,
     /// Of these, left out.
     pub removed: u64,
+    /// Of these, the ones whose most similar kept document is of the reference.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub removed_for_references: u64,
     /// Records that could not be read. One more if the file is [refused](Condition::Refused).
     pub failed: u64,
     /// Near-duplicates that stay, because the file is damaged or refused.
@@ -269,6 +272,8 @@ pub(super) fn take_all(
     for verdict in kept.located_verdicts() {
         let Some(at) = verdict.at else { continue };
         if let Some(number) = files.take(at, Found::from(&verdict)) {
+            let is_for_reference = verdict.duplicate_of_index.is_some_and(|index| kept.is_of_reference(index));
+            files.files[number].counts.removed_for_references += u64::from(is_for_reference);
             each(number, &verdict, at)?;
         }
     }
@@ -412,7 +417,10 @@ impl<'a> Files<'a> {
             return None;
         }
         let duplicates_kept = counts.duplicates_kept + counts.removed;
-        self.files[number] = OfFile { counts: Counts { removed: 0, duplicates_kept, ..*counts }, ..OfFile::default() };
+        self.files[number] = OfFile {
+            counts: Counts { removed: 0, removed_for_references: 0, duplicates_kept, ..*counts },
+            ..OfFile::default()
+        };
         Some(number)
     }
 }

@@ -175,6 +175,8 @@ pub struct Cleaned {
     pub records: u64,
     /// Of these, left out.
     pub removed: u64,
+    /// Of these, the ones whose most similar kept document is of the reference, where all are compared with each other too.
+    pub removed_for_references: u64,
     /// Records or files that could not be read, files of which no copy without some records can be made, and files that were not
     /// moved because something had changed.
     pub failed: u64,

@@ -94,6 +94,7 @@ impl Cleaned {
             files: counts.clone().count() as u64,
             records: sum(|counts| counts.records),
             removed: sum(|counts| counts.removed),
+            removed_for_references: sum(|counts| counts.removed_for_references),
             failed: sum(|counts| counts.failed).max(failed),
             damaged: sum(|counts| u64::from(counts.condition == Condition::Damaged)),
             duplicates_kept: sum(|counts| match counts.condition {

@@ -179,7 +179,11 @@ fn write(
     let (mut files, _) = decided.map_err(|error| Error::output("cannot write results", error))?;
     let left_out = kept.located_verdicts().filter(|verdict| !verdict.keep || verdict.error.is_some());
     decisions::without_damaged(left_out.filter_map(|verdict| verdict.at), &names, &mut files);
-    refuse_mixed(&headings, &files, "write files instead of a stream, with `clean::clean`")?;
+    let instead = match outcome.report().counts.references {
+        0 => "write files instead of a stream, with `clean::clean`",
+        _ => "write files instead of a stream, with `clean::clean`, which compares them with each other too",
+    };
+    refuse_mixed(&headings, &files, instead)?;
     join(input, &headings, &files, options, out)
 }
 

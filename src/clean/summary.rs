@@ -28,6 +28,9 @@ struct Summary<'a> {
     records: u64,
     kept: u64,
     removed: u64,
+    /// Of these, the ones whose most similar kept document is of the reference, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    removed_for_references: Option<u64>,
     failed: u64,
     files_written: u64,
     bytes_written: u64,
@@ -90,6 +93,7 @@ pub(super) fn summary(
         records: cleaned.records,
         kept: cleaned.records - cleaned.removed,
         removed: cleaned.removed,
+        removed_for_references: Some(cleaned.removed_for_references).filter(|&removed| removed > 0),
         failed: cleaned.failed,
         files_written: cleaned.files_written,
         bytes_written: cleaned.bytes_written,

@@ -469,6 +469,7 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
             Target::Moved(folder) => format!("{}, {kept} kept", moved(cleaned, "", "would move", &folder.display())),
         };
         terminal.line(&format!("{all}: {would}"));
+        of_references(request, cleaned).iter().for_each(|line| terminal.line(line));
         what_ran(request, cleaned).iter().for_each(|line| terminal.line(line));
         damaged(cleaned, "").iter().for_each(|line| terminal.line(line));
         report_decided(terminal, request, cleaned);
@@ -489,6 +490,7 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
     }
     let not_kept = if matches!(request.target, Target::Output(_)) { "left out" } else { "not kept" };
     terminal.line(&format!("{all}: {} {not_kept}, {kept} kept", count(removed)));
+    of_references(request, cleaned).iter().for_each(|line| terminal.line(line));
     what_ran(request, cleaned).iter().for_each(|line| terminal.line(line));
     cleaned.remembered.iter().for_each(|remembered| summarise_index(terminal, request, remembered));
     let seconds = started.elapsed().as_secs_f64();
@@ -511,6 +513,20 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
         let again = format!("the same command tries again to move {} of them", count(cleaned.to_retry));
         terminal.line(&format!("{} failed: {again}", count(cleaned.failed)));
     }
+}
+
+/// How many of those that are not kept are most similar to a document of the reference, of all that are kept.
+fn of_references(request: &Request, cleaned: &Cleaned) -> Option<String> {
+    let (all, of_reference) = (cleaned.removed, cleaned.removed_for_references);
+    let is_stated = !request.options.against.is_empty() && cleaned.report.is_some() && all > 0;
+    let which = match of_reference {
+        1 if all == 1 => "it is".to_string(),
+        0 => "none of these is".to_string(),
+        1 => "1 of these is".to_string(),
+        some if some == all => "all of these are".to_string(),
+        some => format!("{} of these are", count(some)),
+    };
+    is_stated.then(|| format!("{which} left out for a document of the reference, the most similar one that is kept"))
 }
 
 /// The line about the algorithm, unless an earlier run had decided.

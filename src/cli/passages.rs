@@ -287,6 +287,7 @@ fn find_passages(
     let mut pairs = DocumentPairs::new(found.counts().references as usize);
     let result = match emit {
         Emit::Pairs => found.for_each(input, side(reference), terminal, |passage| {
+            shortened += u64::from(passage.count > passage.places.len() as u64);
             pairs.add(passage, |pair| {
                 records += 1;
                 out.pair(pair)
@@ -359,7 +360,7 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
 
 /// What was read and found.
 fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, started: Instant) {
-    let PassageCounts { documents, references, tokens, bytes: read, spilled, .. } = written.counts;
+    let PassageCounts { documents, references, tokens, reference_tokens, bytes: read, spilled, .. } = written.counts;
     let mut found = counted(documents, "document");
     if !request.against.is_empty() {
         found += &format!(" against {}", count(references));
@@ -384,6 +385,7 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
         }
         (_, None, None) => found += &format!(": {}", written.cuts.as_ref().map(cut_in_words).unwrap_or_default()),
         (_, None, Some(covered)) => {
+            let tokens = tokens - reference_tokens;
             let share = 100.0 * covered as f64 / tokens.max(1) as f64;
             found += &format!(
                 ": {} in passages of {} or more ({share:.1} % of {}), in {}",
@@ -401,7 +403,9 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
         let wanted = counted(wanted, "document");
         terminal.warning(&format!("nothing can be found in {wanted} (--min-documents): {} {were} read", count(all)));
     }
-    if let Some((remark, is_warning)) = remark_on_short(&written.short, references, request.options.min_words) {
+    let named = remark_on_short(&written.short, references, request.options.min_words);
+    let of_references = named.or_else(|| remark_on_counted(request, &written.counts, true));
+    for (remark, is_warning) in of_references.into_iter().chain(remark_on_counted(request, &written.counts, false)) {
         if is_warning { terminal.warning(&remark) } else { terminal.line(&remark) }
     }
     if documents > 0 {
@@ -437,12 +441,17 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
             ));
         }
         if written.shortened > 0 {
-            let (have, listed) = (if written.shortened == 1 { "has" } else { "have" }, request.options.max_places);
-            terminal.line(&format!(
-                "{} {have} more than {}: the first are listed, and count has all (--max-places)",
-                counted(written.shortened, "passage"),
-                counted(listed as u64, "place"),
-            ));
+            let have = if written.shortened == 1 { "has" } else { "have" };
+            let (passages, listed) =
+                (counted(written.shortened, "passage"), counted(request.options.max_places as u64, "place"));
+            match request.emit {
+                Emit::Pairs => terminal.warning(&format!(
+                    "{passages} {have} more than {listed}: pairs with the places after these are missing: raise --max-places"
+                )),
+                _ => terminal.line(&format!(
+                    "{passages} {have} more than {listed}: the first are listed, and count has all (--max-places)"
+                )),
+            }
         }
         if spilled > 0 {
             terminal.line(&format!(
@@ -452,6 +461,25 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
             ));
         }
     }
+}
+
+/// The remark on documents of one side that are too short for a passage, with whether all are. Some of the source are only worth a remark
+/// where something else is looked for in them than what they have in common.
+fn remark_on_counted(request: &Request, counts: &PassageCounts, of_reference: bool) -> Option<(String, bool)> {
+    let (short, all, what) = match of_reference {
+        true => (counts.short_references, counts.references, "reference document"),
+        false => (counts.short, counts.documents, "document"),
+    };
+    let is_warning = short == all;
+    if short == 0 || !is_warning && !of_reference && request.against.is_empty() {
+        return None;
+    }
+    let have = if short == 1 { "has" } else { "have" };
+    let words = counted(request.options.min_words as u64, "word");
+    let advice = if is_warning { "; a lower --min-words finds shorter ones" } else { "" };
+    let remark =
+        format!("{} {have} fewer than {words} (--min-words): too short for a passage{advice}", counted(short, what));
+    Some((remark, is_warning))
 }
 
 /// The one object of `--stats`.
@@ -482,6 +510,7 @@ struct Stats<'a> {
     cuts: Option<&'a CutCounts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dropped: Option<u64>,
+    short: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     short_references: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -521,7 +550,8 @@ fn stats_of<'a>(
         below_min_documents: written.below_min_documents,
         cuts: written.cuts.as_ref(),
         dropped: written.dropped,
-        short_references: written.dropped.map(|_| written.short.references),
+        short: written.counts.short,
+        short_references: (!request.against.is_empty()).then_some(written.counts.short_references),
         files_written: written.cleaned.as_ref().map(|cleaned| cleaned.files_written),
         bytes_written: written.cleaned.as_ref().map(|cleaned| cleaned.bytes_written),
         covered_words: written.covered,

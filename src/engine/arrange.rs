@@ -455,6 +455,11 @@ impl<'a> Kept<'a> {
         documents.filter(|&document| self.reason(document).0).map(|document| document as usize)
     }
 
+    /// Whether a document, by its index in [`Outcome::documents`], is of the reference.
+    pub fn is_of_reference(&self, index: usize) -> bool {
+        self.corpus.is_reference(index as u32)
+    }
+
     /// The number of documents that are not kept.
     pub fn dropped(&self) -> u64 {
         let corpus = self.corpus;

@@ -34,6 +34,14 @@ pub struct PassageCounts {
     pub unnamed_references: u64,
     /// Tokens, those of references included.
     pub tokens: u64,
+    /// Tokens of references.
+    pub reference_tokens: u64,
+    /// Documents with fewer words than a passage has at least, references not included. They are not counted where runs are compared.
+    #[cfg_attr(feature = "report", serde(skip))]
+    pub short: u64,
+    /// Those of references.
+    #[cfg_attr(feature = "report", serde(skip))]
+    pub short_references: u64,
     /// Bytes of input as read; compressed input counts compressed.
     pub bytes: u64,
     /// Records or files whose text was not valid in its encoding and was read with replacements.
@@ -158,6 +166,8 @@ struct Part {
     seeds: Vec<u64>,
     /// The documents with tokens that count half.
     halves: Vec<u32>,
+    /// How many have fewer words than a passage.
+    short: u64,
     fields: FieldsFound,
     problems: Vec<Problem>,
     /// The problems that rejected a record or a file, each with the number of documents before it.
@@ -189,6 +199,7 @@ struct Selecting {
     anchors: Selector,
     seeds: Option<Seeding>,
     seed: u64,
+    min_words: usize,
 }
 
 /// Reads everything: the reference first.
@@ -210,7 +221,7 @@ fn read(
         fields: FieldsFound::default(),
         seeds: seeding.map(|_| Sorter::new("k-grams", memory / 8, folder)),
     };
-    let selecting = Selecting { anchors, seeds: seeding, seed: options.seed };
+    let selecting = Selecting { anchors, seeds: seeding, seed: options.seed, min_words: options.min_words };
     let words = options.words();
     let (signing, threads, room) = memory_of_reading(&words);
     in_parallel(
@@ -235,9 +246,16 @@ fn read(
             }
             fields.add(part.fields);
             counts.bytes += part.bytes;
-            counts.tokens += part.tokens.len() as u64;
-            let read = part.lengths.len() as u64;
-            *(if part.reference { &mut counts.references } else { &mut counts.documents }) += read;
+            let (tokens, read) = (part.tokens.len() as u64, part.lengths.len() as u64);
+            counts.tokens += tokens;
+            if part.reference {
+                counts.references += read;
+                counts.reference_tokens += tokens;
+                counts.short_references += part.short;
+            } else {
+                counts.documents += read;
+                counts.short += part.short;
+            }
             observer.unpacked(part.unpacked);
             observer.progress(part.bytes, read);
             check_stopped(observer)?;
@@ -261,7 +279,7 @@ fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selecting: &Selecting, gr
     let mut part = Part { reference, bytes: batch.bytes_read(), unpacked: batch.bytes_unpacked(), ..Part::default() };
     batch.documents(&mut |document| match document {
         Ok(document) => {
-            let Part { lengths, sequences, tokens, selected, seeds, halves, .. } = &mut part;
+            let Part { lengths, sequences, tokens, selected, seeds, halves, short, .. } = &mut part;
             let (number, first) = (lengths.len() as u32, tokens.len() as u64);
             let cut = cutting.cut(&document, TokenDetail::Hashes, tokens, |_, words, has_halves| {
                 lengths.push(words.len() as u64);
@@ -273,6 +291,8 @@ fn part(numbered: Numbered, cutting: &mut Cutting<'_>, selecting: &Selecting, gr
                 if has_halves {
                     halves.push(number);
                 }
+                let count_half = if has_halves { words.iter().filter(|word| **word & 1 == 1).count() } else { 0 };
+                *short += u64::from((2 * words.len() - count_half).div_ceil(2) < selecting.min_words);
             });
             match cut {
                 Ok(()) => {

@@ -383,7 +383,9 @@ impl Reading<'_> {
                 }
                 fields.add(part.fields);
                 counts.bytes += part.bytes;
-                counts.tokens += part.tokens.iter().map(|&tokens| u64::from(tokens)).sum::<u64>();
+                let read_tokens = part.tokens.iter().map(|&tokens| u64::from(tokens)).sum::<u64>();
+                counts.tokens += read_tokens;
+                counts.reference_tokens += if is_reference { read_tokens } else { 0 };
                 let read = part.counts.len() as u64;
                 *(if is_reference { &mut counts.references } else { &mut counts.documents }) += read;
                 observer.unpacked(part.unpacked);
