@@ -85,6 +85,13 @@ static ANSWERS: &[Answer] = &[
         example: "--shingle 5",
     },
     Answer {
+        typed: &["--ngram", "--ngrams", "--n-gram", "--n-grams", "--ngram-size", "--n-gram-size", "--min-words", "-n"],
+        commands: &["contain"],
+        options: &["shingle"],
+        text: "--shingle W is the number of words of a run",
+        example: "--shingle 8",
+    },
+    Answer {
         typed: &["-t"],
         commands: &[],
         options: &["threshold", "threads"],
@@ -142,7 +149,20 @@ static ANSWERS: &[Answer] = &[
         example: "--min-coverage 0.8",
     },
     Answer {
-        typed: &["--shingle", "--shingle-length", "--shingle-size", "--min-tokens", "--min-length"],
+        typed: &[
+            "--shingle",
+            "--shingle-length",
+            "--shingle-size",
+            "--min-tokens",
+            "--min-length",
+            "--ngram",
+            "--ngrams",
+            "--n-gram",
+            "--n-grams",
+            "--ngram-size",
+            "--n-gram-size",
+            "-n",
+        ],
         commands: &["passages"],
         options: &["min-words"],
         text: "--min-words N is the least length of a passage, in words",
@@ -458,6 +478,8 @@ const TOPICS: &[(&[&str], &str)] = &[
     (&["threshold", "similarity", "recall", "precision", "preset", "presets", "truth"], "choosing"),
     (&["memory", "limit"], "limits"),
     (&["threads", "exit", "status", "statuses", "pairs", "clusters", "verdicts"], "scanning"),
+    (&["split", "splits", "train", "validation", "test"], "scanning"),
+    (&["chat", "chats", "conversation", "conversations", "messages", "role", "roles"], "formats"),
     (&["algo", "algorithm", "lsh"], "algorithms"),
     (&["backup", "recovery", "crash", "snapshot", "metrics"], "filtering"),
     (&["csv", "format", "json", "jsonl", "parquet", "warc", "id", "glob", "globs", "include", "exclude"], "formats"),
@@ -741,6 +763,9 @@ mod tests {
             ("check docs -t 0.8", "--file-similarity S"),
             ("check docs --jaccard 0.8", "--passage-similarity S"),
             ("contain docs --threshold 0.8", "--min-coverage S"),
+            ("contain docs --n-gram 13", "--shingle W"),
+            ("contain docs --min-words 13", "--shingle W"),
+            ("passages docs --n-gram 13", "--min-words N"),
             ("contain docs --jaccard_threshold=0.8", "--min-coverage S"),
             ("passages docs --shingle 13", "--min-words N"),
             ("passages docs --min_tokens 50", "--min-words N"),
@@ -768,6 +793,8 @@ mod tests {
             ("help minhash", "dedup help algorithms"),
             ("help memory", "dedup help limits"),
             ("help decontamination", "dedup help containing"),
+            ("help split", "dedup help scanning"),
+            ("help messages", "dedup help formats"),
         ] {
             let found = explained(words).expect(words);
             assert!(found.contains(expected) && !found.contains('\n'), "{words}: {found}");
