@@ -483,8 +483,14 @@ pub fn warn_of_file_time(terminal: &Terminal, ranking: &Ranking, paths: &[PathBu
 pub fn report_decisions(terminal: &Terminal, options: &engine::ScanOptions) {
     if let Some(chosen) = &options.chosen {
         let come = if chosen.len() == 1 { "its document comes" } else { "their documents come" };
-        terminal
-            .line(&format!("{}: {come} first in the choice of what is kept", counted(chosen.len() as u64, "decision")));
+        let always = match (chosen.len(), chosen.always()) {
+            (_, 0) => String::new(),
+            (1, _) => ", and is kept in any case".into(),
+            (_, 1) => ", and 1 of them is kept in any case".into(),
+            (_, always) => format!(", and {} of them are kept in any case", count(always as u64)),
+        };
+        let decisions = counted(chosen.len() as u64, "decision");
+        terminal.line(&format!("{decisions}: {come} first in the choice of what is kept{always}"));
     }
 }
 

@@ -66,6 +66,13 @@ impl Request {
         let source = input::ranked_source_options(input, &arguments.keep, run.temp_dir.as_deref())?;
         let paths = paths(arguments)?;
         refuse_without_effect(arguments)?;
+        let engine = input::deciding_engine_options((input, run), &method.tokens, &arguments.keep)?;
+        // Where documents are compared with a reference alone, the order of the choice decides nothing.
+        if !arguments.against.is_empty() && engine.chosen.as_ref().is_some_and(|chosen| chosen.always() == 0) {
+            let why =
+                "--decisions has an effect with --against only by lines with \"always\":true: the reference is kept";
+            return Err(usage_error(why));
+        }
         let (preset, tokens) = (method.preset.map(|preset| preset.name), method.tokens);
         Ok(Request {
             paths,
@@ -74,7 +81,7 @@ impl Request {
             names_ids: input.id_field.is_typed,
             factory,
             preset,
-            engine: input::deciding_engine_options((input, run), &tokens, &arguments.keep)?,
+            engine,
             tokens,
             emit: arguments.emit,
             keep: arguments.keep.policy(),
@@ -124,7 +131,7 @@ fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
     if arguments.host_depth.is_some() && *emit != Emit::Hosts {
         return Err(usage_error("--host-depth has an effect only on hosts: add --emit hosts"));
     }
-    if let Some(flag) = keep.typed()
+    if let Some(flag) = keep.typed_without_decisions()
         && !arguments.against.is_empty()
     {
         return Err(usage_error(format!("{flag} has no effect with --against: the reference is kept")));

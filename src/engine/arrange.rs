@@ -328,7 +328,7 @@ impl Outcome {
 
     /// Decides which documents are kept. The choice is greedy: in the order of the policy, a document is kept unless a
     /// similar enough one is kept already. Hence every document that is not kept has a kept one at or above the
-    /// threshold.
+    /// threshold. [Chosen](ScanOptions::chosen) documents come before the policy, and some are kept whatever is kept already.
     ///
     /// With a reference, all its documents are kept, and only the others are decided on.
     ///
@@ -470,7 +470,7 @@ impl<'a> Kept<'a> {
     fn reason(&self, document: u32) -> (bool, Option<(u32, Similarity)>) {
         let corpus = self.corpus;
         let Some(group) = corpus.group_of(document) else { return (true, None) };
-        if corpus.is_reference(document) {
+        if corpus.is_reference(document) || corpus.is_always_kept(document) {
             return (true, None);
         }
         if let Some((by, similarity)) = self.decisions.document_dropped_for(document, group) {

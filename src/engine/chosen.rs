@@ -6,15 +6,17 @@ use serde_json::{Map, Value};
 use std::io::{BufRead, Read};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-/// Documents that are decided on before all others, whatever their rank and the policy. Nothing else changes: of two that
-/// are near-duplicates only the first by rank and policy is kept, and one that is a near-duplicate of a reference is not kept.
+/// Documents that are decided on before all others, whatever their rank and the policy. Some are kept whatever they are
+/// near-duplicates of, and come first. Of two of the others that are near-duplicates only the first by rank and policy is kept, and
+/// one that is a near-duplicate of a reference is not kept.
 ///
 /// ```
 /// use neardups::engine::Chosen;
 ///
 /// let lines = r#"{"type":"decision","keep":"page-7"}
-/// {"type":"decision","keep":"12","file":"crawl.jsonl","record":12}"#;
-/// assert_eq!(Chosen::read("decisions.jsonl", lines.as_bytes())?.len(), 2);
+/// {"type":"decision","keep":"12","file":"crawl.jsonl","record":12,"always":true}"#;
+/// let chosen = Chosen::read("decisions.jsonl", lines.as_bytes())?;
+/// assert_eq!((chosen.len(), chosen.always()), (2, 1));
 /// # Ok::<(), neardups::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -25,6 +27,8 @@ pub struct Chosen {
     /// The ids and the files that they name.
     ids: Names,
     files: Names,
+    /// The indices of those that are kept whatever they are near-duplicates of, ascending.
+    always: Vec<u32>,
     /// The number of the first line, and of each that does not follow the one before, with its index.
     lines: Vec<(usize, u64)>,
 }
@@ -37,6 +41,14 @@ struct One {
     /// The number of its file, or [`ANYWHERE`], and the record in it; 0 if it is a whole file.
     file: u32,
     record: u64,
+}
+
+/// What a line says.
+struct Line {
+    id: String,
+    /// The file, and the record or 0.
+    at: Option<(String, u64)>,
+    always: bool,
 }
 
 /// Not the number of a file: the id alone names the document.
@@ -83,7 +95,8 @@ const MAX_LINE: u64 = 1 << 20;
 impl Chosen {
     /// Reads JSON lines such as `{"type":"decision","keep":"ID","file":"FILE","record":7}`: the id of a document, and where
     /// it is. `file` is the path as in the results, with or without `./` before it; a document that is a whole file has no `record`. Without `file` the id
-    /// alone names the document. Other fields are ignored, and so are blank lines. `name` is that of the file in errors.
+    /// alone names the document. With `"always":true` it is kept whatever it is a near-duplicate of; one such line of several about
+    /// a document is enough. Other fields are ignored, and so are blank lines. `name` is that of the file in errors.
     ///
     /// # Errors
     /// [`Error::Decision`] for a line that is not a decision; [`Error::Input`] if they cannot be read.
@@ -103,20 +116,20 @@ impl Chosen {
             let text = std::str::from_utf8(&bytes).map_err(|error| invalid(error.to_string()))?;
             let text = if line == 1 { text.trim_start_matches('\u{feff}') } else { text };
             if !text.trim().is_empty() {
-                let (id, at) = decision(text).map_err(invalid)?;
-                chosen.push(line, &id, at);
+                chosen.push(line, decision(text).map_err(invalid)?);
             }
         }
         Ok(chosen)
     }
 
-    fn push(&mut self, line: u64, id: &str, at: Option<(String, u64)>) {
+    fn push(&mut self, number: u64, Line { id, at, always }: Line) {
         let index = self.documents.len();
-        if self.lines.last().is_none_or(|&(first, number)| number + (index - first) as u64 != line) {
-            self.lines.push((index, line));
+        if self.lines.last().is_none_or(|&(first, line)| line + (index - first) as u64 != number) {
+            self.lines.push((index, number));
         }
+        self.always.extend(always.then_some(index as u32));
         let (file, record) = at.map_or((ANYWHERE, 0), |(file, record)| (self.files.insert(plain(&file)), record));
-        self.documents.push(One { id: self.ids.insert(id), file, record });
+        self.documents.push(One { id: self.ids.insert(&id), file, record });
     }
 
     /// The number of a line in the file.
@@ -135,6 +148,16 @@ impl Chosen {
         self.documents.is_empty()
     }
 
+    /// The number of lines whose document is kept whatever it is a near-duplicate of.
+    pub fn always(&self) -> usize {
+        self.always.len()
+    }
+
+    /// The indices of those lines among all, ascending.
+    pub(super) fn always_kept(&self) -> &[u32] {
+        &self.always
+    }
+
     /// A hash of what was chosen, whatever the order and however often.
     pub fn digest(&self) -> u128 {
         let key = |one: &One| {
@@ -142,11 +165,18 @@ impl Chosen {
                 (one.is_located().then(|| self.files.get(one.file)), Some(one.record).filter(|&r| r > 0));
             xxh3_128(serde_json::json!([self.ids.get(one.id), file, record]).to_string().as_bytes())
         };
-        let mut keys: Vec<u128> = self.documents.iter().map(key).collect();
+        let mut keys: Vec<(u128, bool)> = self.documents.iter().map(|one| (key(one), true)).collect();
+        self.always.iter().for_each(|&index| keys[index as usize].1 = false);
         keys.sort_unstable();
-        keys.dedup();
+        // Of two lines that name a document in one way, one is enough to keep it always: that one comes first.
+        keys.dedup_by_key(|&mut (key, _)| key);
         let mut all = Xxh3::new();
-        keys.iter().for_each(|key| all.update(&key.to_le_bytes()));
+        for (key, is_not_always) in keys {
+            all.update(&key.to_le_bytes());
+            if !is_not_always {
+                all.update(b"always");
+            }
+        }
         all.digest128()
     }
 
@@ -259,8 +289,8 @@ impl Chosen {
     }
 }
 
-/// The id and the location in a line: the file, and the record or 0.
-fn decision(text: &str) -> Result<(String, Option<(String, u64)>), String> {
+/// What a line says.
+fn decision(text: &str) -> Result<Line, String> {
     const EXPECTED: &str = r#"expected {"type":"decision","keep":"ID"}"#;
     let fields: Map<String, Value> =
         serde_json::from_str(text).map_err(|error| format!("not a JSON object ({error}): {EXPECTED}"))?;
@@ -282,9 +312,14 @@ fn decision(text: &str) -> Result<(String, Option<(String, u64)>), String> {
             _ => return Err(format!("the field \"record\" is {number}, not a whole number from 1")),
         },
     };
+    let always = match fields.get("always") {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(always)) => *always,
+        Some(other) => return Err(format!("the field \"always\" is {other}, not true or false")),
+    };
     match (text("file")?, record) {
-        (Some(file), record) => Ok((id, Some((file, record.unwrap_or(0))))),
-        (None, None) => Ok((id, None)),
+        (Some(file), record) => Ok(Line { id, at: Some((file, record.unwrap_or(0))), always }),
+        (None, None) => Ok(Line { id, at: None, always }),
         (None, Some(record)) => Err(format!("the record {record} of no file: add the field \"file\"")),
     }
 }
@@ -312,6 +347,14 @@ mod tests {
             (
                 "{\"type\":\"decision\",\"keep\":\"a\",\"file\":\"f\",\"record\":1.5}",
                 "d:1: the field \"record\" is 1.5",
+            ),
+            (
+                "{\"type\":\"decision\",\"keep\":\"a\",\"always\":1}",
+                "d:1: the field \"always\" is 1, not true or false",
+            ),
+            (
+                "{\"type\":\"decision\",\"keep\":\"a\",\"always\":\"true\"}",
+                "d:1: the field \"always\" is \"true\", not true or false",
             ),
         ] {
             assert!(error(lines).starts_with(expected), "{lines}: {}", error(lines));
@@ -342,7 +385,8 @@ mod tests {
                 copied.map(|(at, located)| (at.get(&documents).clone(), *located)).chain(others).collect();
             let mut chosen = Chosen::default();
             for (line, ((id, file, record), located)) in (1..).zip(&lines) {
-                chosen.push(2 * line, id, located.then(|| (file.clone(), record.unwrap_or(0))));
+                let at = located.then(|| (file.clone(), record.unwrap_or(0)));
+                chosen.push(2 * line, Line { id: id.clone(), at, always: false });
             }
             let found = chosen.find(0..documents.len() as u32, |number| {
                 let (id, file, record) = &documents[number as usize];
@@ -379,5 +423,11 @@ mod tests {
         assert_ne!(digest(&[a]), digest(&[a, b]));
         assert_ne!(digest(&["{\"type\":\"decision\",\"keep\":\"b\"}"]), digest(&[b]));
         assert!(Chosen::read("d", &b""[..]).unwrap().is_empty());
+        let always = |line: &str| line.replacen('}', ",\"always\":true}", 1);
+        let (always_a, always_b) = (&*always(a), &*always(b));
+        assert_ne!(digest(&[always_a]), digest(&[a]));
+        assert_ne!(digest(&[always_a, b]), digest(&[a, always_b]));
+        assert_eq!(digest(&[a, b, always_a]), digest(&[always_a, always_a, b]));
+        assert_eq!(digest(&[&*a.replacen('}', ",\"always\":false}", 1)]), digest(&[a]));
     }
 }

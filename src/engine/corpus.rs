@@ -2,6 +2,7 @@
 
 use super::chosen::{Chosen, Named};
 use super::documents::{Documents, Sequences};
+use super::subset::Subset;
 use super::{Counts, ScanOptions};
 use crate::error::Error;
 use crate::kernel::fetch::fetch;
@@ -37,6 +38,9 @@ pub(super) struct Corpus {
     unranked: usize,
     /// The document of each decision, in their order.
     chosen: Vec<u32>,
+    /// The documents that are kept whatever they are near-duplicates of, and the groups that they decide on.
+    always: Subset,
+    always_groups: Subset,
     /// Documents below this number are of the reference.
     references: u32,
     /// Whether there is a reference.
@@ -97,6 +101,8 @@ impl Corpus {
             ranks,
             unranked: read.ranks.iter().filter(|rank| rank.is_last()).count(),
             chosen: Vec::new(),
+            always: Subset::default(),
+            always_groups: Subset::default(),
             ids: read.ids,
             id_ends: read.id_ends,
             lengths: read.lengths,
@@ -387,7 +393,8 @@ impl Corpus {
         }
     }
 
-    /// Prefers the chosen documents to all others. Their ranks decide among them, as among the others.
+    /// Prefers the chosen documents to all others, and those of them that are always kept to the rest. Their ranks decide among
+    /// them, as among the others.
     ///
     /// # Errors
     /// See [`Chosen::find`].
@@ -397,11 +404,31 @@ impl Corpus {
             let At { path, line } = self.at(number);
             Named { id: self.id(number), file: path, record: line }
         })?;
-        let mut is_last = vec![true; self.lengths.len()];
-        numbers.iter().for_each(|&number| is_last[number as usize] = false);
-        self.put_last(&is_last);
+        let always = || chosen.always_kept().iter().map(|&line| numbers[line as usize]);
+        let of_chosen = u8::from(chosen.always() > 0);
+        let mut classes = vec![of_chosen + 1; self.lengths.len()];
+        numbers.iter().for_each(|&number| classes[number as usize] = of_chosen);
+        always().for_each(|number| classes[number as usize] = 0);
+        self.put_in_order(&classes);
+        if chosen.always() > 0 {
+            self.always = Subset::of(self.lengths.len(), always());
+            // Where documents are compared with a reference alone, none is dropped for another one.
+            let groups = always().filter(|_| !self.against).filter_map(|document| self.group_of(document));
+            self.always_groups = Subset::of(self.distinct(), groups);
+        }
         self.chosen = numbers;
         Ok(())
+    }
+
+    /// Whether a document is kept whatever it is a near-duplicate of.
+    pub fn is_always_kept(&self, document: u32) -> bool {
+        self.always.has(document)
+    }
+
+    /// Whether a group is kept before any other is decided on: it has a document of the reference, or one that is always kept.
+    #[inline]
+    pub fn is_first(&self, group: u32) -> bool {
+        self.is_reference(self.first(group)) || self.always_groups.has(group)
     }
 
     /// The document of each decision, in their order.
@@ -413,18 +440,18 @@ impl Corpus {
     pub fn distrust(&mut self, damaged: &BTreeSet<Arc<str>>) {
         if !damaged.is_empty() {
             let is_damaged = |document| !self.is_reference(document) && damaged.contains(self.at(document).path);
-            let is_last: Vec<bool> = (0..self.lengths.len() as u32).map(is_damaged).collect();
-            self.put_last(&is_last);
+            let classes: Vec<u8> = (0..self.lengths.len() as u32).map(|document| is_damaged(document).into()).collect();
+            self.put_in_order(&classes);
         }
     }
 
-    /// Puts these documents behind all others. Their ranks decide among them, as among the others.
-    fn put_last(&mut self, is_last: &[bool]) {
-        if is_last.contains(&true) && is_last.contains(&false) {
-            self.ranks.resize(is_last.len(), 0);
+    /// Puts documents of a smaller class before all of a greater one. Their ranks decide among those of one class.
+    fn put_in_order(&mut self, classes: &[u8]) {
+        if classes.iter().any(|class| *class != classes[0]) {
+            self.ranks.resize(classes.len(), 0);
             let next = self.ranks.iter().max().copied().unwrap_or(0) + 1;
-            let behind = self.ranks.iter_mut().zip(is_last).filter(|(_, is_last)| **is_last);
-            behind.for_each(|(rank, _)| *rank = rank.saturating_add(next));
+            let ranks = self.ranks.iter_mut().zip(classes);
+            ranks.for_each(|(rank, class)| *rank = rank.saturating_add(u32::from(*class).saturating_mul(next)));
         }
     }
 

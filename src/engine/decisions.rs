@@ -1,7 +1,8 @@
 //! Which documents are kept, decided from the pairs that were found, and what these connect.
 //!
 //! The choice is greedy: in the order of the [turns](super::turns), a document is kept unless a similar enough one is kept already. So
-//! the edges are sorted by the turns of their groups, and each is looked at once. They may be in a file.
+//! the edges are sorted by the turns of their groups, and each is looked at once. They may be in a file. Groups that come
+//! [first](Corpus::is_first) are kept whatever is kept already.
 
 use super::ScanOptions;
 use super::corpus::Corpus;
@@ -76,14 +77,13 @@ impl Decisions {
             by_turn.push(row(turn_of[a].max(turn_of[b]), turn_of[a].min(turn_of[b]), similarity))
         })?;
         let clusters = clusters(connected, &groups);
-        // Groups with a document of the reference come first, and are kept before any other is decided on.
-        let references = order.partition_point(|&group| corpus.is_reference(corpus.first(group)));
+        let first = order.partition_point(|&group| corpus.is_first(group));
         let (mut by, mut similarities) = (vec![KEPT; order.len()], vec![Similarity::ONE; order.len()]);
         by_turn.for_each(|row| {
             let (turn, earlier, similarity) = of_row(row);
             let at = turn as usize;
             // The most similar kept neighbour explains the decision best; among equals the preferred one, which comes first.
-            if at >= references
+            if at >= first
                 && by[earlier as usize] == KEPT
                 && (by[at] == KEPT || similarity.value() > similarities[at].value())
             {

@@ -12,7 +12,7 @@
 //! Memory is a few words for each group.
 
 use super::edges::{Edge, Found};
-use super::keep::{is_first, is_open};
+use super::keep::is_open;
 use super::subset::Subset;
 use super::turns::{KeepPolicy, Turns};
 use super::verify::Search;
@@ -357,7 +357,7 @@ impl Search<'_> {
         let comparison = Comparison { search: self, codes: self.fingerprints(), distance, found, compared: 0 };
         let all = Subset::of(groups, 0..groups as u32);
         let order = Turns::new(corpus, policy).order(&all);
-        let (first, rest): (Vec<u32>, Vec<u32>) = order.into_iter().partition(|&group| is_first(corpus, group));
+        let (first, rest): (Vec<u32>, Vec<u32>) = order.into_iter().partition(|&group| corpus.is_first(group));
         let mut is_kept = vec![false; groups];
         first.iter().for_each(|&group| is_kept[group as usize] = true);
         let kept = comparison.list(first.into_iter());

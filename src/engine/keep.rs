@@ -359,7 +359,7 @@ impl Choice<'_> {
     /// Decides on groups that follow each other in the order.
     fn decide(&mut self, batch: &[u32]) {
         let corpus = self.turns.search.corpus();
-        let is_first = |turn: u32| is_first(corpus, self.turns.order[turn as usize]);
+        let is_first = |turn: u32| corpus.is_first(self.turns.order[turn as usize]);
         let before = |lent: &mut Lent<'_>, &turn: &u32| match is_first(turn) {
             true => (None, 0),
             false => self.best_since(0, turn, &mut lent.seen),
@@ -400,7 +400,7 @@ impl Choice<'_> {
         let (corpus, group) = (self.turns.search.corpus(), self.turns.order[turn as usize]);
         self.is_kept[group as usize] = true;
         // With a reference, documents are compared with it alone.
-        if corpus.against() && !is_first(corpus, group) {
+        if corpus.against() && !corpus.is_first(group) {
             return;
         }
         let (others, mut compared) = self.possible(&self.copied, 0, turn, seen);
@@ -511,7 +511,7 @@ impl Search<'_> {
             compared: 0,
             idle: Mutex::default(),
         };
-        let is_first = |&turn: &u32| is_first(self.corpus(), order[turn as usize]);
+        let is_first = |&turn: &u32| self.corpus().is_first(order[turn as usize]);
         let (first, rest): (Vec<u32>, Vec<u32>) = (0..order.len() as u32).partition(is_first);
         first.chunks(AT_ONCE).chain(rest.chunks(AT_ONCE)).for_each(|batch| choice.decide(batch));
         let Choice { edges, is_kept, compared, .. } = choice;
@@ -591,9 +591,9 @@ impl<'a> Connection<'a> {
     /// Whether two groups may be similar and were not compared by the choice.
     fn is_new(&self, a: u32, b: u32) -> bool {
         let corpus = self.turns.search.corpus();
-        // Each kept group was compared with those before it, unless both have documents of the reference.
+        // Each kept group was compared with those before it, unless both came first.
         let are_kept = self.is_kept[a as usize] && self.is_kept[b as usize];
-        let are_first = is_first(corpus, a) && is_first(corpus, b);
+        let are_first = corpus.is_first(a) && corpus.is_first(b);
         (!are_kept || are_first) && corpus.may_pair(a, b)
     }
 
@@ -724,13 +724,8 @@ struct Placed {
 }
 
 /// Whether a group may have to be connected with others: one group of each pair that was not compared by the choice is open.
-/// Kept groups were compared with each other, unless both have documents of the reference; of two that have no others, no
-/// pair is looked for.
+/// Kept groups were compared with each other, unless both came [first](Corpus::is_first); of two that have only documents of the
+/// reference, no pair is looked for.
 pub(super) fn is_open(corpus: &Corpus, is_kept: &[bool], group: u32) -> bool {
-    !is_kept[group as usize] || (is_first(corpus, group) && !corpus.is_reference_only(group))
-}
-
-/// Whether a group is kept before any other is decided on.
-pub(super) fn is_first(corpus: &Corpus, group: u32) -> bool {
-    corpus.is_reference(corpus.first(group))
+    !is_kept[group as usize] || (corpus.is_first(group) && !corpus.is_reference_only(group))
 }

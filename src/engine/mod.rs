@@ -100,7 +100,8 @@ pub struct ScanOptions {
     pub memory: u64,
     /// The folder of temporary files, which have no names there; `None` is the system's.
     pub temp_dir: Option<PathBuf>,
-    /// Documents that come first in the choice of what is kept.
+    /// Documents that come first in the choice of what is kept, or are kept always. Where documents are compared with a reference
+    /// alone, only the latter have an effect.
     pub chosen: Option<Arc<Chosen>>,
     /// Whether the [distribution](Report::distribution) of fingerprints is measured, which takes a sort of them for each
     /// table.

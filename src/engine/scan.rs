@@ -78,8 +78,9 @@ pub fn scan_to_keep(
 }
 
 /// As [`scan_to_keep`], but with a `reference` documents are compared with each other too: what is kept has no
-/// near-duplicates in itself and none in the reference. Those of the reference are not compared with each other: they are in
-/// one cluster only if other documents connect them.
+/// near-duplicates in itself and none in the reference, except [chosen](ScanOptions::chosen) documents that are always
+/// kept. Those of the reference are not compared with each other: they are in one cluster only if other documents connect
+/// them.
 ///
 /// # Errors
 /// As for [`scan`].

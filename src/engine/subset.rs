@@ -39,6 +39,12 @@ impl Subset {
         self.length
     }
 
+    /// Whether a number is in the subset. None is in the empty one, whatever the bound.
+    #[inline]
+    pub fn has(&self, number: u32) -> bool {
+        self.blocks.get(number as usize / 64).is_some_and(|block| block.bits >> (number % 64) & 1 == 1)
+    }
+
     /// The position of a number in the ascending list, if it is in the subset.
     #[inline]
     pub fn place(&self, number: u32) -> Option<usize> {
@@ -72,6 +78,7 @@ mod tests {
             prop_assert_eq!(subset.iter().collect::<Vec<_>>(), &*list);
             for number in 0..300 {
                 prop_assert_eq!(subset.place(number), list.binary_search(&number).ok());
+                prop_assert_eq!(subset.has(number), list.contains(&number));
             }
             let marked: Vec<bool> = (0..300).map(|number| list.contains(&number)).collect();
             prop_assert_eq!(Subset::marked(&marked).iter().collect::<Vec<_>>(), list);

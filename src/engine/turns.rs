@@ -27,7 +27,8 @@ pub static KEEP_POLICIES: &[(&str, KeepPolicy, &str)] = &[
     ("shortest", KeepPolicy::Shortest, "the one with fewest tokens"),
 ];
 
-/// The order of the choice: documents of the reference first, then by rank, then by the policy.
+/// The order of the choice: documents of the reference first, then by rank, then by the policy. The ranks put documents that are
+/// always kept before those that were only chosen, and these before all others.
 pub(super) struct Turns<'a> {
     corpus: &'a Corpus,
     policy: KeepPolicy,

@@ -112,6 +112,7 @@ cases!(
     check_words,
     choice,
     clean,
+    clean_always,
     clean_decisions,
     clean_index,
     clean_mistakes,

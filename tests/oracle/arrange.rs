@@ -4,11 +4,12 @@
 use crate::support::corpus::Text;
 use crate::support::plain::{all_pairs, components};
 use crate::support::random::Random;
-use crate::support::scanning::{always, outcome, outcome_against, pairs};
+use crate::support::scanning::{always, outcome_with, pairs};
 use neardups::algorithm::{Algorithm, CompareOn, Features, Profile, Row};
-use neardups::engine::{KeepPolicy, Outcome};
+use neardups::engine::{Chosen, KeepPolicy, Outcome, ScanOptions, scan};
 use neardups::hash::token_hash;
 use neardups::similarity::Similarity;
+use neardups::source::Documents;
 use neardups::tokenizer::Tokens;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -53,6 +54,8 @@ struct Drawn {
     /// The node and the number of tokens of each document; `None` for one without features.
     documents: Vec<Option<(usize, usize)>>,
     texts: Vec<Text>,
+    /// Which documents are kept whatever they are like.
+    always: Vec<bool>,
 }
 
 fn draw(random: &mut Random, count: usize) -> Drawn {
@@ -75,7 +78,9 @@ fn draw(random: &mut Random, count: usize) -> Drawn {
         None => "...".into(),
     };
     let texts = documents.iter().enumerate().map(|(n, of)| (format!("d{n}"), text(of))).collect();
-    Drawn { graph: Arc::new(graph), documents, texts }
+    let share = *random.pick(&[0.0, 0.0, 0.1, 0.5, 1.0]);
+    let always = (0..count).map(|_| random.chance(share)).collect();
+    Drawn { graph: Arc::new(graph), documents, texts, always }
 }
 
 impl Drawn {
@@ -93,7 +98,16 @@ impl Drawn {
         self.graph.get(&(a.min(b), a.max(b))).map(|&tenths| tenths as f64 / 10.0)
     }
 
-    /// Documents in the order of a policy.
+    /// Options with the decisions on documents, those of a reference left out.
+    fn options(&self, from: usize) -> ScanOptions {
+        let always = (from..self.always.len()).filter(|&n| self.always[n]);
+        let lines: String =
+            always.map(|n| format!("{{\"type\":\"decision\",\"keep\":\"d{n}\",\"always\":true}}\n")).collect();
+        let chosen = Arc::new(Chosen::read("decisions", lines.as_bytes()).unwrap());
+        ScanOptions { threads: 2, chosen: Some(chosen), ..ScanOptions::default() }
+    }
+
+    /// Documents in the order of a policy, after those that are kept whatever they are like.
     fn order(&self, policy: KeepPolicy) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.documents.len()).collect();
         let length = |n: &usize| self.documents[*n].map_or(0, |(_, length)| length);
@@ -104,14 +118,15 @@ impl Drawn {
             KeepPolicy::Shortest => order.sort_by_key(length),
             other => unreachable!("{other:?} has no plain version"),
         }
+        order.sort_by_key(|&n| !self.always[n]);
         order
     }
 
-    /// Walks the documents in the order of the policy and keeps each that no kept one is like.
+    /// Walks the documents in their order and keeps each that no kept one is like, or that is always kept.
     fn greedy(&self, policy: KeepPolicy) -> Vec<bool> {
         let mut kept: Vec<usize> = Vec::new();
         for n in self.order(policy) {
-            if !kept.iter().any(|&k| self.similarity(k, n).is_some()) {
+            if self.always[n] || !kept.iter().any(|&k| self.similarity(k, n).is_some()) {
                 kept.push(n);
             }
         }
@@ -163,7 +178,7 @@ fn clusters_and_kept_documents_equal_the_plain_ones() {
     for round in 0..150 {
         let count = 1 + random.below(70);
         let drawn = draw(&mut random, count);
-        let outcome = outcome(&drawn.texts, &always(|| drawn.make()));
+        let outcome = outcome_with(&drawn.texts, &always(|| drawn.make()), &drawn.options(0));
         let expected: Vec<(usize, usize, f64)> =
             all_pairs(count).filter_map(|(i, j)| Some((i, j, drawn.similarity(i, j)?))).collect();
         let found: Vec<_> = pairs(&outcome).into_iter().map(|(a, b, s)| (number(&a), number(&b), s)).collect();
@@ -207,16 +222,22 @@ fn what_a_document_is_a_duplicate_of_is_the_most_similar_one_kept_before_it() {
     for round in 0..60 {
         let count = 2 + random.below(40);
         let drawn = draw(&mut random, count);
-        let outcome = outcome(&drawn.texts, &always(|| drawn.make()));
+        let outcome = outcome_with(&drawn.texts, &always(|| drawn.make()), &drawn.options(0));
         for policy in POLICIES {
             let (order, keep) = (drawn.order(policy), drawn.greedy(policy));
             for (n, verdict) in verdicts(&outcome, policy) {
+                if keep[n] {
+                    assert_eq!(verdict.duplicate_of, None, "round {round}, {policy:?}, document {n}");
+                    continue;
+                }
                 let turn = order.iter().position(|&m| m == n).unwrap();
                 let before = order[..turn].iter().copied().filter(|&k| keep[k]);
                 let mut best: Option<(usize, f64)> = None;
+                let node = |n: usize| drawn.documents[n].map(|(node, _)| node);
                 for (k, s) in before.filter_map(|k| Some((k, drawn.similarity(k, n)?))) {
-                    // Among equals the preferred one, which came first.
-                    if best.is_none_or(|(_, most)| s > most) {
+                    // Among equals a copy; or the preferred one, which came first.
+                    let is_better = |(other, most)| (most, node(other) == node(n)) < (s, node(k) == node(n));
+                    if best.is_none_or(is_better) {
                         best = Some((k, s));
                     }
                 }
@@ -235,7 +256,11 @@ fn with_a_reference_only_pairs_across_count() {
         let drawn = draw(&mut random, count);
         let references = random.below(count);
         let (reference, new) = drawn.texts.split_at(references);
-        let outcome = outcome_against(reference, new, &always(|| drawn.make()));
+        let (mut source, mut of_reference) =
+            (Documents::new(new.iter().cloned()), Documents::new(reference.iter().cloned()));
+        let options = drawn.options(references);
+        let factory = always(|| drawn.make());
+        let outcome = scan(&mut source, Some(&mut of_reference), &factory, &options, &()).unwrap();
         let across = |&(i, j): &(usize, usize)| i < references && j >= references;
         let expected: Vec<(usize, usize, f64)> =
             all_pairs(count).filter(across).filter_map(|(i, j)| Some((i, j, drawn.similarity(i, j)?))).collect();
@@ -249,6 +274,9 @@ fn with_a_reference_only_pairs_across_count() {
         let edges: Vec<(usize, usize)> = expected.iter().map(|&(i, j, _)| (i, j)).collect();
         let components = components(count, &edges);
         let best = |n: usize| {
+            if drawn.always[n] {
+                return None;
+            }
             let to_n = expected.iter().filter(|&&(_, j, _)| j == n).map(|&(_, _, s)| s);
             to_n.reduce(f64::max)
         };

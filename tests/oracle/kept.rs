@@ -2,6 +2,7 @@
 
 use super::hamming::Coded;
 use crate::support::corpus::{Text, related, with_articles, words};
+use crate::support::plain::components;
 use crate::support::random::Random;
 use crate::support::scanning::{Batched, always, factory, outcome_with};
 use neardups::algorithm::AlgorithmFactory;
@@ -121,6 +122,25 @@ fn many_pairs_of_fingerprints_are_not_listed() {
         for blocks in [11, 13] {
             check(reference, others, &of_blocks(blocks), &options, &format!("{blocks} blocks with seed {seed}"));
         }
+        // With decisions; and with a reference, compared with each other too.
+        let mut wishes = wishes(&mut random, texts, 0.1);
+        wishes[..references].fill(Wish::Nothing);
+        let decided = ScanOptions { chosen: Some(chosen(&documents, &wishes)), ..options.clone() };
+        for blocks in [11, 13] {
+            let what = format!("{blocks} blocks with seed {seed} and decisions");
+            check(reference, others, &of_blocks(blocks), &decided, &what);
+            let similar = similar(&outcome_with(&documents, &of_blocks(blocks), &options), texts);
+            let mut order: Vec<usize> = (0..texts).collect();
+            order[references..].sort_by_key(|&document| wishes[document]);
+            let is_fixed = |document| document < references || wishes[document] == Wish::Always;
+            let best = choice(&documents, &similar, &order, is_fixed);
+            let mut against = Batched { documents: reference, size: 50 };
+            let against = (references > 0).then_some(&mut against as &mut dyn Source);
+            let mut source = Batched { documents: others, size: 50 };
+            let policy = KeepPolicy::First;
+            let found = deduplicate(&mut source, against, &of_blocks(blocks), &decided, &(), policy).unwrap();
+            check_verdicts(&found.kept(), &best, &what);
+        }
         let mut against = Batched { documents: reference, size: 50 };
         let against = (references > 0).then_some(&mut against as &mut dyn Source);
         let outcome =
@@ -187,55 +207,185 @@ fn similar(outcome: &Outcome, documents: usize) -> Vec<Vec<(usize, f64)>> {
     similar
 }
 
-/// The greedy choice in this order: for each document the kept one that it is a near-duplicate of, if it is not kept.
-fn choice(similar: &[Vec<(usize, f64)>], turns: &[usize]) -> Vec<Option<(usize, f64)>> {
+/// The greedy choice in this order: for each document the kept one that it is a near-duplicate of, if it is not kept. Some are kept
+/// whatever they are like. A copy of a kept document is dropped for it rather than for another one as similar.
+fn choice(
+    texts: &[Text],
+    similar: &[Vec<(usize, f64)>],
+    turns: &[usize],
+    is_always_kept: impl Fn(usize) -> bool,
+) -> Vec<Option<(usize, f64)>> {
     let mut position = vec![0; similar.len()];
     turns.iter().enumerate().for_each(|(turn, &document)| position[document] = turn);
     let mut best: Vec<Option<(usize, f64)>> = vec![None; similar.len()];
-    for &turn in turns {
+    for &turn in turns.iter().filter(|&&turn| !is_always_kept(turn)) {
         let earlier =
             similar[turn].iter().filter(|&&(other, _)| position[other] < position[turn] && best[other].is_none());
-        let key = |&&(other, similarity): &&(usize, f64)| (similarity, std::cmp::Reverse(position[other]));
+        let is_copy = |other: usize| texts[other].1 == texts[turn].1;
+        let key =
+            |&&(other, similarity): &&(usize, f64)| (similarity, is_copy(other), std::cmp::Reverse(position[other]));
         best[turn] = earlier.max_by(|a, b| key(a).partial_cmp(&key(b)).unwrap()).copied();
     }
     best
 }
 
-/// Chosen documents are decided on before all others, with and without ranks.
+/// Checks the verdicts on documents after those of a reference.
+fn check_verdicts(kept: &Kept<'_>, best: &[Option<(usize, f64)>], what: &str) {
+    for verdict in kept.verdicts() {
+        let document = verdict.index.unwrap();
+        let of = verdict.duplicate_of_index.zip(verdict.duplicate_of.map(|(_, similarity)| similarity.value()));
+        assert_eq!((verdict.keep, of), (best[document].is_none(), best[document]), "{what}: {document}");
+    }
+    assert_eq!(kept.dropped() as usize, best.iter().flatten().count(), "{what}");
+}
+
+/// What was decided on documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Wish {
+    Always,
+    Chosen,
+    Nothing,
+}
+
+/// Decisions on some documents, of which few or many are kept whatever they are like.
+fn wishes(random: &mut Random, documents: usize, always: f64) -> Vec<Wish> {
+    let wish = |random: &mut Random| match random.below(6) {
+        _ if random.chance(always) => Wish::Always,
+        0 => Wish::Chosen,
+        _ => Wish::Nothing,
+    };
+    (0..documents).map(|_| wish(random)).collect()
+}
+
+/// The lines of these decisions: a document is named by the id alone, or with the place, and sometimes twice.
+fn lines_of(documents: &[Text], wishes: &[Wish]) -> String {
+    let mut lines = String::new();
+    for (number, ((id, _), wish)) in documents.iter().zip(wishes).enumerate() {
+        let line = match number % 2 {
+            0 => serde_json::json!({"type": "decision", "keep": id}),
+            _ => serde_json::json!({"type": "decision", "keep": id, "file": id}),
+        };
+        let with = |always: bool| {
+            let mut line = line.clone();
+            line["always"] = always.into();
+            line
+        };
+        let lines_of_one = match (wish, number % 3) {
+            (Wish::Nothing, _) => vec![],
+            (Wish::Chosen, 0) => vec![with(false)],
+            (Wish::Chosen, _) => vec![line.clone()],
+            (Wish::Always, 0) => vec![with(true), line.clone()],
+            (Wish::Always, 1) => vec![line.clone(), with(true)],
+            (Wish::Always, _) => vec![with(true)],
+        };
+        lines_of_one.iter().for_each(|line| lines += &format!("{line}\n"));
+    }
+    lines
+}
+
+fn chosen(documents: &[Text], wishes: &[Wish]) -> Arc<Chosen> {
+    Arc::new(Chosen::read("decisions", lines_of(documents, wishes).as_bytes()).unwrap())
+}
+
+/// Chosen documents are decided on before all others, with and without ranks; before these, documents that are kept whatever they
+/// are like.
 #[test]
 fn chosen_documents_come_first() {
-    for seed in 0..2 {
+    for (seed, always, memory) in
+        [(0, 0.0, 1 << 30), (1, 0.05, 1 << 30), (2, 0.3, 0), (3, 0.9, 1 << 17), (4, 1.0, 1 << 30)]
+    {
         let mut random = Random::new(seed + 20);
         let all = with_articles(related(&mut random, 240, 30));
         let rank = |_| if seed % 2 == 0 { Rank::default() } else { any_rank(&mut random) };
         let ranks: Vec<Rank> = all.iter().map(rank).collect();
-        let is_chosen: Vec<bool> = all.iter().map(|_| random.below(6) == 0).collect();
-        // Named by the id alone, or with the place.
-        let decision = |(number, (id, _)): (usize, &Text)| match number % 2 {
-            0 => serde_json::json!({"type": "decision", "keep": id}),
-            _ => serde_json::json!({"type": "decision", "keep": id, "file": id}),
-        };
-        let chosen = all.iter().enumerate().filter(|(number, _)| is_chosen[*number]).map(decision);
-        let lines: Vec<String> = chosen.map(|line| line.to_string()).collect();
-        let chosen = Arc::new(Chosen::read("decisions", lines.join("\n").as_bytes()).unwrap());
+        let wishes = wishes(&mut random, all.len(), always);
         for (name, settings) in ALGORITHMS {
             let factory = factory(name, settings);
-            let options = ScanOptions { threads: 1 + seed as usize % 3, seed, ..ScanOptions::default() };
+            let options = ScanOptions { threads: 1 + seed as usize % 3, seed, memory, ..ScanOptions::default() };
             let side = || Ranked { documents: &all, ranks: &ranks, size: 11 };
             let similar = similar(&scan(&mut side(), None, &factory, &options, &()).unwrap(), all.len());
-            let options = ScanOptions { chosen: Some(Arc::clone(&chosen)), ..options };
+            let options = ScanOptions { chosen: Some(chosen(&all, &wishes)), ..options };
+            let outcome = scan(&mut side(), None, &factory, &options, &()).unwrap();
             for (policy_name, policy, _) in KEEP_POLICIES {
                 let what = format!("{name} {settings:?} with seed {seed}, {policy_name}");
                 let mut turns = turns(&all, 0, *policy, &ranks);
-                turns.sort_by_key(|&document| !is_chosen[document]);
-                let best = choice(&similar, &turns);
+                turns.sort_by_key(|&document| wishes[document]);
+                let best = choice(&all, &similar, &turns, |document| wishes[document] == Wish::Always);
                 let found = scan_to_keep(&mut side(), None, &factory, &options, &(), *policy).unwrap();
-                for verdict in found.kept().verdicts() {
-                    let document = verdict.index.unwrap();
-                    let of =
-                        verdict.duplicate_of_index.zip(verdict.duplicate_of.map(|(_, similarity)| similarity.value()));
-                    assert_eq!((verdict.keep, of), (best[document].is_none(), best[document]), "{what}: {document}");
-                }
+                check_verdicts(&found.kept(), &best, &what);
+                let of_pairs = written(&outcome.keep(*policy).unwrap(), &outcome.report);
+                let found = written(&found.kept(), found.report());
+                assert!(found == of_pairs, "{what}: {}", first_difference(&of_pairs, &found));
+            }
+        }
+    }
+}
+
+/// With a reference, all of which comes before. Documents that are always kept are, although they repeat it.
+#[test]
+fn chosen_documents_come_after_the_reference() {
+    for (seed, always, memory) in [(0, 0.05, 1 << 30), (1, 0.3, 0), (2, 0.9, 1 << 17), (3, 1.0, 1 << 30)] {
+        let mut random = Random::new(seed + 30);
+        let all = with_articles(related(&mut random, 240, 30));
+        let (reference, documents) = all.split_at(70);
+        let ranks: Vec<Rank> =
+            all.iter().map(|_| if seed % 2 == 0 { Rank::default() } else { any_rank(&mut random) }).collect();
+        let mut wishes = wishes(&mut random, all.len(), always);
+        wishes[..reference.len()].fill(Wish::Nothing);
+        for (name, settings) in ALGORITHMS {
+            let factory = factory(name, settings);
+            let options = ScanOptions { threads: 1 + seed as usize % 3, seed, memory, ..ScanOptions::default() };
+            let similar = similar(&outcome_with(&all, &factory, &options), all.len());
+            let options = ScanOptions { chosen: Some(chosen(&all, &wishes)), ..options };
+            let (of_reference, own) = ranks.split_at(reference.len());
+            let mut against = Ranked { documents: reference, ranks: of_reference, size: 17 };
+            let mut source = Ranked { documents, ranks: own, size: 13 };
+            let outcome = scan(&mut source, Some(&mut against), &factory, &options, &()).unwrap();
+            let is_fixed = |document| document < reference.len() || wishes[document] == Wish::Always;
+            for (policy_name, policy, _) in KEEP_POLICIES {
+                let what = format!("{name} {settings:?} with seed {seed}, {policy_name}");
+                let mut order = turns(&all, reference.len(), *policy, &ranks);
+                order.sort_by_key(|&document| wishes[document]);
+                // Of copies in the reference, the first stands for all.
+                let mut turns = turns(reference, 0, *policy, of_reference);
+                let copied = |document: usize| (0..document).find(|&first| all[first].1 == all[document].1);
+                let position =
+                    |document: usize| turns.iter().position(|&turn| turn == copied(document).unwrap_or(document));
+                let mut of_copied: Vec<(Option<usize>, usize)> =
+                    (0..reference.len()).map(|document| (position(document), document)).collect();
+                of_copied.sort_unstable();
+                turns = of_copied.into_iter().map(|(_, document)| document).chain(order).collect();
+                let best = choice(&all, &similar, &turns, is_fixed);
+                let found = deduplicate(&mut source, Some(&mut against), &factory, &options, &(), *policy).unwrap();
+                check_verdicts(&found.kept(), &best, &what);
+                let edges = similar.iter().enumerate().flat_map(|(a, of)| of.iter().map(move |&(b, _)| (a, b)));
+                // Pairs of the reference do not connect, but for copies.
+                let connect = |&(a, b): &(usize, usize)| a.max(b) >= reference.len() || all[a].1 == all[b].1;
+                let edges: Vec<(usize, usize)> = edges.filter(connect).collect();
+                let components = components(all.len(), &edges);
+                let clusters: Vec<Vec<usize>> = found.kept().clusters().map(|cluster| cluster.indices).collect();
+                assert_eq!(clusters, components, "{what}");
+                let is_kept = |members: &Vec<usize>| -> Vec<usize> {
+                    members.iter().copied().filter(|&document| best[document].is_none()).collect()
+                };
+                let kept: Vec<Vec<usize>> = found.kept().clusters().map(|cluster| cluster.keep_indices).collect();
+                assert_eq!(kept, components.iter().map(is_kept).collect::<Vec<_>>(), "{what}");
+
+                // Compared with the reference alone, only what repeats it is dropped.
+                let with_reference: Vec<Vec<(usize, f64)>> = similar
+                    .iter()
+                    .enumerate()
+                    .map(|(a, of)| {
+                        let is_across = |b: usize| (a < reference.len()) != (b < reference.len());
+                        of.iter().copied().filter(|&(b, _)| is_across(b)).collect()
+                    })
+                    .collect();
+                let best = choice(&all, &with_reference, &turns, is_fixed);
+                let found = scan_to_keep(&mut source, Some(&mut against), &factory, &options, &(), *policy).unwrap();
+                check_verdicts(&found.kept(), &best, &format!("{what}, against"));
+                let of_pairs = written(&outcome.keep(*policy).unwrap(), &outcome.report);
+                let found = written(&found.kept(), found.report());
+                assert!(found == of_pairs, "{what}, against: {}", first_difference(&of_pairs, &found));
             }
         }
     }
@@ -257,19 +407,14 @@ fn ranks_come_before_the_policy() {
             for (policy_name, policy, _) in KEEP_POLICIES {
                 let what = format!("{name} {settings:?} with seed {seed}, {policy_name}");
                 let turns = turns(&all, 0, *policy, &ranks);
-                let best = choice(&similar, &turns);
+                let best = choice(&all, &similar, &turns, |_| false);
                 let found = scan_to_keep(&mut side(), None, &factory, &options, &(), *policy).unwrap();
                 assert_eq!(
                     written(&found.kept(), found.report()),
                     written(&outcome.keep(*policy).unwrap(), &outcome.report),
                     "{what}"
                 );
-                for verdict in found.kept().verdicts() {
-                    let document = verdict.index.unwrap();
-                    let of =
-                        verdict.duplicate_of_index.zip(verdict.duplicate_of.map(|(_, similarity)| similarity.value()));
-                    assert_eq!((verdict.keep, of), (best[document].is_none(), best[document]), "{what}: {document}");
-                }
+                check_verdicts(&found.kept(), &best, &what);
             }
         }
     }
@@ -414,6 +559,11 @@ fn pages_of_templates_that_are_partly_similar() {
             assert!(0 < kept && kept < most, "{what}: {kept} comparisons instead of {all}");
             let (reference, pages) = pages.split_at(700);
             check(reference, pages, &factory, &ScanOptions::default(), &format!("{what} against a reference"));
+            if seed == 2 {
+                let wishes = wishes(&mut Random::new(seed), pages.len(), 0.1);
+                let options = ScanOptions { chosen: Some(chosen(pages, &wishes)), ..ScanOptions::default() };
+                check(&[], pages, &factory, &options, &format!("{what} with decisions"));
+            }
         }
     }
 }

@@ -36,9 +36,13 @@ impl Keep {
 
     /// What was typed.
     pub fn typed(&self) -> Option<&'static str> {
+        self.typed_without_decisions().or(self.decisions.as_ref().map(|_| "--decisions"))
+    }
+
+    /// What was typed, without `--decisions`.
+    pub fn typed_without_decisions(&self) -> Option<&'static str> {
         let prefer = (!self.prefer.is_empty()).then_some("--prefer");
-        let decisions = self.decisions.as_ref().map(|_| "--decisions");
-        self.which.as_ref().map(|_| "--keep").or(prefer).or(decisions)
+        self.which.as_ref().map(|_| "--keep").or(prefer)
     }
 
     /// The policy among documents of equal rank.
@@ -187,7 +191,8 @@ pub fn args(help: &'static str) -> [Arg; 3] {
         .long_help(
             "Keep the documents that this file names, rather than near-duplicates of them: they come first in the choice, before --prefer \
              and --keep. Of two that are near-duplicates only the first by these is kept, or else the first in the input. JSON lines such as \
-             {\"type\":\"decision\",\"keep\":ID,\"file\":FILE,\"record\":N}; without file the id alone names the document.",
+             {\"type\":\"decision\",\"keep\":ID,\"file\":FILE,\"record\":N}; without file the id alone names the document. With \
+             \"always\":true it is kept whatever it is a near-duplicate of.",
         );
     [keep, prefer, decisions]
 }
