@@ -25,27 +25,62 @@
   };
   const place = (member) => member.file + (member.record ? ":" + member.record : "");
 
-  // Decisions.
+  // Decisions: of a cluster, the members that are chosen, and those that are kept with what they are near-duplicates of.
   let saved = "";
-  const decided = () => clusters.filter((cluster) => cluster.chosen && cluster.chosen.size);
-  const lines = () => decided().flatMap((cluster) => [...cluster.chosen].sort((a, b) => a - b).map((number) => {
+  const has = (set, number) => Boolean(set && set.has(number));
+  // The members with a decision, each with whether it is kept in any case.
+  const wishes = (cluster) => {
+    const all = new Map();
+    for (const number of cluster.chosen || []) all.set(number, false);
+    for (const number of cluster.both || []) {
+      const { of } = cluster.members[number];
+      all.set(number, true);
+      if (!cluster.members[of].reference) all.set(of, true);
+    }
+    return all;
+  };
+  const decided = () => clusters.filter((cluster) => wishes(cluster).size);
+  const lines = () => decided().flatMap((cluster) => [...wishes(cluster)].sort(([a], [b]) => a - b).map(([number, always]) => {
     const { id, file, record } = cluster.members[number];
-    return JSON.stringify({ type: "decision", keep: id, file, record }) + "\n";
+    return JSON.stringify({ type: "decision", keep: id, file, record, always: always || undefined }) + "\n";
   })).join("");
   const showDecisions = () => {
     const text = lines();
     by("lines").value = text;
-    const chosen = text ? text.split("\n").length - 1 : 0;
-    by("decided-count").textContent = counted(chosen, "document") + " chosen in " + counted(decided().length, "cluster") + ".";
+    const all = decided().flatMap((cluster) => [...wishes(cluster).values()]);
+    const [chosen, always] = [all.length, all.filter(Boolean).length];
+    by("decided-count").textContent = counted(chosen, "document") + " chosen in " + counted(decided().length, "cluster")
+      + (always ? ", " + count(always) + " to keep in any case" : "") + ".";
     for (const id of ["export", "copy", "clear"]) by(id).disabled = !chosen;
   };
+  const wish = (all, number) => !all.has(number) ? "" : all.get(number) ? "decision: keep in any case" : "decision: keep this one";
+  // Shows the decisions on the members of a cluster that has a card.
+  const showWishes = (cluster) => {
+    const all = wishes(cluster);
+    cluster.members.forEach((_, number) => {
+      const name = cluster.id + "-" + number;
+      for (const [button, set] of [[by("k" + name), cluster.chosen], [by("b" + name), cluster.both]]) {
+        if (button) button.setAttribute("aria-pressed", String(has(set, number)));
+      }
+      const state = by("w" + name);
+      if (state) state.textContent = wish(all, number);
+    });
+    showDecisions();
+  };
+  // One of the two decisions takes the place of the other.
   const toggle = (cluster, number) => {
     if (cluster.members[number].reference) return;
     cluster.chosen = cluster.chosen || new Set();
     if (!cluster.chosen.delete(number)) cluster.chosen.add(number);
-    const button = by("k" + cluster.id + "-" + number);
-    if (button) button.setAttribute("aria-pressed", String(cluster.chosen.has(number)));
-    showDecisions();
+    if (cluster.both) cluster.both.delete(number);
+    showWishes(cluster);
+  };
+  const toggleBoth = (cluster, number) => {
+    if (cluster.members[number].of === undefined) return;
+    cluster.both = cluster.both || new Set();
+    if (!cluster.both.delete(number)) cluster.both.add(number);
+    if (cluster.chosen) cluster.chosen.delete(number);
+    showWishes(cluster);
   };
   const save = () => {
     const text = lines();
@@ -69,9 +104,10 @@
     by("decided-count").textContent += " Copied.";
   });
   by("clear").addEventListener("click", () => {
-    for (const cluster of decided()) cluster.chosen.clear();
-    for (const button of document.querySelectorAll(".member button")) button.setAttribute("aria-pressed", "false");
-    showDecisions();
+    for (const cluster of decided()) {
+      cluster.chosen = cluster.both = undefined;
+      showWishes(cluster);
+    }
   });
   addEventListener("beforeunload", (event) => {
     if (lines() !== saved) event.preventDefault();
@@ -106,12 +142,18 @@
     if (member.reference) state = "reference";
     if (member.of !== undefined) state = member.digits + " to " + visibleLine(cluster.members[member.of].id);
     parts.push(el("span", { class: "faint" }, state));
-    if (!member.reference) {
-      const pressed = String(Boolean(cluster.chosen && cluster.chosen.has(number)));
-      const label = "Keep this one: " + visibleLine(member.id);
-      const button = el("button", { type: "button", id: "k" + cluster.id + "-" + number, "aria-pressed": pressed, "aria-label": label }, "Keep this one");
-      button.addEventListener("click", () => toggle(cluster, number));
+    const name = cluster.id + "-" + number;
+    parts.push(el("span", { class: "decision", id: "w" + name }, wish(wishes(cluster), number)));
+    const choice = (kind, set, what, label, click) => {
+      const pressed = String(has(set, number));
+      const button = el("button", { type: "button", id: kind + name, "aria-pressed": pressed, "aria-label": label }, what);
+      button.addEventListener("click", () => click(cluster, number));
       parts.push(button);
+    };
+    if (!member.reference) choice("k", cluster.chosen, "Keep this one", "Keep this one: " + visibleLine(member.id), toggle);
+    if (member.of !== undefined) {
+      const label = "Keep both: " + visibleLine(member.id) + " and " + visibleLine(cluster.members[member.of].id);
+      choice("b", cluster.both, "Keep both", label, toggleBoth);
     }
     const rows = [el("div", { class: "member" }, ...parts)];
     if (member.text) rows.push(...differences(cluster, member));
@@ -153,7 +195,7 @@
     const fits = (similarity) => similarity !== undefined && similarity >= least && similarity <= most;
     matching = clusters.filter((cluster) => cluster.size >= smallest && cluster.size <= largest
       && (any || cluster.members.some((member) => fits(member.similarity)))
-      && (!by("decided").checked || (cluster.chosen && cluster.chosen.size))
+      && (!by("decided").checked || wishes(cluster).size)
       && (!text || cluster.members.some((member) => member.id.toLowerCase().includes(text) || member.file.toLowerCase().includes(text))));
     if (by("order").value === "least") matching.sort((a, b) => (a.least ?? 2) - (b.least ?? 2) || a.id - b.id);
     if (by("order").value === "input") matching.sort((a, b) => a.id - b.id);
@@ -197,10 +239,13 @@
     by("histogram").append(button);
   });
 
-  // The keyboard.
+  // The keyboard. After a b, a digit keeps both.
+  let isBoth = false;
   document.addEventListener("keydown", (event) => {
     if (!by("shortcuts").checked || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.key === "Shift") return;
+    const wasBoth = isBoth;
+    isBoth = event.key === "b";
     if (event.key === "/") {
       event.preventDefault();
       by("search").focus();
@@ -210,7 +255,7 @@
     const current = document.activeElement.closest(".cluster");
     if (/^[1-9]$/.test(event.key) && current) {
       const member = order(current.cluster)[event.key - 1];
-      if (member !== undefined) toggle(current.cluster, member);
+      if (member !== undefined) (wasBoth ? toggleBoth : toggle)(current.cluster, member);
       return;
     }
     if (event.key !== "j" && event.key !== "k") return;

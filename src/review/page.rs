@@ -27,8 +27,8 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// The SHA-256 of both, in Base64, as the content security policy wants it. A test says what it must be.
-const STYLE_HASH: &str = "8+jAuJIJxW/1/VQJFhSImyq9TgUa/1UD+OldQRGYGdE=";
-const SCRIPT_HASH: &str = "TrO4K3HWOgXBbUWr5h2ckKIHsZ6UlRS7rz41MSH9yBA=";
+const STYLE_HASH: &str = "ZmZbNEhipzsGJAlK8J2Bcn9QcmpwmMlp93C8jg9yoxU=";
+const SCRIPT_HASH: &str = "GwqfbNOHhOLJuAnifEzlOyXw9p0Q9O9QRmxayiwdxSA=";
 
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

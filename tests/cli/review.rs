@@ -133,6 +133,38 @@ fn documents_do_not_control_the_page() {
     shell.write("decisions", decision.to_string());
     let clusters = shell.sh("dedup scan docs --emit clusters --threshold 0.5 --decisions decisions -q").done();
     assert_eq!(lines(&clusters)[0]["keep"], json!([format!("{bad}two")]));
+    // And of both, with the kept one.
+    let both = [1, 0].map(|number| {
+        let member = &block(&page, "clusters")[0]["members"][number];
+        let decision = json!({
+            "type": "decision", "keep": member["id"], "file": member["file"], "record": member["record"], "always": true,
+        });
+        decision.to_string() + "\n"
+    });
+    shell.write("decisions", both.concat());
+    let clusters = shell.sh("dedup scan docs --emit clusters --threshold 0.5 --decisions decisions -q").done();
+    assert_eq!(lines(&clusters)[0]["keep"], json!([format!("{bad}one"), format!("{bad}two")]));
+}
+
+/// The page lists the shortcuts that its script has, and names both decisions.
+#[test]
+fn the_page_names_its_decisions_and_shortcuts() {
+    let shell = Shell::new();
+    shell.write("in.jsonl", corpus(50));
+    shell.sh("dedup scan in.jsonl --emit clusters -q --report html=page.html").done();
+    let page = fs::read_to_string(shell.folder().join("page.html")).unwrap();
+    let (_, list) = page.split_once("<summary>How to review").unwrap();
+    let list = list.split("</details>").next().unwrap();
+    let script = page.rsplit_once("<script>").unwrap().1;
+    for key in ["j", "k", "b", "/", "e"] {
+        assert!(list.contains(&format!("<kbd>{key}</kbd>")), "{key} is not listed");
+        let is_known = ["===", "!=="].iter().any(|is| script.contains(&format!("event.key {is} \"{key}\"")));
+        assert!(is_known, "the script does not know {key}");
+    }
+    for name in ["Keep this one", "Keep both"] {
+        assert!(list.contains(&format!("<b>{name}</b>")) && script.contains(&format!("\"{name}\"")), "{name}");
+    }
+    assert!(script.contains("always: always || undefined"));
 }
 
 /// Large clusters, long texts and long ids: the page says what it leaves out.

@@ -158,7 +158,7 @@ pub fn report_arg() -> Arg {
         .help("Also write a page on which people review the clusters and choose what is kept")
         .long_help(
             "Also write a page for a browser: the clusters with the differences of their members marked, a histogram of the similarities, \
-             filters, and a button to choose what is kept. It exports the choice as a file for --decisions.",
+             filters, and buttons to choose what is kept. It exports the choice as a file for --decisions.",
         )
 }
 
