@@ -45,6 +45,13 @@ impl Decider for ByPassages<'_> {
             let Ok(mut on_disk) = OnDisk::open(&file.path) else { return Ok(()) };
             let Ok(format) = rest::format(&mut on_disk, &self.options.source) else { return Ok(()) };
             refuse_format(&file.shown, format)?;
+            if let Some(path) = rest::chosen_texts(&on_disk, &self.options.source).filter(|_| format == Format::Parquet) {
+                return Err(Error::Usage(format!(
+                    "{}: '{path}' chooses elements of a list, and passages are not cut out of such texts in Parquet: name all elements, or \
+                     leave the file out",
+                    file.shown
+                )));
+            }
             match rest::json_texts(&on_disk, &self.options.source).filter(|_| format == Format::Parquet) {
                 None => Ok(()),
                 Some(column) => Err(Error::Usage(format!(

@@ -21,6 +21,7 @@ use crate::error::Error;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 use nested::{Texts, column};
+use std::collections::HashSet;
 use std::sync::Arc;
 use values::Values;
 
@@ -31,6 +32,9 @@ pub(super) const ROW: &str = "row";
 #[derive(Debug)]
 pub(super) struct Columns {
     texts: Vec<Texts>,
+    /// For each of them, the first one of the same column. If it is another one, they choose elements of lists, and one that both
+    /// choose counts once.
+    groups: Vec<usize>,
     /// Those of the id; none unless all are there.
     ids: Vec<Values>,
     rank: Option<Values>,
@@ -120,6 +124,10 @@ impl<'w> Wanted<'w> {
             })
         });
         let texts = texts.collect::<Result<_, _>>()?;
+        let group = |(at, path): (usize, &&FieldPath)| {
+            self.texts[..at].iter().position(|other| other.has_fields_of(path)).unwrap_or(at)
+        };
+        let groups = self.texts.iter().enumerate().map(group).collect();
         let values = |parameter, path: &FieldPath, expected: &str| match column(batch, path) {
             None => Ok(None),
             Some(array) => match Values::new(&array) {
@@ -142,7 +150,7 @@ impl<'w> Wanted<'w> {
         let ids = ids.unwrap_or_default();
         let rank_by = options.ranking.by.clone();
         let rank = rank_by.field().map(|field| values("keep", field, "numbers or times")).transpose()?.flatten();
-        Ok(Columns { texts, ids, rank: rank.map(|(values, _)| values), rank_by, null: self.null.clone() })
+        Ok(Columns { texts, groups, ids, rank: rank.map(|(values, _)| values), rank_by, null: self.null.clone() })
     }
 }
 
@@ -177,8 +185,21 @@ impl Columns {
     /// The bytes of the texts in a row.
     pub fn bytes(&self, row: usize) -> u64 {
         let mut bytes = 0;
-        self.texts.iter().for_each(|texts| texts.visit(row, &mut |text| bytes += text.len() as u64));
+        self.texts.iter().for_each(|texts| texts.visit(row, &mut |_, text| bytes += text.len() as u64));
         bytes
+    }
+
+    /// Adds the texts of a row, in the order in which they are joined.
+    fn texts<'t>(&'t self, row: usize, texts: &mut Vec<&'t str>) {
+        let may_meet = self.groups.iter().enumerate().any(|(at, group)| at != *group);
+        let mut met = HashSet::new();
+        for (column, group) in self.texts.iter().zip(&self.groups) {
+            column.visit(row, &mut |element, text| {
+                if !may_meet || met.insert((group, element)) {
+                    texts.push(text);
+                }
+            });
+        }
     }
 }
 
@@ -186,13 +207,13 @@ impl Rows {
     /// Passes on the wanted rows, in their order. `next` is called once for each row, with its number in the table, and
     /// returns something for those that are wanted, which `each` receives.
     pub fn visit<W>(&self, next: &mut dyn FnMut(u64) -> Option<W>, each: &mut dyn FnMut(W, Row<'_>)) {
-        let Columns { texts: columns, ids, rank, rank_by, null } = &*self.columns;
+        let Columns { ids, rank, rank_by, null, .. } = &*self.columns;
         let mut texts = Vec::new();
         for at in 0..self.count {
             let (number, row) = (self.first + at as u64, self.start + at);
             let Some(wanted) = next(number) else { continue };
             texts.clear();
-            columns.iter().for_each(|column| column.visit(row, &mut |text| texts.push(text)));
+            self.columns.texts(row, &mut texts);
             let joined;
             let id = match &ids[..] {
                 [] => Some(Id::Number(i128::from(self.first_id) + i128::from(number))),

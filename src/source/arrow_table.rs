@@ -250,6 +250,59 @@ mod tests {
     }
 
     #[test]
+    fn chosen_elements_of_lists() {
+        // Of three rows: four turns, one that is null, and two.
+        let turns = [
+            (Some("system"), Some("a")),
+            (Some("user"), Some("b")),
+            (None, Some("c")),
+            (Some("user"), Some("d")),
+            (Some("user"), Some("of a null")),
+            (Some("user"), None),
+            (Some("user "), Some("e")),
+        ];
+        let column =
+            |texts: Vec<Option<&str>>, name| (Arc::new(Field::new(name, DataType::Utf8, true)), strings(&texts));
+        let nulls = Some(vec![true, true, true, true, true, true, true].into());
+        let (fields, columns): (Vec<_>, Vec<_>) = [
+            column(turns.iter().map(|turn| turn.0).collect(), "role"),
+            column(turns.iter().map(|turn| turn.1).collect(), "content"),
+        ]
+        .into_iter()
+        .unzip();
+        let turns: ArrayRef = Arc::new(StructArray::new(fields.into(), columns, nulls));
+        let item = Arc::new(Field::new("item", turns.data_type().clone(), true));
+        let lengths = arrow_buffer::OffsetBuffer::from_lengths([4, 1, 2]);
+        let chat: ArrayRef = Arc::new(ListArray::new(item, lengths, turns, Some(vec![true, false, true].into())));
+        let name = strings(&[Some("x"), None, None]);
+        let batch = batch(vec![("chat", chat), ("chat[0]", name), ("other", strings(&[Some("o"); 3]))]);
+        let texts = |path: &str| {
+            let shown = shown(&mut table(std::slice::from_ref(&batch), &options(&[path])).unwrap());
+            shown.iter().map(|row| row.split_once('|').map_or("", |(_, text)| text).to_owned()).collect::<Vec<_>>()
+        };
+        for (path, expected) in [
+            ("chat[role=user].content", ["b\n\nd", "", ""]),
+            ("chat[role=system].content", ["a", "", ""]),
+            ("chat[0].content", ["a", "", ""]),
+            ("chat[1].content", ["b", "", "e"]),
+            ("chat[-1].content", ["d", "", "e"]),
+            ("chat[-3].content,other", ["b\n\no", "o", "o"]),
+            // A text counts once, where it is met first.
+            ("chat[-1].content,chat[].content", ["d\n\na\n\nb\n\nc", "", "e"]),
+            ("chat[role=user].role,chat[1].content", ["user\n\nuser\n\nb", "", "user\n\ne"]),
+            ("chat[role=user].content,chat[role=user].role", ["b\n\nd\n\nuser\n\nuser", "", "user"]),
+            // A column with brackets in its name.
+            ("chat[0]", ["x", "", ""]),
+            (r"other,chat\[0]", ["o\n\nx", "o", "o"]),
+        ] {
+            assert_eq!(texts(path), expected, "{path}");
+        }
+        let error =
+            table(std::slice::from_ref(&batch), &options(&["chat[kind=user].content"])).unwrap_err().to_string();
+        assert!(error.contains("expected a column of texts (columns here: chat, chat[0], other)"), "{error}");
+    }
+
+    #[test]
     fn columns_that_are_missing_or_of_another_type() {
         let batch = batch(vec![("text", strings(&[Some("a")])), ("n", Arc::new(Int64Array::from(vec![1])))]);
         let error = |options: ReadOptions| table(std::slice::from_ref(&batch), &options).unwrap_err().to_string();

@@ -2,108 +2,17 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::str::FromStr;
 
 use super::PageText;
+use super::path::{FieldPath, Malformed, Step};
 use crate::error::Error;
 
 /// What separates the texts of two fields or elements: a blank line, which no preparation of tokens crosses. Empty texts
 /// are not separated from others.
 pub(super) const SEPARATOR: &str = "\n\n";
 
-/// What a path is, in errors.
-const NAMES: &str = "field names separated by single dots";
-
 /// What a list of paths is, in errors.
 const LISTED: &str = "field names separated by single commas, and steps by single dots";
-
-/// A field, by its path: `meta.title` is the field `title` of the object (in Parquet, of the struct) in the field `meta`.
-/// For CSV it is the name of a column, including any dots.
-///
-/// In [`TextFields`], a path may lead through the elements of arrays of JSON: `messages[].content` is the field `content`
-/// of each object in the array in the field `messages`, and `paragraphs[]` each string in an array.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldPath {
-    name: String,
-    steps: Vec<Step>,
-}
-
-/// A step of a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    /// To the field of this name, in an object.
-    Field(String),
-    /// To each element of an array.
-    Elements,
-}
-
-impl FieldPath {
-    /// Reads a dotted path of one value, as of an id; `flag` names the parameter in the error.
-    ///
-    /// # Errors
-    /// A name is empty, or the path leads through the elements of an array.
-    pub fn parse(flag: &'static str, path: &str) -> Result<Self, Error> {
-        let expected = match Self::read(path) {
-            Some(path) if !path.steps.contains(&Step::Elements) => return Ok(path),
-            Some(_) => "a field with one value, not the elements of an array",
-            None => NAMES,
-        };
-        Err(Error::parameter(flag, path, expected))
-    }
-
-    /// Reads any path; `None` if a name is empty.
-    fn read(path: &str) -> Option<Self> {
-        let mut steps = Vec::new();
-        for part in path.split('.') {
-            let name = part.trim_end_matches("[]");
-            if name.is_empty() {
-                return None;
-            }
-            steps.push(Step::Field(name.to_owned()));
-            steps.extend((name.len()..part.len()).step_by("[]".len()).map(|_| Step::Elements));
-        }
-        Some(FieldPath { name: path.to_owned(), steps })
-    }
-
-    /// The path as it was written.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The outermost field that it leads through.
-    pub fn first(&self) -> &str {
-        self.steps.iter().find_map(|step| if let Step::Field(name) = step { Some(&**name) } else { None }).unwrap_or("")
-    }
-
-    pub(super) fn steps(&self) -> &[Step] {
-        &self.steps
-    }
-
-    /// Whether it begins with these steps, and has further ones.
-    pub(super) fn leads_on_from(&self, steps: &[Step]) -> bool {
-        self.steps.len() > steps.len() && self.steps.starts_with(steps)
-    }
-
-    /// A path of one step, which needs no parsing.
-    pub(super) fn single(name: &str) -> Self {
-        FieldPath { name: name.to_owned(), steps: vec![Step::Field(name.to_owned())] }
-    }
-}
-
-/// Reads a dotted path, also one through the elements of arrays; the parameter is named `field` in the error.
-impl FromStr for FieldPath {
-    type Err = Error;
-
-    fn from_str(path: &str) -> Result<Self, Error> {
-        Self::read(path).ok_or_else(|| Error::parameter("field", path, NAMES))
-    }
-}
-
-impl fmt::Display for FieldPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
-    }
-}
 
 /// The fields of a text. Their texts are joined in this order, with a blank line between them.
 ///
@@ -141,9 +50,14 @@ impl TextFields {
             let list = list.as_ref();
             let parts = split(list);
             let is_single = parts.len() == 1;
-            let path = |part: &String| FieldPath::read(if is_single { part } else { part.trim() });
-            let paths: Option<_> = parts.iter().map(path).collect();
-            let paths = paths.ok_or_else(|| Error::parameter(flag, list, LISTED))?;
+            let path = |part: &String| {
+                let part = if is_single { part } else { part.trim() };
+                FieldPath::read(part).map_err(|malformed| match malformed {
+                    Malformed::Name => Error::parameter(flag, list, LISTED),
+                    Malformed::Bracket => Error::parameter(flag, part, Malformed::BRACKETS),
+                })
+            };
+            let paths = parts.iter().map(path).collect::<Result<_, Error>>()?;
             Ok(List { column: FieldPath::single(list), paths })
         };
         let fields = TextFields { lists: lists.into_iter().map(list).collect::<Result<_, Error>>()? };
@@ -151,7 +65,7 @@ impl TextFields {
         if paths.is_empty() {
             return Err(Error::parameter(flag, "", "the name of a field"));
         }
-        match (1..paths.len()).find(|&at| paths[..at].contains(&paths[at])) {
+        match (1..paths.len()).find(|&at| paths[..at].iter().any(|path| path.name() == paths[at].name())) {
             Some(again) => Err(Error::parameter(flag, paths[again], "each field once")),
             None => Ok(fields),
         }
@@ -402,31 +316,6 @@ mod tests {
 
     fn names(lists: &[&str]) -> Vec<String> {
         parse(lists).unwrap().paths().map(|path| path.name().to_string()).collect()
-    }
-
-    #[test]
-    fn field_paths_have_no_empty_step() {
-        let steps = ["a", "b", "c"].map(|name| Step::Field(name.into()));
-        assert_eq!(FieldPath::parse("text-field", "a.b.c").unwrap().steps(), steps);
-        for bad in ["", ".", "a.", ".a", "a..b"] {
-            assert!(FieldPath::parse("text-field", bad).unwrap_err().to_string().contains("`text_field`"), "{bad}");
-            assert!(bad.parse::<FieldPath>().is_err());
-        }
-    }
-
-    #[test]
-    fn paths_through_arrays() {
-        let steps = |path: &str| FieldPath::read(path).map(|path| path.steps);
-        let field = |name: &str| Step::Field(name.into());
-        assert_eq!(steps("a[].b"), Some(vec![field("a"), Step::Elements, field("b")]));
-        assert_eq!(steps("a.b[][]"), Some(vec![field("a"), field("b"), Step::Elements, Step::Elements]));
-        assert_eq!(steps("a[b].c]"), Some(vec![field("a[b]"), field("c]")]));
-        assert_eq!(steps("[].a"), None);
-        let message = FieldPath::parse("id-field", "a[].b").unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "invalid value 'a[].b' for `id_field`: expected a field with one value, not the elements of an array"
-        );
     }
 
     #[test]

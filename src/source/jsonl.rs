@@ -5,6 +5,7 @@
 //! and neither are numbers that JSON does not have ([`nonfinite`]).
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,14 +15,17 @@ use serde_json::value::RawValue;
 
 #[cfg(feature = "files")]
 use super::Number;
-use super::fields::{Joined, Step, joined_id, quoted, takes_place};
+use super::fields::{Joined, joined_id, quoted, takes_place};
 use super::label::Encoding;
+use super::path::Step;
 use super::{FieldPath, IdFields, PageText, ProblemKind, TextFields};
 
+mod chosen;
 mod flat;
 mod nonfinite;
 mod strings;
 
+use chosen::Chosen;
 use flat::Record;
 use nonfinite::Replaced;
 use strings::{Lone, Text};
@@ -59,6 +63,11 @@ pub(super) struct Fields {
     texts: Vec<FieldPath>,
     id: IdFields,
     wanted: Wanted,
+    /// The texts whose path may also be that of a field with brackets in its name: its own slot, and the slot of that field,
+    /// which takes precedence.
+    literals: Vec<[usize; 2]>,
+    /// Whether two paths may lead to the same string, which is a part of the text only once.
+    may_meet: bool,
     /// What is read of the texts, if they are pages.
     pages: Option<PageText>,
     /// Of several texts, which were found in some line or table.
@@ -75,9 +84,19 @@ impl Fields {
     pub fn new(texts: &TextFields, id: &IdFields, number: Option<&FieldPath>, pages: Option<PageText>) -> Self {
         let texts: Vec<FieldPath> = texts.paths().cloned().collect();
         let mut wanted = Wanted::default();
+        let literal: Vec<FieldPath> = texts.iter().map(|path| path.literal().unwrap_or_else(|| path.clone())).collect();
+        let own_of = |own: &usize| texts[*own].literal().is_some();
+        let literals: Vec<[usize; 2]> =
+            (0..texts.len()).filter(own_of).enumerate().map(|(nth, own)| [own, texts.len() + nth]).collect();
+        let slot = |own: usize| literals.iter().find(|[text, _]| *text == own).map_or(own, |[_, slot]| *slot);
+        for &[own, literal_slot] in &literals {
+            let slots = TextSlots { own: literal_slot, strings: slot(takes_place(&literal, own)) };
+            wanted.add(literal[own].steps(), Goal::Text(slots));
+        }
         for (own, path) in texts.iter().enumerate() {
             wanted.add(path.steps(), Goal::Text(TextSlots { own, strings: takes_place(&texts, own) }));
         }
+        let may_meet = (1..texts.len()).any(|at| texts[..at].iter().any(|path| path.has_fields_of(&texts[at])));
         id.paths().enumerate().for_each(|(at, path)| wanted.add(path.steps(), Goal::Id(at)));
         let number = number.map(|path| {
             let mut wanted = Wanted::default();
@@ -85,7 +104,17 @@ impl Fields {
             wanted
         });
         let found = texts.iter().map(|_| AtomicBool::new(false)).collect();
-        Fields { texts, id: id.clone(), wanted, pages, found, advice: "choose with `text-field`", number }
+        Fields {
+            texts,
+            id: id.clone(),
+            wanted,
+            literals,
+            may_meet,
+            pages,
+            found,
+            advice: "choose with `text-field`",
+            number,
+        }
     }
 
     /// With another advice where the fields of the text are missing.
@@ -157,9 +186,24 @@ impl Fields {
         }
     }
 
+    fn nothing_found<'a>(&self, as_written: bool) -> Found<'a> {
+        Found::new(self.texts.len() + self.literals.len(), self.id.paths().count(), as_written)
+    }
+
+    /// The slots of the texts. A field with brackets in its name takes precedence over elements of an array.
+    fn chosen<'a>(&self, mut slots: Vec<Slot<'a>>) -> Vec<Slot<'a>> {
+        for &[own, literal] in &self.literals {
+            if !matches!(slots[literal], Slot::Missing) {
+                slots[own] = std::mem::take(&mut slots[literal]);
+            }
+        }
+        slots.truncate(self.texts.len());
+        slots
+    }
+
     /// Parses a line of JSON. `original` returns the position in the line as it was read.
     fn parse_json<'a>(&self, line: &'a str, original: &dyn Fn(usize) -> usize) -> Result<Record<'a>, Rejected> {
-        let mut found = Found::new(self.texts.len(), self.id.paths().count(), false);
+        let mut found = self.nothing_found(false);
         let mut json = serde_json::Deserializer::from_str(line);
         let parsed =
             Object { wanted: &self.wanted, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
@@ -168,7 +212,7 @@ impl Fields {
         for (slot, path) in found.ids.into_iter().zip(self.id.paths()) {
             values.push(match slot {
                 Slot::Missing | Slot::Kind("null") => None,
-                Slot::Text(id) => Some(id.text),
+                Slot::Text(id) => Some(id.text.text),
                 Slot::Number(id) => Some(Cow::Borrowed(id)),
                 // No path of an id leads through arrays.
                 Slot::Kind(kind) | Slot::Misled(kind, _) => {
@@ -181,7 +225,8 @@ impl Fields {
         let id = joined_id(values.into_iter());
         let mut lacks_field = true;
         let mut is_null = true;
-        for (slot, is_found) in found.texts.iter().zip(&*self.found) {
+        let texts = self.chosen(found.texts);
+        for (slot, is_found) in texts.iter().zip(&*self.found) {
             if !matches!(slot, Slot::Missing) {
                 lacks_field = false;
                 is_null &= matches!(slot, Slot::Kind("null"));
@@ -191,7 +236,7 @@ impl Fields {
                 }
             }
         }
-        let wrong = match self.joined(found.texts) {
+        let wrong = match self.joined(texts) {
             Ok((joined, lone)) => {
                 let (text, fell_back) = (joined.text.unwrap_or_default(), joined.fell_back);
                 return Ok(Record { text, id, fell_back, lone });
@@ -221,16 +266,19 @@ impl Fields {
 
     #[cfg(feature = "clean")]
     fn literals_of_json<'a>(&self, line: &'a str) -> Option<Vec<&'a str>> {
-        let mut found = Found::new(self.texts.len(), self.id.paths().count(), true);
+        let mut found = self.nothing_found(true);
         let mut json = serde_json::Deserializer::from_str(line);
         Object { wanted: &self.wanted, found: &mut found }.deserialize(&mut json).ok()?;
         let mut literals = Vec::new();
-        let mut add = |literal: Text<'a>| {
-            let Cow::Borrowed(literal) = literal.text else { return None };
-            literals.push(literal);
+        let mut met = Met::new(self.may_meet);
+        let mut add = |literal: Read<'a>| {
+            let Cow::Borrowed(text) = literal.text.text else { return None };
+            if met.is_new(literal.at) {
+                literals.push(text);
+            }
             Some(())
         };
-        for slot in found.texts {
+        for slot in self.chosen(found.texts) {
             match slot {
                 Slot::Missing | Slot::Kind("null") => {}
                 Slot::Text(text) => add(text)?,
@@ -245,9 +293,12 @@ impl Fields {
     /// missing or null.
     fn joined<'a>(&self, found: Vec<Slot<'a>>) -> Result<(Joined<'a>, Lone), String> {
         let (mut joined, mut lone, mut null) = (Joined::new(self.pages), Lone::default(), None);
-        let mut push = |text: Text<'a>| {
-            lone.merge(text.lone);
-            joined.push(text.text);
+        let mut met = Met::new(self.may_meet);
+        let mut push = |Read { text, at }: Read<'a>| {
+            if met.is_new(at) {
+                lone.merge(text.lone);
+                joined.push(text.text);
+            }
         };
         for (field, slot) in self.texts.iter().zip(found) {
             match slot {
@@ -278,7 +329,7 @@ impl Fields {
             Object { wanted, found: &mut found }.deserialize(&mut json).ok()?;
             Some(match found.ids.swap_remove(0) {
                 Slot::Number(number) => Number::of_field(number),
-                Slot::Text(text) => Number::of_field(&text.text),
+                Slot::Text(text) => Number::of_field(&text.text.text),
                 Slot::Kind(kind) if kind != "null" => Err(kind.to_owned()),
                 _ => Ok(None),
             })
@@ -346,7 +397,7 @@ fn field_names(line: &str) -> Result<String, serde_json::Error> {
 #[cfg(feature = "files")]
 pub(super) fn field_names_of_lines(text: &str) -> Option<String> {
     // A record can have any number of names.
-    let (mut all, mut seen): (Option<Vec<Cow<str>>>, _) = (None, std::collections::HashSet::new());
+    let (mut all, mut seen): (Option<Vec<Cow<str>>>, _) = (None, HashSet::new());
     for (found, _) in text.lines().take(FIRST_LINES).filter_map(|line| names(line, usize::MAX).ok()) {
         let all = all.get_or_insert_default();
         found.into_iter().for_each(|name| {
@@ -392,14 +443,35 @@ pub(super) fn is_json(line: &[u8]) -> bool {
         .is_ok_and(|line| is_json(line) || Replaced::new(line).is_some_and(|replaced| is_json(&replaced.line)))
 }
 
+/// A string, and where it is in the line, as an address.
+#[derive(Clone, Debug, Default)]
+struct Read<'de> {
+    text: Text<'de>,
+    at: usize,
+}
+
+/// The strings that were met before, if there may be some.
+struct Met(Option<HashSet<usize>>);
+
+impl Met {
+    fn new(may_meet: bool) -> Self {
+        Met(may_meet.then(HashSet::new))
+    }
+
+    /// Whether the string at this address was not met before.
+    fn is_new(&mut self, at: usize) -> bool {
+        self.0.as_mut().is_none_or(|met| met.insert(at))
+    }
+}
+
 /// The value of a wanted field.
 #[derive(Clone, Debug, Default)]
 enum Slot<'de> {
     #[default]
     Missing,
-    Text(Text<'de>),
+    Text(Read<'de>),
     /// Those of the elements of an array.
-    Texts(Vec<Text<'de>>),
+    Texts(Vec<Read<'de>>),
     /// Unchanged from the line: `1.0` and `1` are two ids.
     Number(&'de str),
     /// A value of another type: its name, with an article.
@@ -459,8 +531,8 @@ struct Wanted {
     /// The field of the id that the value is.
     id: Option<usize>,
     within: Vec<(String, Wanted)>,
-    /// What is wanted of each element of an array.
-    elements: Option<Box<Wanted>>,
+    /// What is wanted of elements of an array, by the step to them.
+    elements: Vec<(Step, Wanted)>,
 }
 
 impl Wanted {
@@ -469,7 +541,13 @@ impl Wanted {
         match (path.split_first(), goal) {
             (None, Goal::Text(slots)) => self.text = Some(slots),
             (None, Goal::Id(at)) => self.id = Some(at),
-            (Some((Step::Elements, rest)), _) => self.elements.get_or_insert_default().add(rest, goal),
+            (Some((step @ (Step::Elements | Step::Element(_) | Step::Where { .. }), rest)), _) => {
+                let at = self.elements.iter().position(|(known, _)| known == step).unwrap_or_else(|| {
+                    self.elements.push((step.clone(), Wanted::default()));
+                    self.elements.len() - 1
+                });
+                self.elements[at].1.add(rest, goal);
+            }
             (Some((Step::Field(name), rest)), _) => {
                 let at = self.within.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
                     self.within.push((name.clone(), Wanted::default()));
@@ -490,7 +568,7 @@ impl Wanted {
     }
 
     fn has_texts_in_array(&self) -> bool {
-        self.elements.as_ref().is_some_and(|wanted| wanted.has_texts())
+        self.elements.iter().any(|(_, wanted)| wanted.has_texts())
     }
 
     /// Whether a path of a text takes this value, or leads on from it. Then the others that come this way are without a
@@ -512,7 +590,8 @@ impl Wanted {
 
     /// Passes on the slots of the texts within fields and elements of the value.
     fn each_slot_below(&self, each: &mut dyn FnMut(usize)) {
-        let below = self.within.iter().map(|(_, wanted)| wanted).chain(self.elements.as_deref());
+        let elements = self.elements.iter().map(|(_, wanted)| wanted);
+        let below = self.within.iter().map(|(_, wanted)| wanted).chain(elements);
         for wanted in below {
             wanted.each_slot(each);
         }
@@ -556,6 +635,7 @@ impl<'de> Visitor<'de> for Object<'_, '_, 'de> {
 
 /// The elements of an array, of which something is wanted.
 struct Elements<'p, 'f, 'de> {
+    chosen: Chosen<'p>,
     wanted: &'p Wanted,
     found: &'f mut Found<'de>,
 }
@@ -568,12 +648,17 @@ impl<'de> Visitor<'de> for Elements<'_, '_, 'de> {
     }
 
     fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<(), S::Error> {
-        let Elements { wanted, found } = self;
+        let Elements { chosen, wanted, found } = self;
         let mut slots = Vec::new();
         wanted.each_slot(&mut |slot| slots.push(slot));
         // What an element holds is found apart, so that a name that it repeats counts once.
         let mut element = Found::new(found.texts.len(), found.ids.len(), found.as_written);
+        let mut number = 0;
         while let Some(value) = seq.next_element::<&RawValue>()? {
+            number += 1;
+            if !chosen.takes(number - 1, value.get()).map_err(S::Error::custom)? {
+                continue;
+            }
             let is_object_or_null = value.get().starts_with(['{', 'n']);
             if !is_object_or_null
                 && !wanted.fits(value.get())
@@ -604,11 +689,12 @@ fn kind(json: &str) -> &'static str {
 /// A value that is, or contains, wanted fields; unchanged from the line.
 fn look_into<'de>(value: &'de RawValue, wanted: &Wanted, found: &mut Found<'de>) -> Result<(), serde_json::Error> {
     let (json, as_written) = (value.get(), found.as_written);
+    let read = |text| Slot::Text(Read { text, at: json.as_ptr() as usize });
     let here = |is_id: bool| {
         Ok::<_, serde_json::Error>(match kind(json) {
-            "a string" if as_written => Slot::Text(Cow::Borrowed(json).into()),
-            "a string" if is_id => Slot::Text(strings::id(json)?.into()),
-            "a string" => Slot::Text(strings::text(json)?),
+            "a string" if as_written => read(Cow::Borrowed(json).into()),
+            "a string" if is_id => read(strings::id(json)?.into()),
+            "a string" => read(strings::text(json)?),
             "a number" => Slot::Number(json),
             kind => Slot::Kind(kind),
         })
@@ -634,7 +720,7 @@ fn look_into<'de>(value: &'de RawValue, wanted: &Wanted, found: &mut Found<'de>)
 /// The wanted fields and elements within a value.
 fn look_within<'de>(json: &'de str, wanted: &Wanted, found: &mut Found<'de>) -> Result<(), serde_json::Error> {
     look_within_object(json, wanted, found)?;
-    if let Some(each) = &wanted.elements {
+    for (step, each) in &wanted.elements {
         // The last of equal names counts.
         let slot = match json.starts_with(['[', 'n']) || wanted.fits(json) {
             true => Slot::Missing,
@@ -642,7 +728,11 @@ fn look_within<'de>(json: &'de str, wanted: &Wanted, found: &mut Found<'de>) -> 
         };
         each.each_slot(&mut |at| found.texts[at] = slot.clone());
         if json.starts_with('[') {
-            serde_json::Deserializer::from_str(json).deserialize_seq(Elements { wanted: each, found })?;
+            serde_json::Deserializer::from_str(json).deserialize_seq(Elements {
+                chosen: Chosen::new(step, json)?,
+                wanted: each,
+                found,
+            })?;
         }
     }
     Ok(())
@@ -986,6 +1076,13 @@ mod tests {
         let line = r#"{"q":NaN,"a":"x\ty","r":[-Infinity],"m":[{"b":"z","c":Infinity}]}"#;
         let literals = fields.literals(line).unwrap();
         assert_eq!(literals, [r#""x\ty""#, r#""z""#]);
+        let chosen = TextFields::parse("text-field", ["m[-1].b,m[].b,a[0]"]).unwrap();
+        let chosen = Fields::new(&chosen, &IdFields::new("id").unwrap(), None, None);
+        let twice = r#"{"m":[{"b":"z"},{"b":"z"}],"a[0]":"y","a":["x"]}"#;
+        let starts = |literals: Vec<&str>| {
+            literals.iter().map(|part| part.as_ptr() as usize - twice.as_ptr() as usize).collect::<Vec<_>>()
+        };
+        assert_eq!(starts(chosen.literals(twice).unwrap()), [21, 11, 34]);
         for literal in literals {
             let at = line.find(literal).unwrap();
             assert_eq!(literal.as_ptr(), line[at..].as_ptr());
@@ -1025,6 +1122,57 @@ mod tests {
         let objects = "{\"a\":".repeat(100_000) + "1" + &"}".repeat(100_000);
         let path = vec!["a"; 1000].join(".");
         assert!(with(&objects, &path, "id").is_err());
+    }
+
+    #[test]
+    fn paths_that_choose_elements() {
+        let chat =
+            r#"{"m":[{"r":"s","c":"a"},{"r":"u","c":"b"},null,7,{"c":"c","r":"\u0075"},{"r":"u","r":"x","c":"d"}]}"#;
+        for (line, texts, expected) in [
+            (chat, "m[r=u].c", "b\n\nc"),
+            (chat, "m[r=x].c,m[r=s].c", "d\n\na"),
+            (chat, "m[0].c", "a"),
+            (chat, "m[-1].c,m[4].c", "d\n\nc"),
+            // A string counts once, where it is met first.
+            (chat, "m[-6].c,m[r=u].c,m[1].c,m[0].c", "a\n\nb\n\nc"),
+            (r#"{"m":[["a","b"],[],["c","d"]]}"#, "m[][0]", "a\n\nc"),
+            (r#"{"m":[["a","b"],[],["c","d"]]}"#, "m[-1][-2],m[0][1]", "c\n\nb"),
+            (r#"{"m":[{"r":"u","c":[{"k":"t","x":"a"},{"k":"i","x":7}]}]}"#, "m[r=u].c[k=t].x", "a"),
+            // Each form of what is chosen.
+            (
+                r#"{"m":[{"r":"u","c":[{"x":"a"}]},{"r":"v","c":7},{"r":"u","c":"b"}]}"#,
+                "m[r=u].c,m[r=u].c[].x",
+                "a\n\nb",
+            ),
+            // A name with brackets takes precedence, in any order.
+            (r#"{"m[0]":"a","m":["b"]}"#, "m[0]", "a"),
+            (r#"{"m":["b"],"m[0]":"a"}"#, "m[0]", "a"),
+            (r#"{"m":["b"],"m[0]":"a"}"#, r"m\[0]", "a"),
+            (r#"{"m[0]":{"c":["a"],"c[0]":"b"}}"#, "m[0].c[0]", "b"),
+            (r#"{"a":{"m[k=v":{"w]":"x"}}}"#, "a.m[k=v.w]", "x"),
+            (r#"{"x":"b","m[0]":"a"}"#, "m[0],x,m[0].t", "b\n\na"),
+        ] {
+            check_with(line, texts, "id", expected, None);
+        }
+        for (line, texts, message) in [
+            (chat, "m[r=v].c", "no text field 'm[r=v].c'"),
+            (chat, "m[6].c", "no text field 'm[6].c'"),
+            (chat, "m[-7].c", "no text field 'm[-7].c'"),
+            (chat, "m[2].c", "no text field 'm[2].c'"),
+            (chat, "m[3].c", "text field 'm[3].c' leads through a number where an object should be"),
+            (r#"{"m":[]}"#, "m[-1].c", "no text field 'm[-1].c'"),
+            (
+                r#"{"m":{"r":"u"}}"#,
+                "m[r=u].c",
+                "text field 'm[r=u].c' leads through an object where an array should be",
+            ),
+            (r#"{"m":[{"r":"u","c":7}]}"#, "m[r=u].c", "text field 'm[r=u].c' is a number, not a string"),
+        ] {
+            let message = format!("{message} (fields here: m; choose with `text-field`)");
+            assert_eq!(with(line, texts, "id").unwrap_err().message, message, "{line} {texts}");
+        }
+        // Ids are as they were.
+        check_with(r#"{"t":"a","m[0]":"x","m":["y"]}"#, "t", "m[0]", "a", Some("x"));
     }
 
     /// Lines similar to the expected ones: fields of every kind, some of them broken.

@@ -13,6 +13,7 @@
 //! | `program` | files that another program turns into text |
 //! | `opaque` | files that hold no text, by their first bytes |
 //! | `options` | options: formats, limits |
+//! | `path` | the path of a field; which elements of an array it leads through |
 //! | `fields` | the fields of records; the text in several of them |
 //! | `input`, `walk` | paths and folders, in their order |
 //! | `identity` | the names of one file |
@@ -69,6 +70,7 @@ mod options;
 mod page_text;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod path;
 mod problem;
 #[cfg(feature = "files")]
 mod program;
@@ -101,7 +103,7 @@ pub(crate) use decompress::open;
 pub use document::{Document, Place};
 pub(crate) use document::{is_name_of, is_numbered};
 pub use documents::Documents;
-pub use fields::{FieldPath, IdFields, TextFields};
+pub use fields::{IdFields, TextFields};
 #[cfg(feature = "files")]
 pub use globs::Globs;
 #[cfg(feature = "html")]
@@ -116,6 +118,7 @@ pub use live::{Chunk, Chunks, EachRecord, Live};
 pub use opaque::opaque;
 pub use options::{FORMATS, Format, FormatName, ReadOptions, ReferenceFields};
 pub use page_text::PageText;
+pub use path::FieldPath;
 pub use problem::{Problem, ProblemKind, Severity};
 #[cfg(feature = "files")]
 pub use program::{Program, end_programs};

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 #[cfg(feature = "files")]
 use std::sync::Arc;
 
-use super::fields::{FieldPath, IdFields, TextFields};
+use super::fields::{IdFields, TextFields};
 #[cfg(feature = "files")]
 use super::globs::Globs;
 use super::label::Encoding;
 use super::page_text::PageText;
+use super::path::FieldPath;
 #[cfg(feature = "files")]
 use super::program::Program;
 use super::rank::Ranking;

@@ -156,6 +156,18 @@ pub(crate) fn json_texts(original: &dyn Original, options: &ReadOptions) -> Opti
     }
 }
 
+/// The first path of texts that chooses elements of lists in a Parquet file, so that none can be changed in parts; `None` if there is
+/// none, or it cannot be read.
+pub(crate) fn chosen_texts(original: &dyn Original, options: &ReadOptions) -> Option<String> {
+    #[cfg(feature = "parquet")]
+    return parquet::chosen_texts(original.on_disk()?, options);
+    #[cfg(not(feature = "parquet"))]
+    {
+        _ = (original, options);
+        None
+    }
+}
+
 /// The beginning of a file of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Heading {

@@ -25,6 +25,7 @@ mod lexicon;
 mod metamorphic;
 mod nearest;
 mod parquet;
+mod paths;
 mod prepared;
 mod projection;
 mod published;

@@ -797,7 +797,164 @@ proptest! {
         let found = file.read(&options);
         prop_assert!(found.iter().all(|line| line.len() < (1 << 12) + 1000));
         prop_assert_eq!(found, file.read(&options));
+        let chosen = ReadOptions { max_record: 1 << 12, ..with_texts("x[-1][0],chat[role=user].content", 500) };
+        let found = file.read(&chosen);
+        prop_assert!(found.iter().all(|line| line.len() < (1 << 12) + 1000));
+        prop_assert_eq!(found, file.read(&chosen));
     }
+
+    #[test]
+    fn chosen_elements_of_nested_lists(
+        rows in proptest::collection::vec(any_lists(), 1..40),
+        ends in proptest::collection::btree_set(1usize..200, 0..60),
+        properties in any_properties(),
+        paths in proptest::collection::btree_set((0..CHOICES.len(), 0..CHOICES.len()), 1..4),
+        batch_bytes in 1usize..1500,
+    ) {
+        let names: Vec<String> = paths.iter().map(|&(outer, inner)| format!("x{}{}", CHOICES[outer].0, CHOICES[inner].0)).collect();
+        let text = |row: &Lists| {
+            let mut met = std::collections::BTreeSet::new();
+            let mut texts = Vec::new();
+            for &(outer, inner) in &paths {
+                for (at, list) in chosen(row.as_deref().unwrap_or_default(), outer) {
+                    for (within, text) in chosen(list.as_deref().unwrap_or_default(), inner) {
+                        texts.extend(text.as_deref().filter(|_| met.insert((at, within))));
+                    }
+                }
+            }
+            joined(&texts)
+        };
+        let expected: Vec<Option<String>> = rows.iter().map(text).collect();
+        for bytes in [written_in_pages(&rows, &Vec::from_iter(ends)), written_lists(&rows, properties)] {
+            let found = File::new(&bytes).read(&with_texts(&names.join(","), batch_bytes));
+            prop_assert_eq!(texts_of(&found), expected.clone(), "{:?}", names);
+        }
+    }
+
+    #[test]
+    fn chosen_turns_of_chats(
+        rows in proptest::collection::vec(any_chat(), 1..40),
+        properties in any_properties(),
+        paths in proptest::collection::btree_set(0..CHATS.len(), 1..4),
+        batch_bytes in 1usize..1500,
+    ) {
+        let names: Vec<&str> = paths.iter().map(|&path| CHATS[path].0).collect();
+        let text = |row: &Chat| {
+            let mut met = std::collections::BTreeSet::new();
+            let mut texts = Vec::new();
+            for &path in &paths {
+                let (_, (field, value), leaf, choice) = CHATS[path];
+                for (at, turn) in row.iter().flatten().enumerate() {
+                    let Some([role, content, parts]) = turn else { continue };
+                    let key = if field == "role" { role } else { content };
+                    if key.first() != Some(&Some(value.to_owned())) {
+                        continue;
+                    }
+                    let leaf = [role, content, parts][leaf];
+                    for (within, text) in chosen(leaf, choice) {
+                        texts.extend(text.as_deref().filter(|_| met.insert((std::ptr::from_ref(leaf), at, within))));
+                    }
+                }
+            }
+            joined(&texts)
+        };
+        let expected: Vec<Option<String>> = rows.iter().map(text).collect();
+        let found = File::new(&written_chats(&rows, properties)).read(&with_texts(&names.join(","), batch_bytes));
+        prop_assert_eq!(texts_of(&found), expected, "{:?}", names);
+    }
+}
+
+/// Brackets, and the number of the element that they choose.
+const CHOICES: [(&str, Option<i64>); 6] =
+    [("[]", None), ("[0]", Some(0)), ("[1]", Some(1)), ("[-1]", Some(-1)), ("[-2]", Some(-2)), ("[4]", Some(4))];
+
+/// The elements that brackets choose, with their numbers.
+fn chosen<T>(list: &[T], choice: usize) -> impl Iterator<Item = (usize, &T)> {
+    let number = CHOICES[choice].1.map(|number| if number < 0 { list.len() as i64 + number } else { number });
+    list.iter().enumerate().filter(move |(at, _)| number.is_none_or(|number| number == *at as i64))
+}
+
+/// The text of a record, if it has one.
+fn joined(texts: &[&str]) -> Option<String> {
+    let full: Vec<&str> = texts.iter().copied().filter(|text| !text.is_empty()).collect();
+    (!texts.is_empty()).then(|| full.join("\n\n"))
+}
+
+/// The texts of lines that [`File::read`] returns; `None` for a row without one.
+fn texts_of(lines: &[String]) -> Vec<Option<String>> {
+    let text = |line: &String| line.split_once('|')?.1.split_once('|').map(|(_, text)| text.to_owned());
+    lines.iter().map(|line| text(line).filter(|_| !line.contains("!text column"))).collect()
+}
+
+/// A turn of a chat: at most one role, at most one content, and parts. None of them is null, and a list without any is empty.
+type Chat = Option<Vec<Option<[Vec<Option<String>>; 3]>>>;
+
+/// A path, the field and the value that choose turns, the field that is read, and the choice of its elements.
+const CHATS: &[(&str, (&str, &str), usize, usize)] = &[
+    ("chat[role=user].content", ("role", "user"), 1, 0),
+    ("chat[role=system].content", ("role", "system"), 1, 0),
+    ("chat[role=user].role", ("role", "user"), 0, 0),
+    ("chat[content=a].role", ("content", "a"), 0, 0),
+    ("chat[role=user].parts[]", ("role", "user"), 2, 0),
+    ("chat[role=user].parts[0]", ("role", "user"), 2, 1),
+    ("chat[role=user].parts[-1]", ("role", "user"), 2, 3),
+    ("chat[content=a].parts[-2]", ("content", "a"), 2, 4),
+];
+
+fn any_chat() -> impl Strategy<Value = Chat> {
+    use proptest::collection::vec;
+    use proptest::option::weighted;
+    let role =
+        vec(proptest::sample::select(vec!["user", "system", "users"]).prop_map(|role| Some(role.to_owned())), 0..=1);
+    let content = vec("[ab]{0,2}".prop_map(Some), 0..=1);
+    let parts = vec(weighted(0.8, "[c-e]{0,3}"), 0..4);
+    let turn = weighted(0.9, (role, content, parts).prop_map(|(role, content, parts)| [role, content, parts]));
+    weighted(0.9, vec(turn, 0..5))
+}
+
+fn written_chats(rows: &[Chat], properties: WriterProperties) -> Vec<u8> {
+    let schema = "message m { optional group chat (LIST) { repeated group list { optional group element {
+        optional binary role (UTF8); optional binary content (UTF8);
+        required group parts (LIST) { repeated group list { optional binary element (UTF8); } } } } } }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for column in 0..3 {
+        let (mut values, mut definition, mut repetition) = (Vec::<ByteArray>::new(), Vec::new(), Vec::new());
+        let mut push = |value: Option<&str>, level: (i16, i16)| {
+            values.extend(value.map(ByteArray::from));
+            definition.push(level.0);
+            repetition.push(level.1);
+        };
+        for row in rows {
+            let Some(turns) = row else {
+                push(None, (0, 0));
+                continue;
+            };
+            if turns.is_empty() {
+                push(None, (1, 0));
+            }
+            for (at, turn) in turns.iter().enumerate() {
+                let begins = i16::from(at > 0);
+                match turn.as_ref().map(|turn| &turn[column][..]) {
+                    None => push(None, (2, begins)),
+                    Some([]) => push(None, (3, begins)),
+                    Some(list) if column < 2 => push(list[0].as_deref(), (4, begins)),
+                    Some(list) => {
+                        for (within, part) in list.iter().enumerate() {
+                            let level = if within > 0 { 2 } else { begins };
+                            push(part.as_deref(), (if part.is_some() { 5 } else { 4 }, level));
+                        }
+                    }
+                }
+            }
+        }
+        let mut writer = group.next_column().unwrap().unwrap();
+        writer.typed::<ByteArrayType>().write_batch(&values, Some(&definition), Some(&repetition)).unwrap();
+        writer.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.into_inner().unwrap()
 }
 
 fn hostile_lists(which: usize) -> Vec<u8> {
@@ -871,6 +1028,16 @@ fn lists_of_another_implementation() {
         "views[]",
         "nested[][]",
         "tags[],chat[].content,nested[][]",
+        "chat[role=user].content",
+        "chat[role=assistant].content,chat[role=user].content",
+        "chat[0].content",
+        "chat[-1].content,chat[0].content",
+        "chat[-2].content,chat[].content,chat[1].content",
+        "parts[0].content[].text",
+        "parts[-1].content[-1].text,parts[].content[0].kind",
+        "parts[].content[kind=text].text",
+        "nested[-1][0],nested[0][-1]",
+        "tags[1],words[-1]",
     ] {
         let all = read(&lines, &with_texts(fields, 1 << 20)).0;
         let all: Vec<&str> = all.iter().filter(|line| line.contains('|')).map(|line| &**line).collect();

@@ -59,6 +59,24 @@ def test_dictionaries_slices_chunks_and_structs():
     assert [row["b"] for row in neardups.scan(chunked).to_pylist() if row["a"] == 0] == [2, 3, 5]
     nested = pyarrow.table({"doc": [{"body": [text]} for text in TEXTS]})
     assert neardups.keep(nested, text_field="doc.body[]").num_rows == 2
+    assert neardups.keep(nested, text_field="doc.body[-1]").num_rows == 2
+
+
+def test_chosen_turns_of_conversations():
+    chats = [
+        {"messages": [{"role": role, "content": content}, {"role": "user", "content": text}]}
+        for text, role, content in zip(TEXTS, ("system", "user", "system"), ("be brief", "be kind", "be brief"))
+    ]
+    pytest.importorskip("pyarrow")
+    last = [(pair["a"], pair["b"]) for pair in neardups.scan(chats, text_field="messages[-1].content")]
+    assert last == [(pair["a"], pair["b"]) for pair in neardups.scan(TEXTS)]
+    first = neardups.scan(chats, text_field="messages[0].content", shingle=1)
+    assert [(pair["a"], pair["b"]) for pair in first] == [(0, 2)]
+    with pytest.warns(neardups.NeardupsWarning, match=r"text column 'messages\[role=system\].content' is null"):
+        system = neardups.scan(chats, text_field="messages[role=system].content", shingle=1)
+    assert [(pair["a"], pair["b"]) for pair in system] == [(0, 2)]
+    with pytest.raises(ValueError, match="invalid value 'messages.1' for `text_field`: expected brackets"):
+        neardups.scan(chats, text_field="messages[1")
 
 
 def test_readers_batches_and_arrays():

@@ -239,7 +239,8 @@ pub fn args() -> Vec<Arg> {
             .long_help(
                 "Where the text of a record is: a key of JSON, keys joined by dots, or a column of CSV or Parquet. The texts of several \
                  fields, separated by commas or given by repeating the option, are joined in this order with a blank line between \
-                 them; a record needs only one of them. messages[].content leads through the elements of an array of JSON. A comma in a name is written as \\, (see 'dedup help formats').",
+                 them; a record needs only one of them. messages[].content leads through the elements of an array of JSON, messages[0].content or messages[-1].content to one, and \
+                 messages[role=user].content to those with this string in a field. A comma in a name is written as \\, (see 'dedup help formats').",
             ),
         field("id-field", "id", "Where the id of a record is; a record without one is identified as FILE:LINE")
             .value_name("PATHS")

@@ -2,11 +2,12 @@
 
 use super::text::TextColumn;
 use crate::source::FieldPath;
-use crate::source::fields::Step;
+use crate::source::path::Step;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::DataType;
+use std::ops::Range;
 
 /// The texts of rows, any number in each.
 #[derive(Debug)]
@@ -18,8 +19,58 @@ pub(super) enum Texts {
     Lists {
         nulls: Option<NullBuffer>,
         ends: Ends,
+        chosen: Chosen,
         elements: Box<Texts>,
     },
+}
+
+/// The elements of a list that a path leads to.
+#[derive(Debug)]
+pub(super) enum Chosen {
+    All,
+    /// With this number; a negative one counts from the end.
+    At(i64),
+    /// Those that have this text in a column of their struct.
+    Where {
+        nulls: Option<NullBuffer>,
+        column: TextColumn,
+        value: String,
+    },
+}
+
+impl Chosen {
+    /// # Errors
+    /// The type of the column that the step names, which is no string.
+    fn new(step: &Step, elements: &ArrayRef) -> Result<Self, DataType> {
+        Ok(match step {
+            Step::Element(number) => Chosen::At(*number),
+            Step::Where { field, value } => {
+                let structs = elements.as_struct_opt().ok_or_else(|| elements.data_type().clone())?;
+                let column = structs.column_by_name(field).ok_or_else(|| elements.data_type().clone())?;
+                let column = TextColumn::new(column).ok_or_else(|| column.data_type().clone())?;
+                Chosen::Where { nulls: structs.nulls().cloned(), column, value: value.clone() }
+            }
+            Step::Elements | Step::Field(_) => Chosen::All,
+        })
+    }
+
+    /// Calls a function with each chosen element of a list, which is in this range.
+    fn each(&self, list: Range<usize>, each: impl FnMut(usize)) {
+        match self {
+            Chosen::All => list.for_each(each),
+            Chosen::At(number) => {
+                let at = match usize::try_from(*number) {
+                    Ok(number) => list.start.checked_add(number),
+                    Err(_) => usize::try_from(number.unsigned_abs()).ok().and_then(|back| list.end.checked_sub(back)),
+                };
+                at.filter(|at| list.contains(at)).into_iter().for_each(each);
+            }
+            Chosen::Where { nulls, column, value } => {
+                let is_valid = |element: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(element));
+                list.filter(|&element| is_valid(element) && column.get(element) == Some(value)).for_each(each);
+            }
+        }
+    }
 }
 
 /// Where the elements of lists are.
@@ -37,7 +88,11 @@ impl Texts {
     /// The type of what it leads to, which is no string.
     pub fn new(batch: &RecordBatch, path: &FieldPath) -> Result<Self, DataType> {
         let root = StructArray::from(batch.clone());
-        Texts::of(&root, path.steps())
+        match path.literal().map(|literal| Texts::of(&root, literal.steps())) {
+            Some(Err(_)) if leads_through(batch, path.steps()) => Texts::of(&root, path.steps()),
+            Some(texts) => texts,
+            None => Texts::of(&root, path.steps()),
+        }
     }
 
     fn of(array: &dyn Array, steps: &[Step]) -> Result<Self, DataType> {
@@ -46,43 +101,45 @@ impl Texts {
             return TextColumn::new(array).map(Texts::Column).ok_or_else(found);
         };
         let nulls = array.nulls().cloned();
+        let is_into_list = !matches!(step, Step::Field(_));
         let lists = |ends, elements: &ArrayRef| {
+            let chosen = Chosen::new(step, elements)?;
             let elements = Box::new(Texts::of(elements, rest)?);
-            Ok(Texts::Lists { nulls: nulls.clone(), ends, elements })
+            Ok(Texts::Lists { nulls: nulls.clone(), ends, chosen, elements })
         };
         match (step, array.data_type()) {
             (Step::Field(name), DataType::Struct(_)) => {
                 let child = array.as_struct().column_by_name(name).ok_or_else(found)?;
                 Ok(Texts::Within(nulls, Box::new(Texts::of(child, rest)?)))
             }
-            (Step::Elements, DataType::List(_)) => {
+            (_, DataType::List(_)) if is_into_list => {
                 let array = array.as_list::<i32>();
                 lists(Ends::Small(array.offsets().clone()), array.values())
             }
-            (Step::Elements, DataType::LargeList(_)) => {
+            (_, DataType::LargeList(_)) if is_into_list => {
                 let array = array.as_list::<i64>();
                 lists(Ends::Large(array.offsets().clone()), array.values())
             }
-            (Step::Elements, DataType::FixedSizeList(_, size)) => {
+            (_, DataType::FixedSizeList(_, size)) if is_into_list => {
                 lists(Ends::Fixed(usize::try_from(*size).unwrap_or_default()), array.as_fixed_size_list().values())
             }
             _ => Err(found()),
         }
     }
 
-    /// Calls a function with each text of a row that is not null, in their order.
-    pub fn visit<'t>(&'t self, row: usize, each: &mut dyn FnMut(&'t str)) {
+    /// Calls a function with each text of a row that is not null, in their order, and its row in the innermost column.
+    pub fn visit<'t>(&'t self, row: usize, each: &mut dyn FnMut(usize, &'t str)) {
         let is_valid = |nulls: &Option<NullBuffer>| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
         match self {
-            Texts::Column(texts) => texts.get(row).into_iter().for_each(each),
+            Texts::Column(texts) => texts.get(row).into_iter().for_each(|text| each(row, text)),
             Texts::Within(nulls, texts) if is_valid(nulls) => texts.visit(row, each),
-            Texts::Lists { nulls, ends, elements } if is_valid(nulls) => {
+            Texts::Lists { nulls, ends, chosen, elements } if is_valid(nulls) => {
                 let range = match ends {
                     Ends::Small(ends) => ends[row] as usize..ends[row + 1] as usize,
                     Ends::Large(ends) => ends[row] as usize..ends[row + 1] as usize,
                     Ends::Fixed(size) => row * size..(row + 1) * size,
                 };
-                range.for_each(|element| elements.visit(element, each));
+                chosen.each(range, |element| elements.visit(element, each));
             }
             Texts::Within(..) | Texts::Lists { .. } => {}
         }
@@ -91,17 +148,27 @@ impl Texts {
 
 /// Whether a path leads to a column, of any type.
 pub(super) fn leads_to_a_column(batch: &RecordBatch, path: &FieldPath) -> bool {
+    leads_through(batch, path.steps()) || path.literal().is_some_and(|path| leads_through(batch, path.steps()))
+}
+
+fn leads_through(batch: &RecordBatch, steps: &[Step]) -> bool {
     let schema = batch.schema();
     let mut fields = schema.fields().clone();
-    let mut steps = path.steps().iter().peekable();
+    let mut steps = steps.iter().peekable();
     while let Some(Step::Field(name)) = steps.next() {
         let Some((_, field)) = fields.find(name) else { return false };
         let mut kind = field.data_type();
         while let (
-            Some(Step::Elements),
+            Some(step @ (Step::Elements | Step::Element(_) | Step::Where { .. })),
             DataType::List(of) | DataType::LargeList(of) | DataType::FixedSizeList(of, _),
         ) = (steps.peek(), kind)
         {
+            // Of a list whose elements never have the field, none is chosen.
+            if let (Step::Where { field, .. }, DataType::Struct(inner)) = (step, of.data_type())
+                && inner.find(field).is_none()
+            {
+                return false;
+            }
             steps.next();
             kind = of.data_type();
         }

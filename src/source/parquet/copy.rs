@@ -50,6 +50,9 @@ pub(in crate::source) fn copy_without(
     let (end, footer) = super::metadata(input, &options).map_err(|fault| refused(fault.message))?;
     let cuts = snips.map(|snips| {
         let (_, columns) = Footer::parse(footer, read).map_err(|fault| refused(fault.message))?;
+        if columns.chosen.is_some() {
+            return Err(refused("parts of chosen elements cannot be left out".into()));
+        }
         Ok::<_, io::Error>(Cuts::new(snips, &columns))
     });
     let mut cuts = cuts.transpose()?;

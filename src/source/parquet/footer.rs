@@ -4,9 +4,11 @@
 use std::borrow::Cow;
 
 use super::fault::{Damage, Fault};
+use super::taken::{Choice, Taken};
 use super::thrift::{Kind, Thrift};
-use crate::source::fields::{Step, choose_column, null_column, quoted, takes_place};
+use crate::source::fields::{choose_column, null_column, quoted, takes_place};
 use crate::source::jsonl::display_names;
+use crate::source::path::Step;
 use crate::source::{FieldPath, ProblemKind, RankBy, ReadOptions};
 
 /// The maximum number of elements of a schema. It bounds memory.
@@ -64,8 +66,13 @@ pub(super) struct Column {
 /// What is read of a file.
 #[derive(Debug)]
 pub(super) struct Columns {
-    /// Those of the texts, in the order in which they are joined.
+    /// Those of the texts, in the order in which they are joined; then those that decide which elements of lists are chosen.
     pub texts: Vec<Column>,
+    /// For each of the texts, which elements of the lists around it are chosen, the outermost list first.
+    pub choices: Vec<Vec<Choice>>,
+    /// The first path that chooses elements, if there is one.
+    #[cfg_attr(not(feature = "clean"), allow(dead_code, reason = "for copies"))]
+    pub chosen: Option<String>,
     /// The columns of texts that do not exist.
     pub missing: Vec<String>,
     /// The first column of texts whose type is that of JSON, if there is one.
@@ -354,22 +361,56 @@ impl<'a> Schema<'a> {
 
     /// The element of this path, or the list on the way to it. A name with dots in it counts as a whole, too.
     fn find(&self, path: &FieldPath) -> Option<Node<'_, 'a>> {
-        let child = |parent, name: &str| {
-            let found = self.within(parent).find(|(_, element)| element.name == name);
-            found.map(|(index, element)| Node { index, element, is_entered: false })
-        };
-        if let Some(node) = child(0, path.name()) {
-            return Some(node);
-        }
+        let literal = || path.literal().and_then(|path| self.follow(path.steps()));
+        self.child(0, path.name()).or_else(literal).or_else(|| self.follow(path.steps()))
+    }
+
+    /// The element of this name in a group.
+    fn child(&self, parent: usize, name: &str) -> Option<Node<'_, 'a>> {
+        let found = self.within(parent).find(|(_, element)| element.name == name);
+        found.map(|(index, element)| Node { index, element, is_entered: false })
+    }
+
+    /// The element that these steps lead to, or the list on the way to it.
+    fn follow(&self, steps: &[Step]) -> Option<Node<'_, 'a>> {
         let mut found = Node { index: 0, element: &self.0[0], is_entered: true };
-        for step in path.steps() {
+        for step in steps {
             found = match step {
                 Step::Field(_) if found.is_list() => break,
-                Step::Field(name) => child(found.index, name)?,
-                Step::Elements => self.elements_of(found)?,
+                Step::Field(name) => self.child(found.index, name)?,
+                Step::Elements | Step::Element(_) | Step::Where { .. } => self.elements_of(found)?,
             };
         }
         Some(found)
+    }
+
+    /// Which elements a path chooses of the lists that it leads through.
+    ///
+    /// # Errors
+    /// The field that chooses them is not there, or is what is returned, which is no text.
+    fn choices<'s>(&'s self, path: &FieldPath) -> Result<Vec<(u32, Chosen)>, Option<Node<'s, 'a>>> {
+        let is_literal = |path: FieldPath| self.follow(path.steps()).is_some();
+        let mut choices = Vec::new();
+        if self.child(0, path.name()).is_some() || path.literal().is_some_and(is_literal) {
+            return Ok(choices);
+        }
+        for (at, step) in path.steps().iter().enumerate().filter(|(_, step)| step.chooses()) {
+            let elements = self.follow(&path.steps()[..=at]).ok_or(None)?;
+            let chosen = match step {
+                Step::Where { field, value } => {
+                    let key = self.child(elements.index, field).ok_or(None)?;
+                    let column = self.column(key.element).filter(|_| matches!(key.kind(), Ok(IdKind::Text)));
+                    Chosen::Where(column.ok_or(Some(key))?, value.clone())
+                }
+                Step::Element(number) => match u64::try_from(*number) {
+                    Ok(number) => Chosen::At(number),
+                    Err(_) => Chosen::FromEnd(number.unsigned_abs()),
+                },
+                Step::Field(_) | Step::Elements => continue,
+            };
+            choices.push((self.repetition(elements.element), chosen));
+        }
+        Ok(choices)
     }
 
     /// The elements of a list, or the entries of a map.
@@ -427,7 +468,7 @@ impl<'a> Schema<'a> {
         let advice = choose_column(&here, options.text_advice());
         let is_column = |name: &str| self.within(0).any(|(_, element)| element.name == name);
         let wanted: Vec<&FieldPath> = options.text_fields.in_columns(is_column).collect();
-        let (texts, missing) = self.texts(&wanted).map_err(|(path, node)| {
+        let Texts { texts, choices, chosen, missing } = self.texts(&wanted).map_err(|(path, node)| {
             let message =
                 format!("text column '{path}' is {}, not a string{} {advice}", node.type_name(), self.hint(node));
             refused(ProblemKind::Header, message)
@@ -464,18 +505,28 @@ impl<'a> Schema<'a> {
             is_read && element.annotation == Annotation::Json
         });
         let json = json.map(|element| self.path(element));
-        Ok(Columns { texts, missing, json, ids, rank, rank_by, unranked, null })
+        Ok(Columns { texts, choices, chosen, missing, json, ids, rank, rank_by, unranked, null })
     }
 
     /// The columns of these paths, in the order in which their texts are joined, and the paths of those that do not exist;
     /// or a path that leads to something else, in which no other one finds a text. That the place of a text has no further
     /// levels is no lack either.
     fn texts<'s>(&'s self, wanted: &[&'s FieldPath]) -> Result<Texts, (&'s FieldPath, Node<'s, 'a>)> {
-        let (mut texts, mut missing) = (Vec::new(), Vec::new());
+        let (mut found, mut missing) = (Vec::new(), Vec::new());
         for (at, &path) in wanted.iter().enumerate() {
+            let chosen = match self.choices(path) {
+                Ok(chosen) => chosen,
+                Err(None) => {
+                    missing.push(path);
+                    continue;
+                }
+                Err(Some(node)) => return Err((path, node)),
+            };
             match self.find(path).map(|node| (node, node.kind(), self.column(node.element))) {
                 None => missing.push(path),
-                Some((_, Ok(IdKind::Text), Some(column))) => texts.push((takes_place(wanted, at), path, column)),
+                Some((_, Ok(IdKind::Text), Some(column))) => {
+                    found.push((takes_place(wanted, at), path, column, chosen));
+                }
                 Some((node, ..)) => {
                     if !wanted.iter().any(|other| self.has_text(other, node)) {
                         return Err((path, node));
@@ -483,10 +534,27 @@ impl<'a> Schema<'a> {
                 }
             }
         }
-        missing.retain(|missing| !texts.iter().any(|(_, path, _)| missing.leads_on_from(path.steps())));
-        texts.sort_by_key(|(place, ..)| *place);
-        let texts = texts.into_iter().map(|(.., column)| column).collect();
-        Ok((texts, missing.into_iter().map(FieldPath::to_string).collect()))
+        missing.retain(|missing| !found.iter().any(|(_, path, ..)| missing.leads_on_from(path.steps())));
+        found.sort_by_key(|(place, ..)| *place);
+        let chosen = found.iter().find(|(.., chosen)| !chosen.is_empty()).map(|(_, path, ..)| path.to_string());
+        let mut texts: Vec<Column> = found.iter().map(|(_, _, column, _)| *column).collect();
+        let mut column = |column: Column| {
+            let known = texts.iter().position(|known| known.ordinal == column.ordinal);
+            known.unwrap_or_else(|| {
+                texts.push(column);
+                texts.len() - 1
+            })
+        };
+        let mut choice = |(level, chosen): (u32, Chosen)| {
+            let taken = match chosen {
+                Chosen::At(number) => Taken::At(number),
+                Chosen::FromEnd(back) => Taken::FromEnd(back),
+                Chosen::Where(key, value) => Taken::Where { column: column(key), value },
+            };
+            Choice { level, taken }
+        };
+        let choices = found.into_iter().map(|(.., chosen)| chosen.into_iter().map(&mut choice).collect()).collect();
+        Ok(Texts { texts, choices, chosen, missing: missing.into_iter().map(FieldPath::to_string).collect() })
     }
 
     /// Whether the path leads to a text in this list or group.
@@ -545,8 +613,21 @@ impl<'a> Schema<'a> {
     }
 }
 
-/// The columns of texts, and the paths of those that do not exist.
-type Texts = (Vec<Column>, Vec<String>);
+/// The columns of texts, as in [`Columns`].
+struct Texts {
+    texts: Vec<Column>,
+    choices: Vec<Vec<Choice>>,
+    chosen: Option<String>,
+    missing: Vec<String>,
+}
+
+/// The elements of a list that a path leads to.
+enum Chosen {
+    At(u64),
+    FromEnd(u64),
+    /// Those that have this text in this column.
+    Where(Column, String),
+}
 
 /// An element to which a path leads.
 #[derive(Clone, Copy)]

@@ -20,6 +20,8 @@ pub(super) struct ListCells<'p> {
     start: u64,
     end: u64,
     page: Option<ListPage<'p>>,
+    /// Whether no value of the row has been passed.
+    is_first: bool,
     row: Row,
 }
 
@@ -28,6 +30,10 @@ pub(super) struct ListCells<'p> {
 struct Row {
     texts: Vec<u8>,
     ends: Vec<u32>,
+    /// The numbers of these texts among the values of the row, null or not.
+    numbers: Vec<u64>,
+    /// The number of values so far.
+    values: u64,
     /// The length of the texts when they are joined.
     length: usize,
     max_record: u64,
@@ -37,7 +43,17 @@ impl Row {
     fn clear(&mut self) {
         self.texts.clear();
         self.ends.clear();
+        self.numbers.clear();
+        self.values = 0;
         self.length = 0;
+    }
+
+    /// Counts a value, and adds it if it is a text that is wanted.
+    fn add(&mut self, value: Option<&[u8]>, is_wanted: bool) {
+        if let Some(text) = value.filter(|_| is_wanted) {
+            self.push(text);
+        }
+        self.values += 1;
     }
 
     /// Adds a text. Those after the maximum length of a record are left out, because the record is refused. Empty ones are
@@ -49,28 +65,21 @@ impl Row {
         self.length = joined_length(self.length, text.len());
         self.texts.extend_from_slice(text);
         self.ends.push(self.texts.len() as u32);
+        self.numbers.push(self.values);
     }
 }
 
 impl<'p> ListCells<'p> {
     pub fn new(slice: &'p Slice, column: &'p Column, limits: Limits) -> Self {
         let row = Row { max_record: limits.max_record, ..Row::default() };
-        ListCells { slice, column, limits, pages: 0, start: 0, end: 0, page: None, row }
+        ListCells { slice, column, limits, pages: 0, start: 0, end: 0, page: None, is_first: false, row }
     }
 
     /// Reads the texts in a row of the range. Rows come in ascending order; after a broken one, those of its page are not
     /// asked for.
     pub fn read(&mut self, row: u64) -> Result<(), Broken> {
+        self.begin(row)?;
         let row = row + self.slice.skipped();
-        self.row.clear();
-        while row >= self.end {
-            if !self.next_page(row)? {
-                let damage = "a column has fewer values than its row group has rows".into();
-                return Err(Broken { damage, last: u64::MAX });
-            }
-        }
-        let at = row - self.start;
-        self.in_page(row, |page, _| page.skip_to(at))?;
         self.in_page(row, ListPage::take)?;
         while self.page.as_ref().is_some_and(|page| page.next.is_none()) && self.goes_on() {
             self.next_page(row)?;
@@ -79,10 +88,60 @@ impl<'p> ListCells<'p> {
         Ok(())
     }
 
-    /// The texts of the row that was read.
-    pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
+    /// Goes to the first value in a row of the range, as [`read`](Self::read) does, for others to be passed one by one.
+    pub fn begin(&mut self, row: u64) -> Result<(), Broken> {
+        let row = row + self.slice.skipped();
+        self.row.clear();
+        self.is_first = true;
+        while row >= self.end {
+            if !self.next_page(row)? {
+                let damage = "a column has fewer values than its row group has rows".into();
+                return Err(Broken { damage, last: u64::MAX });
+            }
+        }
+        let at = row - self.start;
+        self.in_page(row, |page, _| page.skip_to(at))
+    }
+
+    /// The repetition level of the next value of the row that was begun; `None` at its end.
+    pub fn peek(&mut self, row: u64) -> Result<Option<u32>, Broken> {
+        let row = row + self.slice.skipped();
+        while self.page.as_ref().is_some_and(|page| page.next.is_none()) && self.goes_on() {
+            self.next_page(row)?;
+            self.in_page(row, |_, _| Ok(()))?;
+        }
+        let next = self.page.as_ref().and_then(|page| page.next);
+        Ok(next.filter(|level| *level > 0 || self.is_first))
+    }
+
+    /// Passes the value whose level was returned by [`peek`](Self::peek). It is a text of the row if it is wanted and not null.
+    pub fn pass(&mut self, row: u64, is_wanted: bool) -> Result<(), Broken> {
+        let row = row + self.slice.skipped();
+        self.is_first = false;
+        let (page, own) = (self.page.as_mut(), &mut self.row);
+        let passed = page.map_or(Ok(()), |page| page.pass(|value| own.add(value, is_wanted)));
+        passed.map_err(|damage| self.broken(row, damage)).inspect_err(|_| self.page = None)
+    }
+
+    /// Passes the next value, and returns whether it is this one. It has this repetition level, or the file is damaged.
+    pub fn pass_if_equal(&mut self, row: u64, level: u32, wanted: &[u8]) -> Result<bool, Broken> {
+        if self.peek(row)? != Some(level) {
+            let damage = "the columns of a list have different numbers of elements".into();
+            return Err(self.broken(row + self.slice.skipped(), damage));
+        }
+        self.is_first = false;
+        let mut is_equal = false;
+        let page = self.page.as_mut();
+        let passed = page.map_or(Ok(()), |page| page.pass(|value| is_equal = value == Some(wanted)));
+        passed.map_err(|damage| self.broken(row + self.slice.skipped(), damage)).inspect_err(|_| self.page = None)?;
+        Ok(is_equal)
+    }
+
+    /// The texts of the row that was read, with their numbers among the values of the row.
+    pub fn texts(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let starts = std::iter::once(0).chain(self.row.ends.iter().copied());
-        starts.zip(&self.row.ends).map(|(start, &end)| &self.row.texts[start as usize..end as usize])
+        let texts = starts.zip(&self.row.ends).map(|(start, &end)| &self.row.texts[start as usize..end as usize]);
+        self.row.numbers.iter().copied().zip(texts)
     }
 
     /// Whether the next page begins within a row.
@@ -162,11 +221,9 @@ impl<'p> ListPage<'p> {
     }
 
     /// Passes one value, to which something is done.
-    fn pass(&mut self, value: impl FnOnce(&[u8])) -> Result<(), Damage> {
+    fn pass(&mut self, value: impl FnOnce(Option<&[u8]>)) -> Result<(), Damage> {
         self.begun += u64::from(self.next == Some(0));
-        if let Some(text) = self.cells.next()? {
-            value(text);
-        }
+        value(self.cells.next()?);
         self.look_ahead()
     }
 
@@ -180,14 +237,14 @@ impl<'p> ListPage<'p> {
 
     /// Takes the row that begins here, up to the end of the page.
     fn take(&mut self, row: &mut Row) -> Result<(), Damage> {
-        self.pass(|text| row.push(text))?;
+        self.pass(|value| row.add(value, true))?;
         self.take_rest(row)
     }
 
     /// Takes the values of the row that began before.
     fn take_rest(&mut self, row: &mut Row) -> Result<(), Damage> {
         while self.next.is_some_and(|level| level > 0) {
-            self.pass(|text| row.push(text))?;
+            self.pass(|value| row.add(value, true))?;
         }
         Ok(())
     }

@@ -21,6 +21,8 @@
 //! | `repeats` | what values that rows repeat expand to |
 //! | `rows` | a range of rows: ids and texts |
 //! | `lists` | the texts of a row in a column in lists |
+//! | `taken` | which elements of lists are chosen |
+//! | `choices` | the texts in these |
 //! | `check` | every page of a column, before another decoder reads it |
 //! | `unread` | the columns that are not read, checked for copies |
 //! | `copy` | a file without some of its rows, or parts of their texts |
@@ -28,6 +30,7 @@
 
 mod cells;
 mod check;
+mod choices;
 mod codec;
 #[cfg(feature = "clean")]
 mod copy;
@@ -39,6 +42,7 @@ mod lists;
 mod page;
 mod repeats;
 mod rows;
+mod taken;
 mod thrift;
 mod unread;
 mod values;
@@ -244,6 +248,13 @@ pub(super) fn column_names(file: &fs::File, options: &ReadOptions) -> Option<Str
 pub(super) fn json_texts(file: &fs::File, options: &ReadOptions) -> Option<String> {
     let (_, metadata) = metadata(file, options).ok()?;
     Footer::parse(metadata, options).ok()?.1.json
+}
+
+/// The first path of texts that chooses elements of lists in a file; `None` if there is none, or the file cannot be read.
+#[cfg(feature = "clean")]
+pub(super) fn chosen_texts(file: &fs::File, options: &ReadOptions) -> Option<String> {
+    let (_, metadata) = metadata(file, options).ok()?;
+    Footer::parse(metadata, options).ok()?.1.chosen
 }
 
 /// The metadata of a file, and its position.

@@ -1,13 +1,15 @@
 //! A range of rows: their values as ids and texts.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::cells::{Broken, Cells, Limits, Slice};
 use super::check;
+use super::choices::ChosenCells;
 use super::fault::Fault;
-use super::footer::{Column, Columns, IdKind, NumberKind};
+use super::footer::{Columns, IdKind, NumberKind};
 use super::lists::ListCells;
 use super::unread::found;
 use crate::source::fields::joined_id;
@@ -73,9 +75,12 @@ impl Rows {
     /// If pages are checked, and all rows are wanted and could be read, what a copy would lack is one more record that cannot be
     /// read, with the last of them.
     pub fn visit<W: Copy>(&self, next: &mut dyn FnMut(u64) -> Option<W>, each: &mut dyn FnMut(W, u64, Read<'_>)) {
-        let Columns { texts: columns, ids: id_columns, rank: rank_column, rank_by, .. } = &*self.columns;
-        let columns = self.texts.iter().zip(columns);
-        let mut columns: Vec<Texts> = columns.map(|(slice, column)| Texts::new(slice, column, self.limits)).collect();
+        let Columns { ids: id_columns, rank: rank_column, rank_by, choices, .. } = &*self.columns;
+        let mut columns: Vec<Texts> = (0..choices.len()).map(|at| self.texts_of(at)).collect();
+        // What two of them choose of the same column counts once.
+        let is_again =
+            |at: usize| self.columns.texts[..at].iter().any(|one| one.ordinal == self.columns.texts[at].ordinal);
+        let mut met = (0..choices.len()).any(is_again).then(HashSet::new);
         let ids = self.ids.iter().zip(id_columns);
         let mut ids: Vec<(Cells, IdKind)> =
             ids.map(|(slice, (column, kind))| (Cells::new(slice, column, self.limits), *kind)).collect();
@@ -95,7 +100,8 @@ impl Rows {
             let id = id_at(&mut ids, at, &mut scratch);
             let value = ranks.as_mut().map(|(cells, kind)| Ok(cells.at(at)?.map(|value| ranking(value, *kind))));
             let mut texts: Vec<&[u8]> = Vec::new();
-            let read = columns.iter_mut().try_for_each(|column| column.read(at, &mut texts));
+            met.iter_mut().for_each(HashSet::clear);
+            let read = columns.iter_mut().try_for_each(|column| column.read(at, &mut met, &mut texts));
             let broken = match (id, value.transpose(), read) {
                 (Ok(id), Ok(value), Ok(())) => {
                     let value = value.flatten().unwrap_or(Ok(None));
@@ -128,6 +134,20 @@ impl Rows {
             self.check(&mut |row, message| {
                 each(wanted, row, Err(Refused { kind: ProblemKind::DamagedColumn, message, id: None, rows: 1 }));
             });
+        }
+    }
+
+    /// The column of texts with this number.
+    fn texts_of(&self, at: usize) -> Texts<'_> {
+        let Columns { texts: columns, choices, .. } = &*self.columns;
+        let (slice, column, limits) = (&self.texts[at], &columns[at], self.limits);
+        match (column.max_repetition, &choices[at][..]) {
+            (0, _) => Texts::One(Cells::new(slice, column, limits)),
+            (_, []) => Texts::Any(column.ordinal, ListCells::new(slice, column, limits)),
+            (_, choices) => {
+                let cells = ChosenCells::new(at, choices, &self.texts, columns, limits);
+                Texts::Chosen(column.ordinal, cells)
+            }
         }
     }
 
@@ -223,24 +243,28 @@ fn shown<'v>(value: &'v [u8], kind: IdKind, scratch: &'v mut String) -> Cow<'v, 
 enum Texts<'p> {
     /// With at most one text in a row.
     One(Cells<'p>),
-    Any(ListCells<'p>),
+    /// With the number of the column in the file.
+    Any(u64, ListCells<'p>),
+    Chosen(u64, ChosenCells<'p>),
 }
 
-impl<'p> Texts<'p> {
-    fn new(slice: &'p Slice, column: &'p Column, limits: Limits) -> Self {
-        match column.max_repetition {
-            0 => Texts::One(Cells::new(slice, column, limits)),
-            _ => Texts::Any(ListCells::new(slice, column, limits)),
-        }
-    }
+/// The texts of a row that were met: the number of the column in the file, and that of the value in the row. `None` if no text can be
+/// met twice.
+type Met = Option<HashSet<(u64, u64)>>;
 
-    /// Adds the texts in a row, which come in ascending order.
-    fn read<'t>(&'t mut self, row: u64, texts: &mut Vec<&'t [u8]>) -> Result<(), Broken> {
+impl Texts<'_> {
+    /// Adds the texts in a row that were not met. Rows come in ascending order.
+    fn read<'t>(&'t mut self, row: u64, met: &mut Met, texts: &mut Vec<&'t [u8]>) -> Result<(), Broken> {
+        let mut is_new = |column: u64, value: u64| met.as_mut().is_none_or(|met| met.insert((column, value)));
         match self {
             Texts::One(cells) => texts.extend(cells.at(row)?),
-            Texts::Any(cells) => {
+            Texts::Any(column, cells) => {
                 cells.read(row)?;
-                texts.extend(cells.texts());
+                texts.extend(cells.texts().filter(|(value, _)| is_new(*column, *value)).map(|(_, text)| text));
+            }
+            Texts::Chosen(column, cells) => {
+                cells.read(row)?;
+                texts.extend(cells.texts().filter(|(value, _)| is_new(*column, *value)).map(|(_, text)| text));
             }
         }
         Ok(())
