@@ -343,10 +343,15 @@ impl Fields {
 fn wrong(field: &FieldPath, slot: &Slot) -> String {
     match slot {
         Slot::Misled(kind, expected) => format!("text field '{field}' leads through {kind} where {expected} should be"),
-        Slot::Kind("an array") => format!(
-            "text field '{field}' is an array, not a string: add '{field}[]' for strings in it, or a field of objects in it \
-             such as '{field}[].text'"
-        ),
+        Slot::Kind("an array") => {
+            // Chats are arrays of objects with a `content`, which can be an array of objects with a `text`.
+            let field = field.to_string();
+            let inner = if field.contains('[') { "text" } else { "content" };
+            format!(
+                "text field '{field}' is an array, not a string: add '{field}[]' for strings in it, or a field of objects in it \
+                 such as '{field}[].{inner}'"
+            )
+        }
         Slot::Kind(kind) => format!("text field '{field}' is {kind}, not a string"),
         _ => format!("text field '{field}' is a number, not a string"),
     }
@@ -901,7 +906,7 @@ mod tests {
             (
                 r#"{"a":"x","b":{"c":[]}}"#,
                 "text field 'b.c' is an array, not a string: add 'b.c[]' for strings in it, or a field of objects in it such as \
-                 'b.c[].text' (fields here: a, b; choose with `text-field`)",
+                 'b.c[].content' (fields here: a, b; choose with `text-field`)",
             ),
         ] {
             assert_eq!(with(line, "a,b.c,d", "id").unwrap_err().message, message);
