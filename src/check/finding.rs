@@ -3,6 +3,7 @@
 use super::find::{self, Group, Kind};
 use super::grade::{Grade, Limit, Reason};
 use super::pages::{Page, Stretch};
+use super::paths::place as resolved;
 use super::runs::{composed, turned};
 use crate::passages::Run;
 use crate::prose::Lines;
@@ -36,7 +37,7 @@ pub struct Finding {
     pub fingerprint: String,
     /// Whether the baseline accepts it.
     pub accepted: bool,
-    /// What to do about it; none for notes.
+    /// What to do about it; none for notes, and none if only pages of numbered versions had the text before.
     pub proposal: Option<Proposal>,
     /// What limits its grade besides where its places are.
     pub(super) limits: Vec<Limit>,
@@ -314,13 +315,17 @@ impl Finding {
     }
 
     /// Whether this names it: its fingerprint, or `PATH:LINE` of the start of one of its places, as reports have it, perhaps with a column.
-    /// The path is as given, or relative to the root of the repository.
+    /// The path is any that leads to the page, or relative to the root of the repository.
     pub(super) fn is_named(&self, typed: &str, root: Option<&Path>) -> bool {
         let is_at = |place: &Place| {
             let start = place.stretch.start;
             let lines = [format!(":{}", start.line), format!(":{}:{}", start.line, start.column)];
             let mut paths = lines.iter().filter_map(|line| typed.strip_suffix(line.as_str()));
-            paths.any(|path| path == place.path() || path == place.page.path_in(root))
+            paths.any(|path| {
+                path == place.path()
+                    || path == place.page.path_in(root)
+                    || resolved(Path::new(path)) == place.page.place
+            })
         };
         self.fingerprint == typed || self.places.iter().any(is_at)
     }

@@ -3,7 +3,7 @@
 use super::error::SinceError;
 use super::find::{Document, word};
 use super::globs::Globs;
-use super::paths::shown;
+use super::paths::{shortest, shown};
 use super::staged::Staged;
 use super::texts::Texts;
 use super::walk::{Found, Inside, Walk};
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use walkdir::DirEntry;
 
@@ -375,17 +375,27 @@ pub(super) struct Root {
     given: PathBuf,
     /// Its absolute path without links. It may not exist.
     pub place: PathBuf,
+    /// The current folder, if the path leads out of it.
+    here: Option<PathBuf>,
 }
 
 impl Root {
     pub fn new(given: &Path) -> Self {
-        Root { given: given.to_path_buf(), place: resolve_existing(given).unwrap_or_else(|| given.to_path_buf()) }
+        let place = resolve_existing(given).unwrap_or_else(|| given.to_path_buf());
+        let leads_out = given.components().any(|part| part == Component::ParentDir);
+        let here = leads_out.then(|| std::env::current_dir().and_then(fs::canonicalize).ok()).flatten();
+        Root { given: given.to_path_buf(), place, here }
+    }
+
+    /// A path in it as shown in messages.
+    fn shown(&self, path: &Path) -> String {
+        self.here.as_ref().map_or_else(|| shown(path), |here| shown(&shortest(here, path)))
     }
 
     /// The name of a file in it, or of itself.
     fn name_of(&self, place: &Path) -> Option<String> {
         let inside = place.strip_prefix(&self.place).ok()?;
-        Some(if inside.as_os_str().is_empty() { shown(&self.given) } else { shown(&self.given.join(inside)) })
+        Some(if inside.as_os_str().is_empty() { self.shown(&self.given) } else { self.shown(&self.given.join(inside)) })
     }
 }
 
@@ -558,7 +568,7 @@ fn page_of(file: Named, bytes: &[u8], selection: &Selection) -> Read {
     }
     let (text, repair) = match source::page_text(bytes, file.markup == Markup::Html) {
         Some((text, repair)) => (text.into_owned(), repair),
-        None if file.given => return Err(format!("{}: {NOT_TEXT}", file.name)),
+        None if file.given => return Err(format!("{}: {}", file.name, compression(bytes).unwrap_or(NOT_TEXT))),
         None => return Ok(Err(NOT_TEXT)),
     };
     if !file.given && (selection.is_report)(&text) {
@@ -568,6 +578,17 @@ fn page_of(file: Named, bytes: &[u8], selection: &Selection) -> Read {
 }
 
 const NOT_TEXT: &str = "not text";
+
+/// Advice for a file that is compressed.
+fn compression(bytes: &[u8]) -> Option<&'static str> {
+    const KNOWN: [(&[u8], &str); 4] = [
+        (b"\x1f\x8b", "compressed by gzip: decompress it first"),
+        (b"\x28\xb5\x2f\xfd", "compressed by zstd: decompress it first"),
+        (b"BZh", "compressed by bzip2: decompress it first"),
+        (b"\xfd7zXZ\0", "compressed by xz: decompress it first"),
+    ];
+    KNOWN.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, advice)| *advice)
+}
 
 /// Whether the extension of a file is that of data records.
 fn is_data(path: &Path) -> bool {
@@ -590,7 +611,8 @@ struct Named {
 /// The files under some paths, by name. A file reached by two paths is listed once.
 fn files(roots: &[Root], selection: &Selection, staged: Option<&Staged>, tree: &mut Tree) -> Vec<Named> {
     let (mut files, mut links, mut data) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    for Root { given: root, place } in roots {
+    for named_root in roots {
+        let (root, place) = (&named_root.given, &named_root.place);
         // A commit may remove a folder.
         let is_absent = || fs::symlink_metadata(root).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
         if staged.is_some_and(|staged| staged.index.knows(place)) && is_absent() {
@@ -607,18 +629,18 @@ fn files(roots: &[Root], selection: &Selection, staged: Option<&Staged>, tree: &
                 let is_page =
                     Markup::of_path(path).is_some() || selection.docstrings && Language::of_path(path).is_some();
                 if (is_page || target.as_ref().is_some_and(|target| target.is_dir())) && !selection.leaves_out(&place) {
-                    links.entry(place).or_insert_with(|| (shown(path), target));
+                    links.entry(place).or_insert_with(|| (named_root.shown(path), target));
                 }
             }
             Found::Entry(entry, place) if entry.depth() > 0 && entry.file_type().is_file() && is_named_data(&place) => {
                 if selection.leaves_out(&place) {
                     tree.left_out.push(place);
                 } else if staged.is_none_or(|staged| staged.has(&place)) {
-                    data.insert(place, shown(entry.path()));
+                    data.insert(place, named_root.shown(entry.path()));
                 }
             }
             Found::Entry(entry, place) => {
-                let Some(file) = named(&entry, place, selection.docstrings, staged) else { return };
+                let Some(file) = named(&entry, place, named_root, selection.docstrings, staged) else { return };
                 if selection.leaves_out(&file.place) {
                     tree.left_out.push(file.place);
                 } else {
@@ -659,7 +681,7 @@ fn may_be_openapi(path: &Path) -> bool {
 }
 
 /// The entry of a folder as a file to read, if it is one.
-fn named(entry: &DirEntry, place: PathBuf, docstrings: bool, staged: Option<&Staged>) -> Option<Named> {
+fn named(entry: &DirEntry, place: PathBuf, root: &Root, docstrings: bool, staged: Option<&Staged>) -> Option<Named> {
     let given = entry.depth() == 0;
     let is_file = match given {
         true => !entry.path().is_dir(),
@@ -669,7 +691,7 @@ fn named(entry: &DirEntry, place: PathBuf, docstrings: bool, staged: Option<&Sta
         return None;
     }
     let markup = markup_within(entry.path(), &place, given, docstrings, staged)?;
-    Some(Named { name: shown(entry.path()), path: entry.path().to_path_buf(), place, markup, given })
+    Some(Named { name: root.shown(entry.path()), path: entry.path().to_path_buf(), place, markup, given })
 }
 
 /// The markup of a file, by its name and its first 4 KiB. Those are read from the index of git, if it has the file.

@@ -48,6 +48,16 @@ pub fn joined(folder: &Path, path: &Path) -> PathBuf {
     if joined.as_os_str().is_empty() { PathBuf::from(".") } else { joined }
 }
 
+/// The shortest form of a relative path that leads out of the current folder, whose absolute path without links is given: without the way
+/// back into folders that it left. Any other path stays.
+pub fn shortest(here: &Path, path: &Path) -> PathBuf {
+    if path.components().find(|part| *part != Component::CurDir) != Some(Component::ParentDir) {
+        return path.to_path_buf();
+    }
+    let short = relative(here, &joined(here, path));
+    if short.as_os_str().is_empty() { PathBuf::from(".") } else { short }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,6 +72,22 @@ mod tests {
             ("/a/b", "/x/y.md", "../../x/y.md"),
         ] {
             assert_eq!(relative(Path::new(from), Path::new(to)), Path::new(expected), "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn shortest_paths() {
+        for (path, expected) in [
+            ("../../docs/en/a.md", "../en/a.md"),
+            ("../../docs/zh/a.md", "a.md"),
+            ("../../docs/zh", "."),
+            ("./../a.md", "../a.md"),
+            ("../../../a.md", "../../../a.md"),
+            ("../../docs/x/../zh/a.md", "../x/../zh/a.md"),
+            ("b/../a.md", "b/../a.md"),
+            ("/r/docs/a.md", "/r/docs/a.md"),
+        ] {
+            assert_eq!(shortest(Path::new("/r/docs/zh"), Path::new(path)).to_str(), Some(expected), "{path}");
         }
     }
 

@@ -31,9 +31,13 @@ impl Mark {
         }
     }
 
-    /// The beginning of a mark, whatever its case. A remark that starts with `dedup:` and a blank is not a mark.
+    /// The beginning of a mark, whatever its case. A remark that starts with `dedup:` and a blank is not a mark; `dedup-ignore-start` is
+    /// meant as one.
     pub(super) fn meant(text: &str) -> Option<&str> {
         let text = text.trim_start();
+        if let Some(joined) = Mark::joined(text) {
+            return Some(joined);
+        }
         let (name, rest) =
             text.split_at_checked("dedup:".len()).filter(|(name, _)| name.eq_ignore_ascii_case("dedup:"))?;
         let word = rest.split_whitespace().next()?;
@@ -43,6 +47,17 @@ impl Mark {
             word.get(.."ignore-".len()).is_some_and(|start| start.eq_ignore_ascii_case("ignore-"))
         };
         is_mark.then(|| &text[..name.len() + (rest.len() - rest.trim_start().len()) + word.len()])
+    }
+
+    /// The beginning of a mark with another character in place of the colon.
+    fn joined(text: &str) -> Option<&str> {
+        let word = text.split_whitespace().next()?;
+        let (name, rest) =
+            word.split_at_checked("dedup".len()).filter(|(name, _)| name.eq_ignore_ascii_case("dedup"))?;
+        let rest = rest.strip_prefix(['-', '_', '.', '/'])?;
+        let is_ignore = rest.get(.."ignore".len()).is_some_and(|start| start.eq_ignore_ascii_case("ignore"));
+        let is_word = |rest: &str| rest.is_empty() || rest.starts_with(['-', '_']);
+        (is_ignore && is_word(&rest["ignore".len()..])).then_some(&text[..name.len() + 1 + rest.len()])
     }
 }
 
@@ -116,9 +131,11 @@ impl<'a> Builder<'a> {
         self.start..self.source.len()
     }
 
-    /// Marks that the reader does not encounter, with their positions, in order.
+    /// Further marks that the reader does not encounter, with their positions, in order.
     pub(super) fn await_marks(&mut self, marks: Vec<(Mark, Range<usize>)>) {
-        self.awaited = marks.into_iter().peekable();
+        let mut all: Vec<(Mark, Range<usize>)> = self.awaited.by_ref().chain(marks).collect();
+        all.sort_by_key(|(_, at)| at.start);
+        self.awaited = all.into_iter().peekable();
     }
 
     pub(super) fn options(&self) -> &'a ProseOptions {

@@ -131,9 +131,11 @@ pub enum Markup {
     /// lines are text, not code. Attributes of components that readers see, such as `title` and `description`, are paragraphs.
     Mdx,
     /// reStructuredText, with the directives of docutils and Sphinx. Bodies of unknown directives count, their arguments do not,
-    /// nor do signatures. In a table each line of a cell is a block.
+    /// nor do signatures; texts of `replace` count. A cell of a table is a block, apart from blank lines and items in it; where its
+    /// lines take turns with those of another cell, each is one.
     ReStructuredText,
-    /// AsciiDoc. In a table each line of a cell is a block. Labels of tabs of Antora do not count.
+    /// AsciiDoc. A cell of a table is a block, apart from blank lines and items in it, or a page by itself (`a`). Passthrough blocks
+    /// and labels of tabs of Antora do not count.
     AsciiDoc,
     /// HTML, as for [`Format::Html`](crate::source::Format::Html), and the alternative texts of images.
     Html,

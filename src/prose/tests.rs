@@ -197,6 +197,10 @@ fn what_stands_between_marks_does_not_count() {
 fn what_starts_like_a_mark_is_told() {
     for (comment, mark) in [
         ("dedup:ignore-begin", Some("dedup:ignore-begin")),
+        ("dedup-ignore-start", Some("dedup-ignore-start")),
+        ("Dedup_Ignore_End: x", Some("Dedup_Ignore_End")),
+        ("dedup-ignored", None),
+        ("dedup ignore-start", None),
         ("Dedup:ignore-start", Some("Dedup:ignore-start")),
         ("dedup: ignore-start why", Some("dedup: ignore-start")),
         ("dedup:ignore", Some("dedup:ignore")),

@@ -43,7 +43,7 @@ pub use code::Code;
 #[cfg(feature = "jieba")]
 pub use jieba::Jieba;
 pub use prepared::{Preparation, Prepared};
-pub(crate) use properties::{has_letter, stands_alone};
+pub(crate) use properties::{has_letter, stands_alone, starts_cluster};
 pub(crate) use table::is_rewriting;
 pub use table::{CHAR_AUTO, TOKENIZERS, TokenizerEntry, by_name, canonical_name, is_overlapping};
 pub(crate) use tokens::Bound;

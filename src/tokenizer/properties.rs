@@ -214,6 +214,11 @@ pub(crate) fn stands_alone(c: char) -> bool {
     Properties::of(c).any(Properties::ALONE)
 }
 
+/// Whether a token of [`Word`](super::Word) that starts with this character is a letter with its marks, as in Thai, Lao, Khmer and Burmese.
+pub(crate) fn starts_cluster(c: char) -> bool {
+    Properties::of(c).any(Properties::UNSPACED) && !c.is_numeric()
+}
+
 /// Whether a text has a letter: an alphabetic character that is no combining mark.
 pub(crate) fn has_letter(text: &str) -> bool {
     let is_letter = |c: char| c != '_' && Properties::of(c).any(Properties::LETTER);

@@ -217,7 +217,10 @@ impl<'a> Table<'a> {
             // Other tools have this key.
             let is_exclude = key.get_ref() == "exclude" && self.known.contains(&"ignore");
             let named = if is_exclude { Some("ignore") } else { None };
+            // The table of a check has these options on the command line.
+            let is_typed = self.known.contains(&"baseline") && ONLY_TYPED.contains(&key.get_ref().as_ref());
             let hint = match named.or(nearest(key.get_ref(), self.known.iter().copied()).first().copied()) {
+                _ if is_typed => format!("it is only an option of the command line: --{}", key.get_ref()),
                 Some(known) => format!("did you mean `{known}`?"),
                 None => format!("expected one of {}", self.known.join(", ")),
             };
@@ -226,6 +229,20 @@ impl<'a> Table<'a> {
         }
     }
 }
+
+/// Options of a check that a configuration cannot have.
+const ONLY_TYPED: [&str; 10] = [
+    "accept",
+    "color",
+    "config",
+    "hidden",
+    "no-ignore-files",
+    "quiet",
+    "since",
+    "staged",
+    "threads",
+    "update-baseline",
+];
 
 /// A value, or an item of one that is a list.
 #[derive(Clone, Copy)]

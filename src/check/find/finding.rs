@@ -3,7 +3,7 @@
 use crate::hash::token_hash;
 use crate::passages::Run;
 use crate::similarity::{Similarity, Threshold};
-use crate::tokenizer::{self, stands_alone};
+use crate::tokenizer::{self, stands_alone, starts_cluster};
 use std::ops::Range;
 
 /// A document as input of the finder.
@@ -23,11 +23,13 @@ pub struct Document<'a> {
 }
 
 /// The hash of a word that is already folded and without punctuation. Its lowest bit is set if the word has no letter, and the
-/// next one if it is a single Han or Kana character.
+/// next one if it is a single Han or Kana character, or a letter of a script that is written without spaces as well: Thai, Lao, Khmer, Burmese.
 pub fn word(folded: &str) -> u64 {
     let has_letter = tokenizer::has_letter(folded);
     let mut characters = folded.chars();
-    let is_character = characters.next().is_some_and(stands_alone) && characters.next().is_none();
+    let first = characters.next();
+    let is_character =
+        first.is_some_and(stands_alone) && characters.next().is_none() || first.is_some_and(starts_cluster);
     token_hash(folded.as_bytes(), 0) & !3 | u64::from(!has_letter) | u64::from(is_character) << 1
 }
 
@@ -36,7 +38,7 @@ pub fn has_letter(word: u64) -> bool {
     word & 1 == 0
 }
 
-/// The size of these words, made by [`word`]: a Han or Kana character counts as half a word.
+/// The size of these words, made by [`word`]: a character of a script without spaces counts as half a word.
 pub fn size(words: &[u64]) -> usize {
     words.len() - words.iter().filter(|&&word| word & 2 != 0).count() / 2
 }

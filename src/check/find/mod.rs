@@ -9,8 +9,8 @@
 //! * **Paragraphs**: blocks of [`FindOptions::paragraph_words`] to 400 words that are similar as a whole.
 //! * **Files**: documents that are similar as a whole, or of which one is contained in the other, in any order of its passages.
 //!
-//! For these minima, a Han or Kana character counts as half a word: Chinese has about 1.5 of them for each word of English,
-//! Japanese more than two.
+//! For these minima, a Han or Kana character counts as half a word, and so does a letter of Thai, Lao, Khmer and Burmese with its marks:
+//! Chinese has about 1.5 of them for each word of English, Japanese more than two.
 //!
 //! Similarity is `2·matched / (|a| + |b|)` over words. `matched` counts the words that an alignment keeps, so words in another order
 //! count as edits. For whole files it counts the words in common passages, in any order.

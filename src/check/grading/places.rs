@@ -44,6 +44,8 @@ pub(super) struct Pairs<'a> {
     reference: Option<Grade>,
     /// Whether only pairs with a new place count.
     has_new: bool,
+    /// The pages of the places, and perhaps of whole copies of them: each without its language and version, with these.
+    pages: BTreeSet<[&'a str; 3]>,
 }
 
 impl<'a> Pairs<'a> {
@@ -52,6 +54,16 @@ impl<'a> Pairs<'a> {
     ///
     /// Cost: linear in the places, and [`MAX_COMPARED`] squared.
     pub fn new<'p>(finding: &Finding, places: impl Iterator<Item = &'p Place>, files: &'a Files) -> Self {
+        Pairs::beside(finding, places, std::iter::empty(), files)
+    }
+
+    /// The same where these further places have the text too.
+    pub fn beside<'p>(
+        finding: &Finding,
+        places: impl Iterator<Item = &'p Place>,
+        others: impl Iterator<Item = &'p Place>,
+        files: &'a Files,
+    ) -> Self {
         let sites: Vec<Site> = places.map(|place| Site::new(place, files.about(place))).collect();
         // Short texts in more places of a reference are phrases.
         let is_short = finding.words() < REFERENCE_WORDS;
@@ -59,7 +71,9 @@ impl<'a> Pairs<'a> {
         let is_phrase = found > 2 && sites.iter().all(|site| site.about.is_reference);
         let reference = is_short.then_some(if is_phrase { Grade::Note } else { Grade::Warning });
         let (kinds, has_new) = (Kinds::of(&sites), sites.iter().any(|site| site.is_new));
-        let mut pairs = Pairs { sites, kinds, compared: Vec::new(), reference, has_new };
+        let abouts = sites.iter().map(|site| site.about).chain(others.map(|place| files.about(place)));
+        let pages = abouts.map(|about| [about.rest.as_str(), &about.language, &about.version]).collect();
+        let mut pairs = Pairs { sites, kinds, compared: Vec::new(), reference, has_new, pages };
         pairs.compared = pairs.compare();
         pairs
     }
@@ -80,7 +94,25 @@ impl<'a> Pairs<'a> {
 
     /// The limits of two places.
     pub fn limits_of(&self, pair: [usize; 2]) -> Vec<Limit> {
-        of_pair(pair.map(|place| &self.sites[place]), self.reference)
+        let sites = pair.map(|place| &self.sites[place]);
+        let mut limits = of_pair(sites, self.reference);
+        limits.extend(self.is_of_translation(sites).then_some((Grade::Note, Reason::Translation)));
+        limits
+    }
+
+    /// Whether the pages of the places have more than one language.
+    pub fn have_languages(&self) -> bool {
+        self.sites.iter().any(|site| site.about.language != self.sites[0].about.language)
+    }
+
+    /// Whether two pages of different languages are not translations of one, and the text is also in the translation of one of them into
+    /// the language of the other: that is what the other page copies.
+    fn is_of_translation(&self, pair: [&Site; 2]) -> bool {
+        let [one, other] = pair.map(|site| site.about);
+        let has_one_in = |page: &About, language: &About| {
+            self.pages.contains(&[page.rest.as_str(), &language.language, &page.version])
+        };
+        one.language != other.language && one.rest != other.rest && (has_one_in(one, other) || has_one_in(other, one))
     }
 
     /// The grade of two places; `None` if they do not count.

@@ -482,3 +482,33 @@ proptest! {
         prop_assert_eq!(grade_in(places, &order).0, most, "{} of {:?}", places, order);
     }
 }
+
+/// A page that is not translated yet is a copy of the original. What a third page copies is the page of its own language.
+#[test]
+fn a_page_copies_the_one_of_its_language() {
+    for (original, untranslated, third) in [
+        ("docs/en/guide.md", "docs/de/guide.md", "docs/en/rules.md"),
+        ("docs/en/guide.md", "docs/fr/guide.md", "docs/en/rules.md"),
+        ("docs/sec.md", "docs/sec.de.md", "docs/third.md"),
+        ("docs/de/guide.md", "docs/en/guide.md", "docs/de/rules.md"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let files =
+            [(original, page("Alpha", COPIED)), (untranslated, page("Alpha", COPIED)), (third, page("Beta", COPIED))];
+        for (name, text) in &files {
+            let file = folder.path().join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        }
+        let request = Request { folder: folder.path().into(), ..Request::new([folder.path()]) };
+        let outcome = run(&request).unwrap();
+        let is_of_third = |path: &str| path.ends_with(third);
+        let mut found =
+            outcome.findings.iter().filter(|finding| finding.places.iter().any(|place| is_of_third(place.path())));
+        let (Some(finding), None) = (found.next(), found.next()) else { panic!("{third}") };
+        assert_eq!(finding.grade, Grade::Error, "{third}");
+        let shown = finding.shown().places.each_ref().map(|place| place.path());
+        assert!(shown.iter().any(|path| path.ends_with(original)), "{third}: {shown:?}");
+        assert!(finding.proposal.as_ref().is_some_and(|proposal| !proposal.how.contains(untranslated)), "{third}");
+    }
+}

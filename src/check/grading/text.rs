@@ -89,6 +89,9 @@ fn is_of_template(pair: &Pair, one: &Content, other: &Content, options: &FindOpt
     !is_long && longest < least.min(options.min_words)
 }
 
+/// The lines that front matter starts with.
+const FRONT_MATTER: [&str; 2] = ["---", "+++"];
+
 /// Marks of links in the markups of pages.
 const LINKS: [&str; 8] = ["](", "`_", ":doc:`", ":ref:`", "<a ", "link:", "xref:", "://"];
 
@@ -140,6 +143,12 @@ impl Content {
                 prose::Kind::Cell => {
                     content.cells += matched;
                     content.short_cells += if matched < SHORT_WORDS { matched } else { 0 };
+                }
+                prose::Kind::Code => {
+                    let source = &pair.places[side].page.source;
+                    let is_front_matter = part.block == 0 && FRONT_MATTER.iter().any(|mark| source.starts_with(mark));
+                    let is_running = part.size >= SENTENCE_WORDS && !is_front_matter;
+                    content.running += if is_running { matched } else { 0 };
                 }
                 prose::Kind::Item | prose::Kind::Paragraph => {
                     let is_item = part.kind == prose::Kind::Item;

@@ -1,6 +1,6 @@
 //! Places that whole copies of a page have too. Of two files that are one finding, a text that a third page has as well is found in only one
-//! of them, which can be the one that counts less: a changelog, or a page of another version than the third one. The other file then has
-//! a place of the text that is graded higher: that is added, with the pair that its grade is of.
+//! of them, which can be the one that counts less: a changelog, or a page of another version or language than the third one. The other file
+//! then has a place of the text that is graded higher: that is added, with the pair that its grade is of.
 
 use super::super::find::{self, FindOptions, Kind};
 use super::super::finding::{Added, Finding, Origin, Place};
@@ -78,11 +78,16 @@ fn more_serious<'a>(
         return Vec::new();
     }
     let own = Pairs::new(finding, finding.places.iter(), files);
+    if own.highest() == Some(Grade::Error) && !own.have_languages() {
+        return Vec::new();
+    }
+    let candidates = candidates(finding, copies, lines);
+    let others = candidates.iter().map(|other| &other.place);
+    let own = Pairs::beside(finding, finding.places.iter(), others, files);
     let highest = own.highest();
     if highest == Some(Grade::Error) {
         return Vec::new();
     }
-    let candidates = candidates(finding, copies, lines);
     let (number, all) =
         (finding.places.len(), finding.places.iter().chain(candidates.iter().map(|other| &other.place)));
     let all = Pairs::new(finding, all, files);

@@ -132,6 +132,13 @@ impl<'a> Keepers<'a> {
         is_generated(&page.source) || self.is_of_version(page)
     }
 
+    /// Whether only pages of numbered versions had the text before, such as one that moved to another page since: they stay as they are.
+    pub fn is_only_in_version(&self, finding: &Finding, kept: Kept) -> bool {
+        let kept = &finding.places[kept.index];
+        let is_moved = |place: &Place| !place.is_lesser && place.age() > kept.age() && !self.is_of_version(&place.page);
+        self.is_of_version(&kept.page) && !self.is_included(&kept.page) && finding.places.iter().any(is_moved)
+    }
+
     /// Whether a page is in a folder of a numbered version.
     fn is_of_version(&self, page: &Page) -> bool {
         is_of_version(&self.path(page)) || self.versions.contains(&page.path)
@@ -149,8 +156,12 @@ impl<'a> Keepers<'a> {
 
     /// Which of two pages should keep a text: the smaller. Without evidence, the one in fewer folders, then the first.
     fn order(&self, one: &Page, other: &Page) -> Ordering {
-        let depth = |page: &Page| page.path.split('/').filter(|name| *name != "..").count();
-        let by_path = || depth(one).cmp(&depth(other)).then_with(|| one.path.cmp(&other.path));
+        let depth = |path: &str| path.split('/').filter(|name| *name != "..").count();
+        // Within the repository, so that the current folder does not matter.
+        let by_path = || {
+            let [one, other] = [self.path(one), self.path(other)];
+            depth(&one).cmp(&depth(&other)).then_with(|| one.cmp(&other))
+        };
         self.evidence(one, other).then_with(|| self.links_of(one, other)).then_with(by_path)
     }
 

@@ -52,6 +52,9 @@ pub(super) fn propose(findings: &mut [Finding], links: Option<&Links>, rules: &R
     let mut generators = Generators::default();
     for finding in findings.iter_mut().filter(|finding| finding.grade > Grade::Note) {
         let kept = keepers.of(finding);
+        if keepers.is_only_in_version(finding, kept) {
+            continue;
+        }
         if finding.primary().path() == finding.places[kept.index].path() {
             finding.look_at(to_change(finding, kept.index, &keepers));
         }
@@ -273,6 +276,10 @@ impl<'a> Change<'a> {
         }
         let clauses = clauses.join(", and ");
         if let Some(difference) = difference.as_ref().filter(|_| !self.can_be_equal() && !self.is_included) {
+            if actions.contains(&Action::Remove) {
+                let how = format!("keep the text in {kept} and {clauses}");
+                return self.if_equal(Some(difference.clone()), how, "state once what BOTH share");
+            }
             return format!("keep what {} share in {kept} and {clauses} ({difference})", self.all());
         }
         let has_lines = groups.iter().any(|(action, _)| is_line(action));
@@ -315,13 +322,10 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// `both` or `all` places that the proposal is about.
+    /// `both` or `all` places whose difference the proposal states.
     fn all(&self) -> &'static str {
-        let is_page = |place: &Place| {
-            place.path() == self.kept.path() || self.pages.iter().any(|to| to.place.path() == place.path())
-        };
-        let places = self.finding.places.iter().filter(|place| !place.is_lesser && is_page(place));
-        if places.take(3).count() > 2 { "all" } else { "both" }
+        let places: BTreeSet<usize> = self.pairs().flat_map(|pair| pair.indices).collect();
+        if places.len() > 2 { "all" } else { "both" }
     }
 
     /// The pairs that the grade is for, else all.

@@ -367,6 +367,44 @@ fn what_is_new_changes() {
     assert_eq!(how, "keep the text in z.md and link to it from a.md");
 }
 
+/// Of three pages, the third is new: it is the first once more, but the second differs in 5 of 39 words.
+#[test]
+fn a_page_is_removed_only_if_all_should_say_the_same() {
+    let whole = format!("{COPIED}\n");
+    let words = [("every", "each"), ("second", "other"), ("first", "old"), ("rows", "lines"), ("morning", "evening")];
+    let edited = words.iter().fold(whole.clone(), |text, (word, other)| text.replace(word, other));
+    let files = [("a.md", whole.clone()), ("b.md", edited), ("c.md", whole)];
+    assert_eq!(
+        proposed_with_new(&files, &["c.md"]),
+        "if all should say the same (5 words differ), keep the text in a.md and remove c.md with a redirect to it; if not, state once \
+         what all share"
+    );
+}
+
+/// A text that moved is still in the page of an older version, which stays as it is.
+#[test]
+fn a_text_that_only_a_version_had_has_no_proposal() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [("docs/rules.md", page("alpha", COPIED, "")), ("docs/version-1.0/guide.md", page("beta", COPIED, ""))];
+    for (name, text) in files {
+        let file = folder.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    let mut outcome = run(&Request { folder: folder.path().into(), ..Request::new([folder.path()]) }).unwrap();
+    let [finding] = &mut outcome.findings[..] else { panic!("{} findings", outcome.findings.len()) };
+    assert!(finding.proposal.take().is_some());
+    let pages: Vec<Arc<Page>> = finding.places.iter().map(|place| Arc::clone(&place.page)).collect();
+    for (new, is_proposed) in [("docs/rules.md", false), ("guide.md", true)] {
+        let is_new: Vec<bool> = finding.places.iter().map(|place| place.path().ends_with(new)).collect();
+        finding.mark_new(&is_new);
+        finding.proposal = None;
+        propose(std::slice::from_mut(finding), Some(&Links::to(&pages, |_| true)), &no_rules());
+        assert_eq!(finding.proposal.is_some(), is_proposed, "{new}");
+        assert!(finding.primary().path().ends_with(new), "{new}");
+    }
+}
+
 #[test]
 fn the_place_to_look_at_is_to_be_changed() {
     // The last page is in the fewest folders, so it keeps the text.

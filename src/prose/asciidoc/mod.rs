@@ -1,6 +1,7 @@
 //! AsciiDoc, line by line: the first characters of a line identify delimiters, lists and tables.
 
 mod inline;
+mod tables;
 
 use super::Kind;
 use super::builder::Builder;
@@ -31,6 +32,7 @@ pub(super) fn read(builder: &mut Builder) {
         style: Style::Other,
         tabs: None,
         is_first: true,
+        is_cell: false,
     };
     while reader.at < reader.lines.len() {
         reader.block();
@@ -55,6 +57,8 @@ struct Reader<'b, 'a> {
     tabs: Option<&'a str>,
     /// Whether no title has been read.
     is_first: bool,
+    /// Whether the lines are those of a cell of a table.
+    is_cell: bool,
 }
 
 /// What the style in brackets above a block says about it.
@@ -280,6 +284,9 @@ impl<'a> Reader<'_, 'a> {
             self.at += 1;
         }
         self.builder.begin_text();
+        if self.is_cell && !self.in_list {
+            self.builder.begin(Kind::Cell);
+        }
         inline::text(self.builder, first.start.min(end)..end);
         self.builder.end();
     }
@@ -363,31 +370,6 @@ impl<'a> Reader<'_, 'a> {
         }
         self.builder.end();
     }
-
-    /// Cells start with a bar. The characters directly before it are their format.
-    fn table(&mut self, delimiter: Line) {
-        let start = self.at;
-        let end = self.block_end(delimiter);
-        for line in start..end {
-            let line = self.lines[line];
-            let mut cell = line.start;
-            for (at, _) in line.text(self.source).match_indices('|') {
-                let bar = line.start + at;
-                if self.source[line.start..bar].ends_with('\\') {
-                    continue;
-                }
-                self.cell(cell..bar - cell_style(&self.source[cell..bar]));
-                cell = bar + 1;
-            }
-            self.cell(cell..line.end);
-        }
-        self.builder.end();
-    }
-
-    fn cell(&mut self, range: std::ops::Range<usize>) {
-        self.builder.begin(Kind::Cell);
-        inline::text(self.builder, range);
-    }
 }
 
 /// The line that ends the block of a delimiter.
@@ -466,15 +448,4 @@ fn term<'a>(text: &str) -> Option<Role<'a>> {
         }
     }
     None
-}
-
-/// The number of bytes before a bar that are the format of the cell.
-fn cell_style(before: &str) -> usize {
-    let style = before.rsplit(char::is_whitespace).next().unwrap_or(before);
-    let rest = style.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let spanned = rest.strip_prefix(['+', '*']);
-    let placed = spanned.unwrap_or(rest).trim_start_matches(['<', '^', '>', '.']);
-    let is_counted = spanned.is_some() || rest.len() == style.len();
-    let is_style = is_counted && matches!(placed, "" | "a" | "d" | "e" | "h" | "l" | "m" | "s" | "v");
-    if is_style { style.len() } else { 0 }
 }

@@ -7,6 +7,7 @@
 
 use super::inline::Inline;
 use super::marker::{self, admonition};
+use crate::prose::builder::Mark;
 use crate::prose::directives;
 use crate::prose::excerpt::Excerpt;
 use memchr::{memchr, memmem};
@@ -91,23 +92,34 @@ struct Layout<'m> {
     after_mark: bool,
     /// For names of template tags: where the next closing tag is, if there is one.
     closing: Vec<(&'static str, Option<usize>)>,
+    /// Marks in comments that are written as definitions of links.
+    marks: Vec<(Mark, Range<usize>)>,
 }
 
-/// Returns a page of Markdown without those blocks, and where a block of code starts that has no end.
+/// A page without the blocks of dialects.
+pub(super) struct Read {
+    pub page: Excerpt,
+    /// Where a block of code starts that has no end.
+    pub unclosed: Option<usize>,
+    /// Marks that the parser of Markdown does not show, ascending.
+    pub marks: Vec<(Mark, Range<usize>)>,
+}
+
+/// Returns a page of Markdown without those blocks.
 ///
 /// Cost: linear.
-pub(super) fn read(markdown: &str) -> (Excerpt, Option<usize>) {
+pub(super) fn read(markdown: &str) -> Read {
     read_lines(Layout::new(markdown, false), markdown, &[])
 }
 
 /// Returns a page of MDX without those blocks: Markdown that is blank where the MDX is something else. Each of the breaks,
 /// ascending, ends a line and a paragraph.
-pub(super) fn read_mdx(markdown: &str, mdx: &str, breaks: &[usize]) -> (Excerpt, Option<usize>) {
+pub(super) fn read_mdx(markdown: &str, mdx: &str, breaks: &[usize]) -> Read {
     read_lines(Layout::new(markdown, true), mdx, breaks)
 }
 
 /// Reads the lines of a page, which are indented as those of the source.
-fn read_lines(mut layout: Layout, source: &str, breaks: &[usize]) -> (Excerpt, Option<usize>) {
+fn read_lines(mut layout: Layout, source: &str, breaks: &[usize]) -> Read {
     let markdown = layout.inline.markdown;
     let (mut at, mut breaks) = (0, breaks.iter().copied().peekable());
     while at < markdown.len() {
@@ -122,7 +134,7 @@ fn read_lines(mut layout: Layout, source: &str, breaks: &[usize]) -> (Excerpt, O
         layout.line(Line { start, ..line });
         at = end + 1;
     }
-    (layout.page, layout.code.map(|code| code.start))
+    Read { page: layout.page, unclosed: layout.code.map(|code| code.start), marks: layout.marks }
 }
 
 fn line(markdown: &str, range: Range<usize>) -> Line {
@@ -148,6 +160,7 @@ impl<'m> Layout<'m> {
             hidden_to: 0,
             after_mark: false,
             closing: Vec::new(),
+            marks: Vec::new(),
         }
     }
 
@@ -176,9 +189,22 @@ impl<'m> Layout<'m> {
         self.leave(line.column);
         if self.code.is_some() {
             self.code_line(line);
-        } else if !self.is_option(line) {
+        } else if !self.is_option(line) && !self.mark(line) {
             self.block(line);
         }
+    }
+
+    /// A mark in a comment that is a line by itself.
+    fn mark(&mut self, line: Line) -> bool {
+        let base = self.open.last().map_or(0, |open| open.column);
+        let comment = marker::comment(self.text(line)).filter(|_| line.column < base + INDENT);
+        let Some(comment) = comment else { return false };
+        let Some(mark) = Mark::of(comment) else { return false };
+        // An unknown one is named by its text.
+        let start = if mark == Mark::Unknown { line.end - comment.len() - 1 } else { line.start };
+        self.marks.push((mark, start..line.end));
+        self.blank();
+        true
     }
 
     fn blank(&mut self) {

@@ -164,6 +164,17 @@ pub(super) fn item(line: &str, column: usize) -> Option<(usize, usize)> {
     }
 }
 
+/// The text of a comment that is written as the definition of a link that nothing refers to: `[//]: # (text)`.
+pub(super) fn comment(text: &str) -> Option<&str> {
+    let (label, rest) = text.strip_prefix('[')?.split_once("]:")?;
+    let rest = rest.trim_start();
+    let title = ["#", "<>", "<#>"].iter().find_map(|target| rest.strip_prefix(target))?.trim_start();
+    let quoted = [('(', ')'), ('"', '"'), ('\'', '\'')]
+        .iter()
+        .find_map(|&(open, close)| title.strip_prefix(open)?.strip_suffix(close))?;
+    (!label.contains(['[', ']'])).then_some(quoted)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

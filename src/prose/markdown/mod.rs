@@ -43,7 +43,9 @@ pub(super) fn read_mdx(builder: &mut Builder, markdown: &str, breaks: &[usize], 
     read_layout(builder, layout::read_mdx(markdown, mdx, breaks), base);
 }
 
-fn read_layout(builder: &mut Builder, (page, unclosed): (Excerpt, Option<usize>), base: usize) {
+fn read_layout(builder: &mut Builder, layout: layout::Read, base: usize) {
+    let layout::Read { page, unclosed, marks } = layout;
+    builder.await_marks(marks.into_iter().map(|(mark, at)| (mark, base + at.start..base + at.end)).collect());
     if let Some(start) = unclosed {
         builder.unclosed_code(base + start);
     }

@@ -1,6 +1,7 @@
 //! reStructuredText, line by line: indentation and the first characters of a line decide where blocks begin.
 
 mod inline;
+mod tables;
 
 use super::Kind;
 use super::builder::Builder;
@@ -57,9 +58,8 @@ impl Reader<'_, '_> {
             }
         } else if text.starts_with(">>> ") {
             self.doctest();
-        } else if text.starts_with("| ") {
-            self.lines[self.at] = line.after(1, self.source);
-            self.paragraph();
+        } else if text == "|" || text.starts_with("| ") {
+            self.line_block();
         } else if self.underlined(line) {
         } else if let Some(mark) = item_mark(text, BULLETS) {
             self.item(line.after(mark, self.source));
@@ -150,6 +150,26 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// Lines with a bar before each: the reader sees one block, with line breaks. A line without a bar continues the one above it.
+    fn line_block(&mut self) {
+        self.builder.begin_text();
+        while let Some(line) = self.line(self.at) {
+            let text = line.text(self.source);
+            let own = if text == "|" || text.starts_with("| ") { line.after(1, self.source) } else { line };
+            if own.start == line.start && line.indent == 0 {
+                break;
+            }
+            if own.is_blank() {
+                self.builder.begin_text();
+            } else {
+                self.builder.space();
+                inline::text(self.builder, own.range());
+            }
+            self.at += 1;
+        }
+        self.builder.end();
+    }
+
     /// The lines that are indented more, as code.
     fn code_body(&mut self, indent: usize) {
         self.builder.begin(Kind::Code);
@@ -195,6 +215,8 @@ impl Reader<'_, '_> {
             self.at += 1;
         } else if let Some(label) = text.strip_prefix('[').and_then(|text| text.find("] ")) {
             self.text_of_body(line.indent, rest.after(label + 2, self.source));
+        } else if let Some(start) = replacement(text) {
+            self.text_of_body(line.indent, rest.after(start, self.source));
         } else if text.starts_with(['_', '|']) {
             self.skip_body(line.indent);
         } else if let Some((name, arguments)) = directive(text) {
@@ -271,88 +293,12 @@ impl Reader<'_, '_> {
         let below = self.line(self.at + 1).map(|below| below.indent).filter(|&below| below > indent);
         self.lines[self.at] = Line { indent: below.unwrap_or(indent + 3), ..rest };
     }
-
-    fn table(&mut self, text: &str) -> bool {
-        if text.starts_with("+-") && text.bytes().all(|byte| matches!(byte, b'+' | b'-' | b'=')) {
-            self.grid_table();
-        } else if text.starts_with('=') && text.contains(' ') && is_border(text, '=') {
-            self.simple_table(text);
-        } else {
-            return false;
-        }
-        true
-    }
-
-    fn grid_table(&mut self) {
-        while let Some(line) = self.line(self.at).filter(|line| line.text(self.source).starts_with(['+', '|'])) {
-            if line.text(self.source).starts_with('|') {
-                let mut start = line.start;
-                for cell in line.text(self.source).split_inclusive('|') {
-                    self.cell(start..start + cell.trim_end_matches('|').len());
-                    start += cell.len();
-                }
-            }
-            self.at += 1;
-        }
-        self.builder.end();
-    }
-
-    /// A table whose columns are as wide as the lines of its border. It ends with a border before a blank line.
-    fn simple_table(&mut self, border: &str) {
-        let indent = self.lines[self.at].indent;
-        let starts: Vec<usize> = border
-            .bytes()
-            .enumerate()
-            .filter(|&(at, byte)| byte == b'=' && (at == 0 || border.as_bytes()[at - 1] == b' '))
-            .map(|(at, _)| at)
-            .collect();
-        self.at += 1;
-        while let Some(&line) = self.lines.get(self.at) {
-            self.at += 1;
-            let text = line.text(self.source);
-            if line.is_blank() {
-                self.builder.end();
-            } else if is_border(text, '=') {
-                if self.line(self.at).is_none() {
-                    break;
-                }
-            } else if !is_border(text, '-') {
-                self.row(line, &starts, indent);
-            }
-        }
-        self.builder.end();
-    }
-
-    fn row(&mut self, line: Line, starts: &[usize], indent: usize) {
-        let text = line.text(self.source);
-        let mut columns =
-            starts.iter().map(|start| start + indent).skip_while(|&start| start <= line.indent).peekable();
-        let (mut start, mut before) = (line.start, ' ');
-        for (column, (at, c)) in (line.indent..).zip(text.char_indices()) {
-            if columns.next_if_eq(&column).is_some() && before.is_whitespace() {
-                self.cell(start..line.start + at);
-                start = line.start + at;
-            }
-            before = c;
-        }
-        self.cell(start..line.end);
-    }
-
-    fn cell(&mut self, range: Range<usize>) {
-        self.builder.begin(Kind::Cell);
-        inline::text(self.builder, range);
-    }
 }
 
 /// The character that the line consists of, if titles can be adorned with it.
 fn adornment(text: &str) -> Option<char> {
     let first = text.chars().next().filter(char::is_ascii_punctuation)?;
     text.bytes().all(|byte| byte == first as u8).then_some(first)
-}
-
-/// Whether a line consists of that character and of spaces.
-fn is_border(text: &str, line: char) -> bool {
-    text.chars().all(|c| c == line || c == ' ')
 }
 
 /// The name and the value of a field.
@@ -392,6 +338,13 @@ const FIELDS: [&str; 18] = [
 /// Whether the value of a field of that name, such as `param x`, is text.
 pub(super) fn is_text(field: &str) -> bool {
     field.split_whitespace().next().is_some_and(|name| FIELDS.contains(&name))
+}
+
+/// Where the text starts that replaces a reference such as `|name|`.
+fn replacement(text: &str) -> Option<usize> {
+    let (_, after) = text.strip_prefix('|')?.split_once("| ")?;
+    let replacing = after.trim_start().strip_prefix("replace::")?;
+    (replacing.is_empty() || replacing.starts_with(' ')).then(|| text.len() - replacing.len())
 }
 
 /// The name and the arguments of a directive.

@@ -83,7 +83,7 @@ fn a_block_that_never_ends_is_none() {
 fn tables() {
     check(
         "[cols=\"1,2\"]\n|===\n|a b |*c*\n\n2+|d a|e\n.2+^.>s|f\n|g\\|h\ngoes on\n|===\nend",
-        "3:2 cell: a b\n3:8 cell: c\n5:4 cell: d\n5:8 cell: e\n6:9 cell: f\n7:2 cell: g|h\n8:1 cell: goes on\n10:1 paragraph: end\n",
+        "3:2 cell: a b\n3:8 cell: c\n5:4 cell: d\n5:8 cell: e\n6:9 cell: f\n7:2 cell: g|h goes on\n10:1 paragraph: end\n",
     );
 }
 
@@ -92,5 +92,33 @@ fn tables_of_contents() {
     check(
         "* <<a,A>>\n* xref:b[B]\n\nText\n\n* xref:c.adoc[C]\n* <<d>>, see\n",
         "4:1 paragraph: Text\n6:15 item: C\n7:8 item: , see\n",
+    );
+}
+
+#[test]
+fn a_cell_is_one_block() {
+    check(
+        "|===\n|a |b\nc\n\nd\n2+|* e\nf\n* g\n// no\n|h\n|===\n",
+        "2:2 cell: a\n2:5 cell: b c\n5:1 cell: d\n6:6 cell: e f\n8:3 cell: g\n10:2 cell: h\n",
+    );
+    // Cells with blocks of their own: by their format, or that of the column; and a table in one.
+    check(
+        "[cols=\"1,3a\"]\n|===\n|a\n|\nb\nc\n\n----\nno\n----\n\n* d\ne\n|f |g\n|===\n\n|===\n|h\na|\ni\nj\n\n!===\n!k !l\nm\n!===\n|===\n",
+        "3:2 cell: a\n5:1 cell: b c\n12:3 item: d e\n14:2 cell: f\n14:5 cell: g\n18:2 cell: h\n20:1 cell: i j\n24:2 cell: k\n24:5 cell: l m\n",
+    );
+    // With spaces after the bars, which are no indentation; that of a later line makes code.
+    check(
+        "[cols=\"1,3a\"]\n|===\n| a\n| b c\nd\n\n  no\n| e\na|  f\n|===\n",
+        "3:3 cell: a\n4:3 cell: b c d\n8:3 cell: e\n9:5 cell: f\n",
+    );
+}
+
+#[test]
+fn cells_between_commas() {
+    check(
+        ",===\na b,\"c, \"\"d\"\"\ne\"\nf,g\n,===\n\n[%header,format=csv]\n|===\nh,\"i\n\nj\"\n|===\n\n[format=dsv]\n|===\nk:l\\:m\n|===\n\n\
+             [format=csv,separator=;]\n|===\nn, o;p\n|===\n\nend\n",
+        "2:1 cell: a b\n2:6 cell: c, \"\"d\"\" e\n4:1 cell: f\n4:3 cell: g\n9:1 cell: h\n9:4 cell: i\n11:1 cell: j\n\
+             16:1 cell: k\n16:3 cell: l:m\n21:1 cell: n, o\n21:6 cell: p\n24:1 paragraph: end\n",
     );
 }

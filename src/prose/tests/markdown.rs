@@ -211,3 +211,16 @@ fn licences_at_the_start() {
     let licences = ProseOptions { licences: true, ..ProseOptions::default() };
     assert_eq!(read(Markup::Markdown, page, &licences).blocks().len(), 5);
 }
+
+#[test]
+fn marks_in_comments_written_as_links() {
+    let source = "a\n\n[//]: # (dedup:ignore-start)\n\nno\n\n[comment]: <> \"dedup:ignore-end why\"\n\nb\n[//]: # 'dedup-ignore-start'\nc\n\n\
+        ```\n[//]: # (dedup:ignore-start)\n```\n\n[//]: # (none)\n[x]: #y (dedup:ignore-start)\n\n    [//]: # (dedup:ignore-start)\n\n- d\n\n  [//]: # (dedup:ignore-end)\n\n  e\n";
+    let prose = read(Markup::Markdown, source, &ProseOptions::default());
+    assert_eq!(prose.text(), "a\n\nb\n\nc\n\nd\n\ne");
+    assert_eq!(
+        prose.notices(),
+        [Notice::Unknown { line: 10, mark: "dedup-ignore-start".into() }, Notice::NeverStarted { line: 24 }]
+    );
+    assert_eq!(prose.ignored().iter().map(|part| &source[part.clone()]).collect::<String>(), source[3..73]);
+}
