@@ -149,6 +149,15 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
+/// Fails once, then has ended.
+pub(super) struct Failing(pub Option<io::Error>);
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
 #[cfg(all(test, feature = "compression"))]
 pub(super) mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! A stream whose start can be examined before choosing how to read it.
 
 use super::compression::Unreadable;
-use super::decompress::{Bytes, Counted, bytes_of};
+use super::decompress::{Bytes, Counted, Failing, bytes_of};
 use super::options::ReadOptions;
 use std::cell::Cell;
 use std::io::{self, Cursor, Read};
@@ -112,15 +112,6 @@ impl<'a> Reader<'a> {
             (None, _, None) => Box::new(head),
         };
         Reader::new(Box::new(adapter(through)))
-    }
-}
-
-/// Fails once, then has ended.
-struct Failing(Option<io::Error>);
-
-impl Read for Failing {
-    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        self.0.take().map_or(Ok(0), Err)
     }
 }
 

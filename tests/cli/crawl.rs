@@ -1,6 +1,7 @@
 //! The scripts of `examples/crawl/` do what they say, with the fixtures for a crawl.
 
 use super::shell::{Run, Shell, root};
+use neardups::hash::mix;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -112,16 +113,24 @@ fn a_file_with_trouble_does_not_keep_the_next_from_its_turn() {
     shell.write("cut.jsonl", PAGES.replace("http://a/", "http://cut/"));
     shell.sh("gzip -c cut.jsonl | head -c 60 > in/2.jsonl.gz").done();
     shell.write("in/3.jsonl", PAGES);
+    // Of this one, some pages come before it breaks off.
+    let page = |n: u64| {
+        let words = (0..30).map(|word| format!("{:x} ", mix(100 * n + word))).collect::<String>();
+        format!("{{\"url\":\"http://many/{n}\",\"text\":\"{words}\"}}\n")
+    };
+    shell.write("many.jsonl", (0..2000).map(page).collect::<String>());
+    shell.sh("gzip -c many.jsonl | head -c 300000 > in/4.jsonl.gz").done();
     let first = run(&shell, "cron.sh in seen.idx out");
-    assert_eq!(first.status, 2);
+    assert_eq!(first.status, 2, "{}", first.stderr);
     assert!(first.stderr.contains("cron.sh: in/1.jsonl: some records could not be read\n"), "{}", first.stderr);
-    assert!(first.stderr.contains("cron.sh: in/2.jsonl.gz: not done: status 2\n"), "{}", first.stderr);
+    assert!(first.stderr.contains("cron.sh: in/2.jsonl.gz: not done: it breaks off\n"), "{}", first.stderr);
+    assert!(first.stderr.contains("cron.sh: in/4.jsonl.gz: not done: it breaks off\n"), "{}", first.stderr);
     assert_eq!(shell.sh("ls out").done(), "1.jsonl.new.jsonl\n3.jsonl.new.jsonl\n");
     assert_eq!((lines(&shell, "out/1.jsonl.new.jsonl"), lines(&shell, "out/3.jsonl.new.jsonl")), (2, 2));
     // The next night it has come whole.
-    shell.sh("gzip -c cut.jsonl > in/2.jsonl.gz").done();
+    shell.sh("gzip -c cut.jsonl > in/2.jsonl.gz; gzip -c many.jsonl > in/4.jsonl.gz").done();
     script(&shell, "cron.sh in seen.idx out");
-    assert_eq!(lines(&shell, "out/2.jsonl.gz.new.jsonl"), 0);
+    assert_eq!([lines(&shell, "out/2.jsonl.gz.new.jsonl"), lines(&shell, "out/4.jsonl.gz.new.jsonl")], [0, 2000]);
 }
 
 #[test]
