@@ -696,6 +696,7 @@ impl Records {
                 Some(Err(Trouble::Coding(coding))) => {
                     (Severity::Skipped, ProblemKind::Coding, format!("Content-Encoding '{coding}' is not read"))
                 }
+                Some(Err(Trouble::Damaged(message))) => (Severity::Failed, ProblemKind::Archive, message),
                 Some(Err(Trouble::TooLong)) => {
                     let size = display_size(self.max_record);
                     let message = format!("longer than {size} when unpacked (allow more with `max-record`)");

@@ -31,6 +31,9 @@ use skip::{Ending, Skip};
 /// The message for the last record of an archive that ends prematurely.
 const CUT: &str = "the file ends within this record";
 
+/// The first bytes of gzip.
+const GZIP: &[u8] = b"\x1f\x8b";
+
 /// The maximum length of the line before a chunk.
 const LINE_BYTES: usize = 1 << 10;
 
@@ -413,7 +416,7 @@ pub(super) struct Page<'a> {
 
 /// Parses the record with this header and this block. The encoding `named` is that of text of which neither the server nor the
 /// page names one. `None` if it holds no text. The error means that its content
-/// coding is not supported, or that it is too long.
+/// coding is not supported, that nothing of it can be decoded, or that it is too long.
 pub(super) fn page<'a>(
     head: &'a [u8],
     block: &'a [u8],
@@ -447,6 +450,8 @@ pub(super) fn page<'a>(
 pub(super) enum Trouble {
     /// Its Content-Encoding is not supported.
     Coding(String),
+    /// It is damaged, or ends too early, before any text.
+    Damaged(String),
     /// It is longer, decompressed, than a record may be.
     TooLong,
 }
@@ -485,7 +490,9 @@ impl<'a> Payload<'a> {
         let limit = max_record as u64 + 1;
         let mut bytes = Vec::new();
         let unpacked = match (&*coding, body) {
-            (b"gzip" | b"x-gzip", [0x1f, 0x8b, ..]) => MultiGzDecoder::new(body).take(limit).read_to_end(&mut bytes),
+            (b"gzip" | b"x-gzip", body) if body.starts_with(GZIP) => {
+                MultiGzDecoder::new(body).take(limit).read_to_end(&mut bytes)
+            }
             // The header of zlib is a multiple of 31. Many servers leave it out.
             (b"deflate", &[first @ 0x78, second, ..])
                 if (u16::from(first) << 8 | u16::from(second)).is_multiple_of(31) =>
@@ -500,18 +507,23 @@ impl<'a> Payload<'a> {
             return Err(Trouble::TooLong);
         }
         match unpacked {
+            // No text begins like gzip. What deflate refuses may be text that the crawler decoded.
+            Err(error) if bytes.is_empty() && body.starts_with(GZIP) => {
+                Err(Trouble::Damaged(format!("{} body is {}", shown(&coding), state(&error))))
+            }
             Err(_) if bytes.is_empty() => Ok(sent),
             Err(error) => {
-                Ok(Unpacked { bytes: bytes.into(), damage: sent.damage.or_else(|| Some(cut_short(&coding, &error))) })
+                let damage = || format!("{} body is {}: its start was read", shown(&coding), state(&error));
+                Ok(Unpacked { bytes: bytes.into(), damage: sent.damage.or_else(|| Some(damage())) })
             }
             Ok(_) => Ok(Unpacked { bytes: bytes.into(), damage: sent.damage }),
         }
     }
 }
 
-fn cut_short(coding: &[u8], error: &io::Error) -> String {
-    let what = if error.kind() == io::ErrorKind::UnexpectedEof { "truncated" } else { "damaged" };
-    format!("{} body is {what}: its start was read", shown(coding))
+/// What is wrong with a coded body, by the error of its decoder.
+fn state(error: &io::Error) -> &'static str {
+    if error.kind() == io::ErrorKind::UnexpectedEof { "truncated" } else { "damaged" }
 }
 
 /// Joins a body that was sent in chunks; `None` if it does not start with one.
@@ -688,6 +700,33 @@ mod tests {
         check(&response("u", &format!("{plain}\r\nContent-Encoding: br"), b"x"), &["1: Coding(\"br\")"]);
         let bomb = response("u", &format!("{plain}\r\nContent-Encoding: gzip"), &gzip(&[0; 100_000]));
         assert_eq!(read(&bomb, 100, 10_000).0, ["1: TooLong"]);
+    }
+
+    /// What is left of a gzip body is no text: it is broken, unless some text can be read of it. A body that is not gzip is taken as it is.
+    #[test]
+    fn a_gzip_body_of_which_nothing_can_be_read_is_broken() {
+        let http = "Content-Type: text/plain\r\nContent-Encoding: gzip";
+        let text: Vec<u8> = (0..2000u64).map(|n| b'a' + (crate::hash::mix(n) % 26) as u8).collect();
+        let gz = gzip(&text);
+        // The header has 10 bytes (RFC 1952); nothing comes of it.
+        let mut damaged = gz.clone();
+        // A block of the type that is reserved (RFC 1951).
+        damaged[10] |= 0b110;
+        let mut flagged = gz[..4].to_vec();
+        flagged[3] = 0x08;
+        for (body, what) in [
+            (&gz[..2], "truncated"),
+            (&gz[..10], "truncated"),
+            (&gz[..12], "truncated"),
+            (&damaged, "damaged"),
+            (&flagged, "truncated"),
+        ] {
+            let archive = [response("u", http, body), conversion("b", b"text b")].concat();
+            check(&archive, &[&format!("1: Damaged(\"gzip body is {what}\")"), "2 b|text b"]);
+        }
+        for body in [&b"\x1f"[..], b"\x1fx", b""] {
+            check_response(http, body, std::str::from_utf8(body).unwrap());
+        }
     }
 
     #[test]
