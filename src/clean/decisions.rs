@@ -10,7 +10,7 @@ use crate::source::rest::LeftOut;
 use crate::source::snip::Snips;
 use crate::source::{Place, Problem, ProblemKind, Severity};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, BufRead, Write};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,7 +37,7 @@ pub(super) struct Counts {
     /// Of these, the ones whose most similar kept document is of the reference.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub removed_for_references: u64,
-    /// Records that could not be read. One more if the file is [refused](Condition::Refused).
+    /// Records that could not be read. One more if the file is [refused](Condition::Refused), or no copy of it could be written.
     pub failed: u64,
     /// Near-duplicates that stay, because the file is damaged or refused.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -57,7 +57,8 @@ pub(super) enum Condition {
     Whole,
     /// Whole, but no copy without the records that are to be left out can be made, so that its copy has everything.
     Refused,
-    /// Not to its end, or it is damaged elsewhere, so that its copy must have everything.
+    /// Not to its end, or it is damaged elsewhere, so that its copy must have everything. The damage may show only when a copy without
+    /// some records is written.
     Damaged,
     /// Not at all.
     Unreadable,
@@ -416,11 +417,7 @@ impl<'a> Files<'a> {
         if counts.condition == Condition::Whole || counts.removed == 0 {
             return None;
         }
-        let duplicates_kept = counts.duplicates_kept + counts.removed;
-        self.files[number] = OfFile {
-            counts: Counts { removed: 0, removed_for_references: 0, duplicates_kept, ..*counts },
-            ..OfFile::default()
-        };
+        self.files[number].stay_whole(condition);
         Some(number)
     }
 }
@@ -506,6 +503,19 @@ impl OfFile {
         LeftOut { records: &self.left_out, snips: Some(&self.snips) }
     }
 
+    /// Leaves nothing out of a file in this condition, or a worse one.
+    pub fn stay_whole(&mut self, condition: Condition) {
+        let Counts { removed, duplicates_kept, .. } = self.counts;
+        self.counts = Counts {
+            removed: 0,
+            removed_for_references: 0,
+            duplicates_kept: duplicates_kept + removed,
+            condition: condition.max(self.counts.condition),
+            ..self.counts
+        };
+        *self = OfFile { counts: self.counts, ..OfFile::default() };
+    }
+
     /// Leaves out a part of the text of a record.
     pub fn snip(&mut self, record: Option<u64>, range: Range<usize>) {
         self.snips.push(record.unwrap_or(WHOLE), range);
@@ -520,6 +530,15 @@ impl OfFile {
             None => self.is_left_out = true,
         }
     }
+}
+
+/// Whether a line of `removed.jsonl` is about a record of one of these files, or a part of it.
+///
+/// # Errors
+/// It is no such line.
+pub(super) fn is_of_any(line: &[u8], files: &BTreeSet<&str>) -> io::Result<bool> {
+    let line: Line = serde_json::from_slice(line)?;
+    Ok(line.same_file.is_none() && files.contains(line.file.as_str()))
 }
 
 /// What happens to each file, by what an earlier run wrote.

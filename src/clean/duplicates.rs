@@ -252,6 +252,7 @@ fn plan(
         removed_bytes: 0,
         stay: Some(counts),
         index: None,
+        uncopied: Vec::new(),
         scan: scan_record(&decided.report, started.elapsed().as_secs_f64(), options),
     };
     folder.write_durably("state.json", &json(&state))?;

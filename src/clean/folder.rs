@@ -45,8 +45,20 @@ pub(super) struct State {
     /// If an index decided: what it is to remember.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexRecord>,
+    /// Files of which nothing is left out because that could not be written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncopied: Vec<Uncopied>,
     /// What the scan found, as `summary.json` has it.
     pub scan: Box<RawValue>,
+}
+
+/// A file of which nothing is left out because a copy without it could not be written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Uncopied {
+    /// Its path in records.
+    pub file: String,
+    /// What is wrong.
+    pub error: String,
 }
 
 /// What happens to an index that decided.

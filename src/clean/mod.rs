@@ -9,6 +9,7 @@
 //! decide     decisions → the records of each file that are left out; removed.jsonl        (decisions.rs, verdicts.rs)
 //! list       where removed.jsonl is written                                               (removed_list.rs)
 //! write      each file without them, several beside each other                            (write.rs)
+//! uncopied   files of which that cannot be written stay whole                             (uncopied.rs)
 //! failures   what could not be read, for each further run                                 (failures.rs)
 //! folder     what the output is the output of, and what is done of it                     (folder.rs)
 //! stream     the kept records as one stream instead of files                              (stream.rs)
@@ -48,6 +49,7 @@ mod request;
 mod scan;
 mod stream;
 mod summary;
+mod uncopied;
 mod verdicts;
 mod write;
 
@@ -253,7 +255,7 @@ fn write_clean(
     inputs.refuse_output(&options.against, output)?;
     let request = decider.request()?;
     let folder = Folder::open(output)?;
-    let (state, files, found) = match folder.find(&request, &records(&inputs), None)? {
+    let (mut state, mut files, found) = match folder.find(&request, &records(&inputs), None)? {
         Complete(counts) => {
             failures::report_again(&folder, counts.failed, observer)?;
             folder.finish();
@@ -261,6 +263,7 @@ fn write_clean(
             return Ok(Cleaned { was_complete: true, files, ..*counts });
         }
         Decided(state) => {
+            uncopied::update_lists(&folder, &state, decider.is_durable())?;
             let lines = folder.read("removed.jsonl")?;
             let files = decisions::read(lines, &inputs, &state.counts).map_err(|error| {
                 Error::input(
@@ -278,7 +281,14 @@ fn write_clean(
         }
     };
     let started = Instant::now();
-    let written = write::write(&inputs, &files, &folder, options, observer, decider.is_durable())?;
+    let is_durable = decider.is_durable();
+    let mut written = write::write(&inputs, &files, &folder, options, observer, is_durable)?;
+    let refused = std::mem::take(&mut written.refused);
+    if !refused.is_empty() {
+        let numbers: Vec<usize> = refused.iter().map(|&(number, _)| number).collect();
+        uncopied::keep_whole(refused, &inputs, (&mut state, &mut files), &folder, observer, is_durable)?;
+        write::write_more(numbers, &mut written, &inputs, &files, &folder, (options, observer, is_durable))?;
+    }
     decider.complete()?;
     let seconds = started.elapsed().as_secs_f64();
     let (report, cut, read) = found.unwrap_or_default();
@@ -294,7 +304,7 @@ fn write_clean(
     };
     let lists = folder.lists(&["removed.jsonl", failures::FAILED]);
     let summary = summary(&state, &inputs, &cleaned, &written.lengths, &lists, seconds);
-    folder.write_as("summary.json", &summary, decider.is_durable())?;
+    folder.write_as("summary.json", &summary, is_durable)?;
     folder.finish();
     Ok(cleaned)
 }
@@ -335,7 +345,16 @@ fn decide(
         })?;
     request.extend(replaced.map(|(name, value)| (name.to_string(), value)));
     let counts = files.iter().map(|file| file.counts).collect();
-    let state = State { request, inputs: records(inputs), counts, removed_bytes, stay: None, index, scan };
+    let state = State {
+        request,
+        inputs: records(inputs),
+        counts,
+        removed_bytes,
+        stay: None,
+        index,
+        uncopied: Vec::new(),
+        scan,
+    };
     folder.write_as("state.json", &json(&state), decider.is_durable())?;
     Ok((state, files, Some((report, cut, read))))
 }

@@ -219,7 +219,9 @@ fn join(
         let is_damaged = of_file.counts.condition != Condition::Whole;
         match stream.add(original, of_file.left_out(), &options.source) {
             Err(Failure::Write(error)) => Err(Error::output("cannot write results", error)),
-            Err(Failure::Read(error)) if !is_damaged => Err(Error::input(format!("cannot read {shown} again"), error)),
+            Err(Failure::Read(error) | Failure::Refused(error)) if !is_damaged => {
+                Err(Error::input(format!("cannot read {shown} again"), error))
+            }
             _ => Ok(()),
         }
     })?;

@@ -4,7 +4,7 @@ use super::decisions::{Condition, OfFile};
 use super::folder::{Folder, cannot_write};
 use super::inputs::{File, Inputs, Stamp, check_unchanged};
 use super::relocate::Content;
-use super::request::CleanOptions;
+use super::request::{CleanOptions, OnError};
 use crate::error::Error;
 use crate::replace::Replacement;
 use crate::run::observer::{Observer, Stage};
@@ -28,10 +28,21 @@ pub(super) struct Written {
     pub continued: u64,
     /// The length of the output of each file of the input, if it has one.
     pub lengths: Vec<Option<u64>>,
+    /// The numbers of files that were not written because no copy without what is left out can be made, and why.
+    pub refused: Vec<(usize, String)>,
 }
 
-/// What shows whether an output is as it was written; `None` if the file has none.
-type Copied = Result<Option<Stamp>, Error>;
+/// What became of a file.
+enum Outcome {
+    /// It has no output.
+    Nothing,
+    /// What shows whether its output is as it was written.
+    Written(Stamp),
+    /// Nothing can be left out of it, for this reason.
+    Refused(String),
+}
+
+type Copied = Result<Outcome, Error>;
 
 /// What has the name of an output before it is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,7 +57,8 @@ enum Existing {
     NoFile,
 }
 
-/// Writes the output of each file, several beside each other; if it `is_durable`, to the disk.
+/// Writes the output of each file, several beside each other; if it `is_durable`, to the disk. Those of which no copy without something can
+/// be made, though they could be read, are not written but [listed](Written::refused), unless nothing may fail.
 ///
 /// # Errors
 /// A file has changed since its records were read, or an output cannot be written.
@@ -62,18 +74,35 @@ pub(super) fn write(
     if folder.ignores_case() {
         refuse_equal_but_for_case(inputs)?;
     }
+    let mut written = Written { lengths: vec![None; inputs.files.len()], ..Written::default() };
+    let numbers = (0..inputs.files.len()).collect();
+    write_more(numbers, &mut written, inputs, decisions, folder, (options, observer, is_durable))?;
+    Ok(written)
+}
+
+/// The same of the files with these numbers, after others were written.
+///
+/// # Errors
+/// Those of [`write`].
+pub(super) fn write_more(
+    numbers: Vec<usize>,
+    written: &mut Written,
+    inputs: &Inputs,
+    decisions: &[OfFile],
+    folder: &Folder,
+    (options, observer, is_durable): (&CleanOptions, &dyn Observer, bool),
+) -> Result<(), Error> {
     let done = folder.done();
     let mut list = folder.list_of_done()?;
     let threads = workers(options.engine.threads);
     // Each writes from up to 3 MiB beside it: few, whatever the number of threads.
     let has_idle = inputs.files.len() <= (threads / 2).min(MOST_BESIDE);
-    let mut next = 0..inputs.files.len();
-    let mut written = Written::default();
+    let mut next = numbers.into_iter();
     let copy = |number: usize| {
         let (file, of_file) = (&inputs.files[number], &decisions[number]);
         let found = found_at(&folder.output(&file.output), done.get(&number), file);
         let copied = match found {
-            Existing::Output => Ok(done.get(&number).cloned()),
+            Existing::Output => Ok(done.get(&number).cloned().map_or(Outcome::Nothing, Outcome::Written)),
             Existing::Replaceable | Existing::Other | Existing::NoFile => {
                 write_file(file, of_file, folder, options, (found, is_durable, has_idle))
             }
@@ -81,14 +110,21 @@ pub(super) fn write(
         (number, file, found == Existing::Output, copied)
     };
     let take = |(number, file, before, copied): (usize, &File, bool, Copied)| {
-        let copied = copied?;
-        written.lengths.push(copied.as_ref().map(|stamp| stamp.bytes));
-        if let Some(stamp) = copied {
-            written.files += 1;
-            written.bytes += stamp.bytes;
-            written.continued += u64::from(before);
-            if !before {
-                list.add(number, &stamp)?;
+        match copied? {
+            Outcome::Nothing => {}
+            Outcome::Written(stamp) => {
+                written.lengths[number] = Some(stamp.bytes);
+                written.files += 1;
+                written.bytes += stamp.bytes;
+                written.continued += u64::from(before);
+                if !before {
+                    list.add(number, &stamp)?;
+                }
+            }
+            // It is written later.
+            Outcome::Refused(why) => {
+                written.refused.push((number, why));
+                return Ok(());
             }
         }
         observer.progress(file.stamp.bytes, 0);
@@ -99,7 +135,7 @@ pub(super) fn write(
     if is_durable {
         folder.sync_outputs(inputs.files.iter().map(|file| &*file.output))?;
     }
-    Ok(written)
+    Ok(())
 }
 
 /// What is at the path of an output, of which an earlier run may have listed that it is done. An output has the time of its input as far
@@ -134,7 +170,7 @@ fn write_file(
     // Its records are unknown, as in an encrypted file: its bytes are kept.
     let is_lost = of_file.counts.condition == Condition::Unreadable && !has_bytes(file);
     if of_file.is_left_out || is_lost {
-        return Ok(None);
+        return Ok(Outcome::Nothing);
     }
     check_unchanged(file)?;
     let output = folder.output(&file.output);
@@ -155,7 +191,7 @@ fn write_file(
     if is_unchanged && options.link {
         refuse_edited(&file.path)?;
         if link(&file.path, &output).map_err(cannot)? {
-            return Ok(Some(file.stamp.clone()));
+            return Ok(Outcome::Written(file.stamp.clone()));
         }
     }
     let mut new = Replacement::new(&output).map_err(cannot)?;
@@ -172,7 +208,13 @@ fn write_file(
             match copied {
                 Ok(()) => {}
                 Err(Failure::Write(error)) => return Err(cannot(error)),
-                Err(Failure::Read(error)) => {
+                Err(Failure::Refused(error)) if options.on_error != OnError::Fail => {
+                    check_unchanged(file)?;
+                    return Ok(Outcome::Refused(format!(
+                        "copied whole, because no copy without what is left out can be made: {error}"
+                    )));
+                }
+                Err(Failure::Read(error) | Failure::Refused(error)) => {
                     let what =
                         format!("cannot copy {} without what is left out (repair it, or leave it out)", file.shown);
                     return Err(Error::input(what, error));
@@ -187,7 +229,7 @@ fn write_file(
     }
     refuse_edited(new.path())?;
     new.commit().map_err(cannot)?;
-    Ok(Some(Stamp::of(&fs::symlink_metadata(&output).map_err(cannot)?)))
+    Ok(Outcome::Written(Stamp::of(&fs::symlink_metadata(&output).map_err(cannot)?)))
 }
 
 /// Writes to a file what `copy` makes, which then need not wait for the system if a thread `is_idle`.

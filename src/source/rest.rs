@@ -36,6 +36,9 @@ const BLOCK: usize = 256 << 10;
 pub(crate) enum Failure {
     /// It cannot be read to its end, or is not the file whose records were read.
     Read(io::Error),
+    /// Its bytes can be read, but what they are cannot be written again without a part of it.
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "other formats are not written again"))]
+    Refused(io::Error),
     /// The copy cannot be written.
     Write(io::Error),
 }
@@ -290,7 +293,19 @@ fn copy_rows(
     let file = original.on_disk().ok_or_else(|| Failure::Read(io::Error::other("it is not a file on disk")))?;
     let mut out = Watched { out, failure: None };
     let copied = parquet::copy_without(file, left_out, options, &mut out);
-    copied.map_err(|error| out.failure.map_or(Failure::Read(error), Failure::Write))
+    copied.map_err(|error| match out.failure {
+        Some(failure) => Failure::Write(failure),
+        None if is_of_system(&error) => Failure::Read(error),
+        None => Failure::Refused(error),
+    })
+}
+
+/// Whether the system reported an error, which the reader of Parquet wraps.
+#[cfg(feature = "parquet")]
+fn is_of_system(error: &io::Error) -> bool {
+    let inner = error.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static));
+    let mut chain = std::iter::successors(inner, |error| error.source());
+    error.raw_os_error().is_some() || chain.any(|error| error.downcast_ref().is_some_and(is_of_system))
 }
 
 /// Notes why writing failed: the writer of Parquet words it otherwise.

@@ -299,6 +299,100 @@ fn what_the_decoder_of_copies_refuses_is_found_before() {
     }
 }
 
+/// A file is damaged after it was decided on, and has its length and its time: the copy without rows fails, and all of it stays. Whenever
+/// the run is interrupted, the same command ends it.
+#[test]
+fn a_file_that_cannot_be_copied_without_its_rows_is_copied_whole() {
+    let shell = Shell::new();
+    let path = |name: &str| shell.folder().join(name);
+    let read = |name: &str| fs::read_to_string(path(name)).unwrap();
+    fs::create_dir(path("in")).unwrap();
+    let properties =
+        WriterProperties::builder().set_dictionary_enabled(false).set_compression(Compression::UNCOMPRESSED);
+    let whole = written(properties.build(), &" more".repeat(4000));
+    shell.write("in/b.parquet", &whole);
+    let line = "{\"text\":\"words of a text that stand in two lines\"}\n";
+    shell.write("in/c.jsonl", line.repeat(2));
+    let mut damaged = whole.clone();
+    let header = columns(&path("in/b.parquet"))[0].1.start;
+    damaged[header..header + 4].iter_mut().for_each(|byte| *byte ^= 0xff);
+    let clean = "dedup clean in --output out -q -j 1";
+    // No file may be longer than 200 KiB, and that of Parquet is, with half of its rows too.
+    let interrupted = |options: &str| {
+        let run = shell.sh(&format!("trap '' XFSZ; ulimit -f 200; {clean} {options}"));
+        assert_eq!(run.status, 2, "{}", run.stderr);
+        assert!(run.stderr.contains("cannot write out/b.parquet"), "{}", run.stderr);
+        assert!(path("out/_dedup/state.json").exists());
+        run.stderr
+    };
+    let set = |bytes: &[u8]| {
+        shell.sh("touch -r in/b.parquet time").done();
+        shell.write("in/b.parquet", bytes);
+        shell.sh("touch -r time in/b.parquet").done();
+    };
+    assert!(!interrupted("").contains("failed:"));
+    shell.sh("cp -rp out decided").done();
+    set(&damaged);
+    let run = shell.sh("dedup clean in --output out -j 1");
+    let failed: Vec<&str> = run.stderr.lines().filter(|line| line.contains(": failed: ")).collect();
+    let [failure] = failed[..] else { panic!("{}", run.stderr) };
+    let counted = "1 damaged file is copied whole, with 30 near-duplicates: summary.json names each";
+    assert!(run.stderr.contains(counted), "{}", run.stderr);
+    let why = "dedup: failed: in/b.parquet: copied whole, because no copy without what is left out can be made: ";
+    assert!(run.status == 3 && failure.starts_with(why), "{}", run.stderr);
+    // Of 60 rows, every second one repeats the one before it.
+    let decided = read("decided/_dedup/removed.jsonl");
+    let (of_b, others): (Vec<&str>, Vec<&str>) =
+        decided.lines().partition(|line| line.contains("\"file\":\"in/b.parquet\",\"record\""));
+    assert_eq!((of_b.len(), others.len()), (30, 1));
+    let removed = others[0].to_string() + "\n";
+    let check = || {
+        assert!(fs::read(path("out/b.parquet")).unwrap() == damaged);
+        assert_eq!(read("out/c.jsonl"), line);
+        assert_eq!(read("out/_dedup/removed.jsonl"), removed);
+        let list = read("out/_dedup/failed.jsonl");
+        assert_eq!(list.lines().count(), 1, "{list}");
+        let line: serde_json::Value = serde_json::from_str(&list).unwrap();
+        assert_eq!((&line["file"], &line["kind"]), (&"in/b.parquet".into(), &"uncopied".into()));
+        let mut summary: serde_json::Value = serde_json::from_str(&read("out/_dedup/summary.json")).unwrap();
+        let counts = ["records", "kept", "removed", "failed", "files_written"].map(|name| summary[name].clone());
+        assert_eq!(counts, [62, 61, 1, 1, 2].map(serde_json::Value::from));
+        let file = &summary["files"][0];
+        let counts = ["records", "removed", "failed", "duplicates_kept"].map(|name| file[name].clone());
+        assert_eq!(counts, [60, 0, 1, 30].map(serde_json::Value::from));
+        assert_eq!(file["condition"], "damaged");
+        let summary = summary.as_object_mut().unwrap();
+        for name in ["seconds_writing", "peak_memory", "scan"] {
+            summary.remove(name);
+        }
+        summary.clone()
+    };
+    let summary = check();
+    let again = shell.sh(clean);
+    assert_eq!((again.status, again.stderr.lines().next()), (3, Some(failure)), "{}", again.stderr);
+    check();
+    // Interrupted when that was decided; and before the lists say so, both or one.
+    for lost in [&[][..], &["removed.jsonl", "failed.jsonl"], &["failed.jsonl"], &["removed.jsonl"]] {
+        shell.sh("rm -r out; cp -rp decided out").done();
+        assert!(interrupted("").starts_with(failure));
+        lost.iter().for_each(|name| {
+            _ = fs::copy(path(&format!("decided/_dedup/{name}")), path(&format!("out/_dedup/{name}"))).unwrap()
+        });
+        let run = shell.sh(clean);
+        let failed: Vec<&str> = run.stderr.lines().collect();
+        assert_eq!((run.status, &failed[..]), (3, &[failure][..]), "{lost:?}");
+        assert_eq!(check(), summary);
+    }
+    // Where nothing may fail, nothing does in the end.
+    set(&whole);
+    shell.sh("rm -r out").done();
+    interrupted("--on-error fail");
+    set(&damaged);
+    let run = shell.sh(&format!("{clean} --on-error fail"));
+    assert!(run.status == 2 && run.stderr.contains("cannot copy in/b.parquet without"), "{}", run.stderr);
+    assert!(!path("out/b.parquet").exists());
+}
+
 /// The texts of the second row group are in one page, which is too long.
 #[test]
 fn each_row_that_is_lost_is_counted_and_dropped() {
