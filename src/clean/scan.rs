@@ -201,7 +201,7 @@ pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Resu
     });
     let prefer = ranking.prefer.iter().map(|globs| Value::from(globs.typed())).collect();
     let decisions = options.engine.chosen.as_ref().map(|chosen| format!("digest {:032x}", chosen.digest()));
-    let names = |fields: &source::TextFields| Value::Array(fields.paths().map(|path| path.name().into()).collect());
+    let names = |fields: &source::TextFields| Value::Array(fields.paths().map(|path| path.typed().into()).collect());
     let fields_of_reference = reference.text.as_ref().map(names);
     let rows: [(&str, Value); 20] = [
         ("format", format.name().into()),

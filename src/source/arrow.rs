@@ -20,7 +20,7 @@ use super::{FieldPath, RankBy, ReadOptions};
 use crate::error::Error;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::DataType;
-use nested::{Texts, column};
+use nested::{Missing, Texts, column, resolve};
 use std::collections::HashSet;
 use std::sync::Arc;
 use values::Values;
@@ -82,9 +82,10 @@ pub(super) enum Id<'r> {
 /// The wanted columns of a schema.
 pub(super) struct Wanted<'w> {
     options: &'w ReadOptions,
-    texts: Vec<&'w FieldPath>,
-    /// The columns of texts that are not there.
-    pub missing: Vec<&'w FieldPath>,
+    /// The paths of texts, and those by which their columns are read.
+    texts: Vec<(&'w FieldPath, FieldPath)>,
+    /// The columns of texts that are not there, and what to add about them.
+    pub missing: Vec<(&'w FieldPath, String)>,
     /// The names of all columns.
     here: String,
     null: Arc<str>,
@@ -100,14 +101,23 @@ impl<'w> Wanted<'w> {
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
         let here = if names.is_empty() { "none".to_string() } else { names.join(", ") };
         let wanted: Vec<&FieldPath> = options.text_fields.in_columns(|name| names.contains(&name)).collect();
-        let is_here = |path: &&FieldPath| nested::leads_to_a_column(empty, path);
-        let (texts, missing): (Vec<_>, Vec<_>) = wanted.iter().copied().partition(is_here);
+        let (mut texts, mut missing, mut wrong) = (Vec::new(), Vec::new(), String::new());
+        for &path in &wanted {
+            match resolve(&schema, path) {
+                Ok(resolved) => texts.push((path, resolved)),
+                Err(Missing::Field) => missing.push((path, String::new())),
+                Err(Missing::Choice(field)) => {
+                    wrong.push_str(&format!(", and field '{field}' of '{path}' is no string"));
+                    missing.push((path, format!(" (its field '{field}' is no string)")));
+                }
+            }
+        }
         if texts.is_empty() {
-            let names: Vec<_> = wanted.iter().map(|path| path.name()).collect();
-            let expected = format!("a column of texts (columns here: {here})");
+            let names: Vec<_> = wanted.iter().map(|path| path.typed()).collect();
+            let expected = format!("a column of texts{wrong} (columns here: {here})");
             return Err(Error::parameter(options.text_parameter(), names.join(","), expected));
         }
-        let null = null_column(texts.iter().copied()).into();
+        let null = null_column(texts.iter().map(|(path, _)| *path)).into();
         Ok(Wanted { options, texts, missing, here, null })
     }
 
@@ -117,15 +127,15 @@ impl<'w> Wanted<'w> {
     /// One has another type.
     pub fn columns(&self, batch: &RecordBatch) -> Result<Columns, Error> {
         let Wanted { options, here, .. } = self;
-        let texts = self.texts.iter().map(|path| {
-            Texts::new(batch, path).map_err(|found| {
+        let texts = self.texts.iter().map(|(path, resolved)| {
+            Texts::new(batch, resolved).map_err(|found| {
                 let expected = format!("a column of strings, and it is of type {found} (columns here: {here})");
-                Error::parameter(options.text_parameter(), path.name(), expected)
+                Error::parameter(options.text_parameter(), path, expected)
             })
         });
         let texts = texts.collect::<Result<_, _>>()?;
-        let group = |(at, path): (usize, &&FieldPath)| {
-            self.texts[..at].iter().position(|other| other.has_fields_of(path)).unwrap_or(at)
+        let group = |(at, (_, resolved)): (usize, &(&FieldPath, FieldPath))| {
+            self.texts[..at].iter().position(|(_, other)| other.has_fields_of(resolved)).unwrap_or(at)
         };
         let groups = self.texts.iter().enumerate().map(group).collect();
         let values = |parameter, path: &FieldPath, expected: &str| match column(batch, path) {
@@ -192,10 +202,10 @@ impl Columns {
     /// Adds the texts of a row, in the order in which they are joined.
     fn texts<'t>(&'t self, row: usize, texts: &mut Vec<&'t str>) {
         let may_meet = self.groups.iter().enumerate().any(|(at, group)| at != *group);
-        let mut met = HashSet::new();
+        let mut seen = HashSet::new();
         for (column, group) in self.texts.iter().zip(&self.groups) {
             column.visit(row, &mut |element, text| {
-                if !may_meet || met.insert((group, element)) {
+                if !may_meet || seen.insert((group, element)) {
                     texts.push(text);
                 }
             });

@@ -30,7 +30,8 @@ const MAX_ROWS: usize = 16 << 10;
 #[derive(Debug)]
 pub struct ArrowTable {
     batches: Vec<(Arc<Columns>, u64, usize)>,
-    missing: Vec<String>,
+    /// The columns of texts that are not there, and what to add about them.
+    missing: Vec<(String, String)>,
     has_ids: bool,
     has_unsigned_ids: bool,
     first_id: u64,
@@ -59,7 +60,7 @@ impl ArrowTable {
             has_ids: columns.has_ids(),
             has_unsigned_ids: columns.has_unsigned_ids(),
             first_id: 0,
-            missing: wanted.missing.iter().map(|path| path.name().to_string()).collect(),
+            missing: wanted.missing.iter().map(|(path, why)| (path.to_string(), why.clone())).collect(),
             max_record: options.max_record,
             pages: options.field_pages(),
             batch_bytes: options.batch_bytes,
@@ -123,8 +124,8 @@ impl Source for ArrowTable {
     fn read(&mut self, deliver: &mut dyn FnMut(Batch) -> ControlFlow<()>) {
         if !self.missing.is_empty() {
             let mut batch = Batch::default();
-            for column in &self.missing {
-                let message = format!("no text column '{column}': the others were read");
+            for (column, why) in &self.missing {
+                let message = format!("no text column '{column}'{why}: the others were read");
                 batch.reject(Problem::new(Severity::Repaired, ProblemKind::MissingColumn, ROW, None, message));
             }
             if deliver(batch).is_break() {
@@ -287,7 +288,7 @@ mod tests {
             ("chat[1].content", ["b", "", "e"]),
             ("chat[-1].content", ["d", "", "e"]),
             ("chat[-3].content,other", ["b\n\no", "o", "o"]),
-            // A text counts once, where it is met first.
+            // A text counts once, where it is found first.
             ("chat[-1].content,chat[].content", ["d\n\na\n\nb\n\nc", "", "e"]),
             ("chat[role=user].role,chat[1].content", ["user\n\nuser\n\nb", "", "user\n\ne"]),
             ("chat[role=user].content,chat[role=user].role", ["b\n\nd\n\nuser\n\nuser", "", "user"]),
@@ -300,6 +301,59 @@ mod tests {
         let error =
             table(std::slice::from_ref(&batch), &options(&["chat[kind=user].content"])).unwrap_err().to_string();
         assert!(error.contains("expected a column of texts (columns here: chat, chat[0], other)"), "{error}");
+    }
+
+    /// One list of strings in each row.
+    fn lists_of(texts: &[Option<&str>]) -> ArrayRef {
+        let item = Arc::new(Field::new("item", DataType::Utf8, true));
+        let lengths = arrow_buffer::OffsetBuffer::from_lengths(texts.iter().map(|_| 1));
+        Arc::new(ListArray::new(item, lengths, strings(texts), None))
+    }
+
+    #[test]
+    fn a_column_with_brackets_in_its_name_is_not_mixed_with_elements() {
+        let named = strings(&[Some("x"), Some("y")]);
+        let batch = batch(vec![("chat[0]", named), ("chat", lists_of(&[Some("a"), Some("b")]))]);
+        // The column of this name, then each element of the lists; a column that two paths lead to counts once.
+        for (path, expected) in [
+            ("chat[0],chat[]", ["row:0 0|x\n\na", "row:1 1|y\n\nb"]),
+            ("chat[],chat[0]", ["row:0 0|a\n\nx", "row:1 1|b\n\ny"]),
+            (r"chat[0],chat\[0]", ["row:0 0|x", "row:1 1|y"]),
+            ("chat[-1],chat[]", ["row:0 0|a", "row:1 1|b"]),
+        ] {
+            let mut table = table(std::slice::from_ref(&batch), &options(&[path])).unwrap();
+            assert_eq!(shown(&mut table), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_column_with_brackets_in_its_name_takes_precedence_whatever_its_type() {
+        let number: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+        let batch = batch(vec![("chat[0]", number), ("chat", lists_of(&[Some("a")]))]);
+        for path in ["chat[0]", "chat[0],chat[]", "chat[],chat[0]"] {
+            let error = table(std::slice::from_ref(&batch), &options(&[path])).unwrap_err().to_string();
+            assert!(error.contains("'chat[0]'") && error.contains("it is of type Int64"), "{error}");
+        }
+        // No column has both of these names.
+        let error = table(&[batch], &options(&["chat[0].c"])).unwrap_err().to_string();
+        assert!(error.contains("it is of type Utf8"), "{error}");
+    }
+
+    #[test]
+    fn a_field_that_is_no_string_chooses_nothing() {
+        let fields = vec![Field::new("n", DataType::Int64, true), Field::new("c", DataType::Utf8, true)];
+        let columns: Vec<ArrayRef> = vec![Arc::new(Int64Array::from(vec![1])), strings(&[Some("a")])];
+        let turns: ArrayRef = Arc::new(StructArray::new(fields.into(), columns, None));
+        let item = Arc::new(Field::new("item", turns.data_type().clone(), true));
+        let chat: ArrayRef = Arc::new(ListArray::new(item, arrow_buffer::OffsetBuffer::from_lengths([1]), turns, None));
+        let batch = batch(vec![("text", strings(&[Some("t")])), ("chat", chat)]);
+        let mut found = table(std::slice::from_ref(&batch), &options(&["text,chat[n=1].c"])).unwrap();
+        let remark =
+            "Repaired row: no text column 'chat[n=1].c' (its field 'n' is no string): the others were read None";
+        assert_eq!(shown(&mut found), [remark, "row:0 0|t"]);
+        let error = table(&[batch], &options(&["chat[n=1].c"])).unwrap_err().to_string();
+        let expected = "a column of texts, and field 'n' of 'chat[n=1].c' is no string (columns here: text, chat)";
+        assert!(error.ends_with(expected), "{error}");
     }
 
     #[test]

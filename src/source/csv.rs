@@ -267,7 +267,13 @@ impl Columns {
         let ids = ids.map(|field| by_name(field.name())).collect::<Option<_>>().unwrap_or_default();
         let position = |field: &FieldPath| by_name(field.name());
         let wanted: Vec<&FieldPath> = options.text_fields.in_columns(|name| by_name(name).is_some()).collect();
-        let texts: Vec<usize> = wanted.iter().copied().filter_map(position).collect();
+        // Two paths may be the same name, as `m[0]` and `m\[0]`: a column counts once.
+        let mut texts: Vec<usize> = Vec::new();
+        for column in wanted.iter().copied().filter_map(position) {
+            if !texts.contains(&column) {
+                texts.push(column);
+            }
+        }
         if texts.is_empty() {
             let here = column_names(delimiter, header);
             let wanted = quoted(wanted.into_iter());
@@ -397,6 +403,7 @@ mod tests {
             found.map(|columns| (columns.texts, columns.missing.join(" ")))
         };
         assert_eq!(find(b"body,id,title", "title,body"), Ok((vec![2, 0], String::new())));
+        assert_eq!(find(b"m[0],id", r"m[0],id,m\[0]"), Ok((vec![0, 1], String::new())));
         assert_eq!(find(b"body,id", "title,body,x"), Ok((vec![0], "title x".into())));
         assert_eq!(find(b"title,body,\"title,body\"", "title,body"), Ok((vec![2], String::new())));
         assert_eq!(find(b"title,\"a,b\"", r"a\,b,title"), Ok((vec![1, 0], String::new())));

@@ -65,7 +65,7 @@ impl TextFields {
         if paths.is_empty() {
             return Err(Error::parameter(flag, "", "the name of a field"));
         }
-        match (1..paths.len()).find(|&at| paths[..at].iter().any(|path| path.name() == paths[at].name())) {
+        match (1..paths.len()).find(|&at| paths[..at].iter().any(|path| path.steps() == paths[at].steps())) {
             Some(again) => Err(Error::parameter(flag, paths[again], "each field once")),
             None => Ok(fields),
         }
@@ -333,6 +333,19 @@ mod tests {
         }
         let message = parse(&["a,b", "a"]).unwrap_err().to_string();
         assert_eq!(message, "invalid value 'a' for `text_field`: expected each field once");
+    }
+
+    #[test]
+    fn an_element_is_not_a_field_of_that_name() {
+        let fields = parse(&[r"m[0],m\[0]"]).unwrap();
+        let shown: Vec<String> = fields.paths().map(ToString::to_string).collect();
+        assert_eq!(shown, ["m[0]", r"m\[0]"]);
+        assert_ne!(parse(&["m[0]"]).unwrap(), parse(&[r"m\[0]"]).unwrap());
+        // The same field, or the same element.
+        for bad in [r"m[x],m\[x]", r"m\[0],m\[0]", "m[0],m[00]"] {
+            let message = parse(&[bad]).unwrap_err().to_string();
+            assert!(message.ends_with("expected each field once"), "{message}");
+        }
     }
 
     #[test]

@@ -325,6 +325,10 @@ impl<'a> Pass<'a> {
             Err(fault) => return self.fail(fault.kind, file.path, None, fault.message),
         };
         self.fields.fields.found_but(rows.missing());
+        for message in rows.unchosen() {
+            let kind = ProblemKind::MissingColumn;
+            self.problem(Problem::new(Severity::Repaired, kind, file.path, None, message.clone()))?;
+        }
         if let Some(message) = rows.unranked() {
             self.fail(ProblemKind::Rank, file.path, None, message.to_string())?;
         }
@@ -623,7 +627,7 @@ fn table_by_header(text: &[u8], options: &ReadOptions) -> Option<Format> {
     let line = std::str::from_utf8(line).ok().filter(|_| !rest.trim_ascii().is_empty())?;
     let delimiter = header_delimiter(line)?;
     let mut names = line.trim_end().split(char::from(delimiter)).map(|name| name.trim_matches('"'));
-    if !names.any(|name| options.text_fields.paths().any(|path| path.to_string() == name)) {
+    if !names.any(|name| options.text_fields.paths().any(|path| path.name() == name)) {
         return None;
     }
     match delimiter {

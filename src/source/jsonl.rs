@@ -63,8 +63,10 @@ pub(super) struct Fields {
     texts: Vec<FieldPath>,
     id: IdFields,
     wanted: Wanted,
+    /// The number of slots of texts: first those of the paths.
+    slots: usize,
     /// The texts whose path may also be that of a field with brackets in its name: its own slot, and the slot of that field,
-    /// which takes precedence.
+    /// which takes precedence. That slot may be the own one of another path.
     literals: Vec<[usize; 2]>,
     /// Whether two paths may lead to the same string, which is a part of the text only once.
     may_meet: bool,
@@ -86,17 +88,25 @@ impl Fields {
         let mut wanted = Wanted::default();
         let literal: Vec<FieldPath> = texts.iter().map(|path| path.literal().unwrap_or_else(|| path.clone())).collect();
         let own_of = |own: &usize| texts[*own].literal().is_some();
-        let literals: Vec<[usize; 2]> =
-            (0..texts.len()).filter(own_of).enumerate().map(|(nth, own)| [own, texts.len() + nth]).collect();
+        let (mut literals, mut slots) = (Vec::<[usize; 2]>::new(), texts.len());
+        for own in (0..texts.len()).filter(own_of) {
+            let known = texts.iter().position(|path| path.steps() == literal[own].steps());
+            literals.push([own, known.unwrap_or(slots)]);
+            slots += usize::from(known.is_none());
+        }
         let slot = |own: usize| literals.iter().find(|[text, _]| *text == own).map_or(own, |[_, slot]| *slot);
-        for &[own, literal_slot] in &literals {
+        for &[own, literal_slot] in literals.iter().filter(|[_, slot]| *slot >= texts.len()) {
             let slots = TextSlots { own: literal_slot, strings: slot(takes_place(&literal, own)) };
             wanted.add(literal[own].steps(), Goal::Text(slots));
         }
         for (own, path) in texts.iter().enumerate() {
             wanted.add(path.steps(), Goal::Text(TextSlots { own, strings: takes_place(&texts, own) }));
         }
-        let may_meet = (1..texts.len()).any(|at| texts[..at].iter().any(|path| path.has_fields_of(&texts[at])));
+        let meet = |path: usize, other: usize| {
+            let [one, other] = [path, other].map(|at| [&texts[at], &literal[at]]);
+            one.iter().any(|one| other.iter().any(|other| one.has_fields_of(other)))
+        };
+        let may_meet = (1..texts.len()).any(|at| (0..at).any(|other| meet(at, other)));
         id.paths().enumerate().for_each(|(at, path)| wanted.add(path.steps(), Goal::Id(at)));
         let number = number.map(|path| {
             let mut wanted = Wanted::default();
@@ -108,6 +118,7 @@ impl Fields {
             texts,
             id: id.clone(),
             wanted,
+            slots,
             literals,
             may_meet,
             pages,
@@ -133,7 +144,7 @@ impl Fields {
     /// Notes that a table has columns for all texts but these.
     #[cfg(feature = "files")]
     pub fn found_but(&self, missing: &[String]) {
-        let has = |field: &FieldPath| !missing.iter().any(|missing| missing == field.name());
+        let has = |field: &FieldPath| !missing.iter().any(|missing| *missing == field.to_string());
         let found = self.texts.iter().zip(&*self.found).filter(|(field, _)| has(field));
         found.for_each(|(_, is_found)| is_found.store(true, Ordering::Relaxed));
     }
@@ -147,7 +158,7 @@ impl Fields {
             return Vec::new();
         }
         let never = self.texts.iter().enumerate().filter(|&(at, _)| !is_found(at));
-        never.map(|(_, field)| field.name().to_string()).collect()
+        never.map(|(_, field)| field.to_string()).collect()
     }
 
     /// Extracts text and id from a line, or says why it cannot. Text with escapes may be decoded into `buffer`.
@@ -187,14 +198,18 @@ impl Fields {
     }
 
     fn nothing_found<'a>(&self, as_written: bool) -> Found<'a> {
-        Found::new(self.texts.len() + self.literals.len(), self.id.paths().count(), as_written)
+        Found { has_places: self.may_meet, ..Found::new(self.slots, self.id.paths().count(), as_written) }
     }
 
     /// The slots of the texts. A field with brackets in its name takes precedence over elements of an array.
-    fn chosen<'a>(&self, mut slots: Vec<Slot<'a>>) -> Vec<Slot<'a>> {
+    fn prefer_literals<'a>(&self, mut slots: Vec<Slot<'a>>) -> Vec<Slot<'a>> {
         for &[own, literal] in &self.literals {
             if !matches!(slots[literal], Slot::Missing) {
-                slots[own] = std::mem::take(&mut slots[literal]);
+                // A field that another path leads to is read for that one, too.
+                slots[own] = match literal < self.texts.len() {
+                    true => slots[literal].clone(),
+                    false => std::mem::take(&mut slots[literal]),
+                };
             }
         }
         slots.truncate(self.texts.len());
@@ -212,7 +227,7 @@ impl Fields {
         for (slot, path) in found.ids.into_iter().zip(self.id.paths()) {
             values.push(match slot {
                 Slot::Missing | Slot::Kind("null") => None,
-                Slot::Text(id) => Some(id.text.text),
+                Slot::Text(id, _) => Some(id.text),
                 Slot::Number(id) => Some(Cow::Borrowed(id)),
                 // No path of an id leads through arrays.
                 Slot::Kind(kind) | Slot::Misled(kind, _) => {
@@ -225,7 +240,7 @@ impl Fields {
         let id = joined_id(values.into_iter());
         let mut lacks_field = true;
         let mut is_null = true;
-        let texts = self.chosen(found.texts);
+        let texts = self.prefer_literals(found.texts);
         for (slot, is_found) in texts.iter().zip(&*self.found) {
             if !matches!(slot, Slot::Missing) {
                 lacks_field = false;
@@ -270,19 +285,19 @@ impl Fields {
         let mut json = serde_json::Deserializer::from_str(line);
         Object { wanted: &self.wanted, found: &mut found }.deserialize(&mut json).ok()?;
         let mut literals = Vec::new();
-        let mut met = Met::new(self.may_meet);
-        let mut add = |literal: Read<'a>| {
-            let Cow::Borrowed(text) = literal.text.text else { return None };
-            if met.is_new(literal.at) {
+        let mut seen = SeenStrings::default();
+        let mut add = |(literal, place): (Text<'a>, Option<usize>)| {
+            let Cow::Borrowed(text) = literal.text else { return None };
+            if seen.is_new(place) {
                 literals.push(text);
             }
             Some(())
         };
-        for slot in self.chosen(found.texts) {
+        for slot in self.prefer_literals(found.texts) {
             match slot {
                 Slot::Missing | Slot::Kind("null") => {}
-                Slot::Text(text) => add(text)?,
-                Slot::Texts(texts) => texts.into_iter().try_for_each(&mut add)?,
+                Slot::Text(text, place) => add((text, place))?,
+                Slot::Texts(texts) => texts.into_places().try_for_each(&mut add)?,
                 Slot::Number(_) | Slot::Kind(_) | Slot::Misled(..) => return None,
             }
         }
@@ -293,9 +308,9 @@ impl Fields {
     /// missing or null.
     fn joined<'a>(&self, found: Vec<Slot<'a>>) -> Result<(Joined<'a>, Lone), String> {
         let (mut joined, mut lone, mut null) = (Joined::new(self.pages), Lone::default(), None);
-        let mut met = Met::new(self.may_meet);
-        let mut push = |Read { text, at }: Read<'a>| {
-            if met.is_new(at) {
+        let mut seen = SeenStrings::default();
+        let mut push = |(text, place): (Text<'a>, Option<usize>)| {
+            if seen.is_new(place) {
                 lone.merge(text.lone);
                 joined.push(text.text);
             }
@@ -303,8 +318,8 @@ impl Fields {
         for (field, slot) in self.texts.iter().zip(found) {
             match slot {
                 Slot::Missing => {}
-                Slot::Text(text) => push(text),
-                Slot::Texts(texts) => texts.into_iter().for_each(&mut push),
+                Slot::Text(text, place) => push((text, place)),
+                Slot::Texts(texts) => texts.into_places().for_each(&mut push),
                 Slot::Kind("null") => null = null.or(Some(field)),
                 slot @ (Slot::Number(_) | Slot::Kind(_) | Slot::Misled(..)) => return Err(wrong(field, &slot)),
             }
@@ -329,7 +344,7 @@ impl Fields {
             Object { wanted, found: &mut found }.deserialize(&mut json).ok()?;
             Some(match found.ids.swap_remove(0) {
                 Slot::Number(number) => Number::of_field(number),
-                Slot::Text(text) => Number::of_field(&text.text.text),
+                Slot::Text(text, _) => Number::of_field(&text.text),
                 Slot::Kind(kind) if kind != "null" => Err(kind.to_owned()),
                 _ => Ok(None),
             })
@@ -448,24 +463,34 @@ pub(super) fn is_json(line: &[u8]) -> bool {
         .is_ok_and(|line| is_json(line) || Replaced::new(line).is_some_and(|replaced| is_json(&replaced.line)))
 }
 
-/// A string, and where it is in the line, as an address.
+/// Strings, and where they are in the line, as addresses. Without addresses unless two paths may lead to the same string.
 #[derive(Clone, Debug, Default)]
-struct Read<'de> {
-    text: Text<'de>,
-    at: usize,
+struct Texts<'de> {
+    texts: Vec<Text<'de>>,
+    places: Vec<usize>,
 }
 
-/// The strings that were met before, if there may be some.
-struct Met(Option<HashSet<usize>>);
-
-impl Met {
-    fn new(may_meet: bool) -> Self {
-        Met(may_meet.then(HashSet::new))
+impl<'de> Texts<'de> {
+    fn push(&mut self, text: Text<'de>, place: Option<usize>) {
+        self.texts.push(text);
+        self.places.extend(place);
     }
 
-    /// Whether the string at this address was not met before.
-    fn is_new(&mut self, at: usize) -> bool {
-        self.0.as_mut().is_none_or(|met| met.insert(at))
+    /// Each string, with its address if it has one.
+    fn into_places(self) -> impl Iterator<Item = (Text<'de>, Option<usize>)> {
+        let places = self.places.into_iter().map(Some).chain(std::iter::repeat(None));
+        self.texts.into_iter().zip(places)
+    }
+}
+
+/// The strings of a record that were added before.
+#[derive(Default)]
+struct SeenStrings(HashSet<usize>);
+
+impl SeenStrings {
+    /// Whether the string at this address was not added before; one without an address never was.
+    fn is_new(&mut self, place: Option<usize>) -> bool {
+        place.is_none_or(|place| self.0.insert(place))
     }
 }
 
@@ -474,9 +499,10 @@ impl Met {
 enum Slot<'de> {
     #[default]
     Missing,
-    Text(Read<'de>),
+    /// With its address, if two paths may lead to it.
+    Text(Text<'de>, Option<usize>),
     /// Those of the elements of an array.
-    Texts(Vec<Read<'de>>),
+    Texts(Texts<'de>),
     /// Unchanged from the line: `1.0` and `1` are two ids.
     Number(&'de str),
     /// A value of another type: its name, with an article.
@@ -490,9 +516,14 @@ impl<'de> Slot<'de> {
     fn append(&mut self, element: Slot<'de>) {
         match (self, element) {
             (_, Slot::Missing | Slot::Kind("null")) => {}
-            (Slot::Texts(texts), Slot::Text(text)) => texts.push(text),
-            (Slot::Texts(texts), Slot::Texts(more)) => texts.extend(more),
-            (found @ Slot::Missing, Slot::Text(text)) => *found = Slot::Texts(vec![text]),
+            (Slot::Texts(texts), Slot::Text(text, place)) => texts.push(text, place),
+            (Slot::Texts(texts), Slot::Texts(more)) => {
+                texts.texts.extend(more.texts);
+                texts.places.extend(more.places);
+            }
+            (found @ Slot::Missing, Slot::Text(text, place)) => {
+                *found = Slot::Texts(Texts { texts: vec![text], places: place.into_iter().collect() });
+            }
             (found @ (Slot::Missing | Slot::Texts(_)), element) => *found = element,
             _ => {}
         }
@@ -504,11 +535,13 @@ struct Found<'de> {
     ids: Vec<Slot<'de>>,
     /// Whether strings stay as they are written, with quotation marks and escapes.
     as_written: bool,
+    /// Whether strings have addresses.
+    has_places: bool,
 }
 
 impl Found<'_> {
     fn new(texts: usize, ids: usize, as_written: bool) -> Self {
-        Found { texts: vec![Slot::Missing; texts], ids: vec![Slot::Missing; ids], as_written }
+        Found { texts: vec![Slot::Missing; texts], ids: vec![Slot::Missing; ids], as_written, has_places: false }
     }
 }
 
@@ -657,7 +690,8 @@ impl<'de> Visitor<'de> for Elements<'_, '_, 'de> {
         let mut slots = Vec::new();
         wanted.each_slot(&mut |slot| slots.push(slot));
         // What an element holds is found apart, so that a name that it repeats counts once.
-        let mut element = Found::new(found.texts.len(), found.ids.len(), found.as_written);
+        let empty = Found::new(found.texts.len(), found.ids.len(), found.as_written);
+        let mut element = Found { has_places: found.has_places, ..empty };
         let mut number = 0;
         while let Some(value) = seq.next_element::<&RawValue>()? {
             number += 1;
@@ -694,7 +728,8 @@ fn kind(json: &str) -> &'static str {
 /// A value that is, or contains, wanted fields; unchanged from the line.
 fn look_into<'de>(value: &'de RawValue, wanted: &Wanted, found: &mut Found<'de>) -> Result<(), serde_json::Error> {
     let (json, as_written) = (value.get(), found.as_written);
-    let read = |text| Slot::Text(Read { text, at: json.as_ptr() as usize });
+    let place = found.has_places.then_some(json.as_ptr() as usize);
+    let read = |text| Slot::Text(text, place);
     let here = |is_id: bool| {
         Ok::<_, serde_json::Error>(match kind(json) {
             "a string" if as_written => read(Cow::Borrowed(json).into()),
@@ -1130,6 +1165,29 @@ mod tests {
     }
 
     #[test]
+    fn strings_have_addresses_only_if_two_paths_may_lead_to_one() {
+        let line = r#"{"m":["a","b"],"x":"c"}"#;
+        for (texts, has_places) in
+            [("m[],x", false), ("m[0],x", false), ("m[-1],m[]", true), (r"m[0],m\[0]", true), ("m[],m[].x", false)]
+        {
+            let texts = TextFields::parse("text-field", [texts]).unwrap();
+            let fields = Fields::new(&texts, &IdFields::single("id"), None, None);
+            let mut found = fields.nothing_found(false);
+            let object = Object { wanted: &fields.wanted, found: &mut found };
+            object.deserialize(&mut serde_json::Deserializer::from_str(line)).unwrap();
+            for slot in found.texts {
+                match slot {
+                    Slot::Text(_, place) => assert_eq!(place.is_some(), has_places),
+                    Slot::Texts(Texts { texts, places }) => {
+                        assert_eq!(places.len(), if has_places { texts.len() } else { 0 });
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    #[test]
     fn paths_that_choose_elements() {
         let chat =
             r#"{"m":[{"r":"s","c":"a"},{"r":"u","c":"b"},null,7,{"c":"c","r":"\u0075"},{"r":"u","r":"x","c":"d"}]}"#;
@@ -1138,7 +1196,7 @@ mod tests {
             (chat, "m[r=x].c,m[r=s].c", "d\n\na"),
             (chat, "m[0].c", "a"),
             (chat, "m[-1].c,m[4].c", "d\n\nc"),
-            // A string counts once, where it is met first.
+            // A string counts once, where it is found first.
             (chat, "m[-6].c,m[r=u].c,m[1].c,m[0].c", "a\n\nb\n\nc"),
             (r#"{"m":[["a","b"],[],["c","d"]]}"#, "m[][0]", "a\n\nc"),
             (r#"{"m":[["a","b"],[],["c","d"]]}"#, "m[-1][-2],m[0][1]", "c\n\nb"),
@@ -1156,6 +1214,11 @@ mod tests {
             (r#"{"m[0]":{"c":["a"],"c[0]":"b"}}"#, "m[0].c[0]", "b"),
             (r#"{"a":{"m[k=v":{"w]":"x"}}}"#, "a.m[k=v.w]", "x"),
             (r#"{"x":"b","m[0]":"a"}"#, "m[0],x,m[0].t", "b\n\na"),
+            // The field is a part of the text once, wherever two paths lead to it.
+            (r#"{"m":["b"],"m[0]":"a"}"#, r"m[0],m\[0]", "a"),
+            (r#"{"m":["b"],"m[0]":"a","x":"c"}"#, r"m\[0],x,m[0]", "a\n\nc"),
+            (r#"{"m":["b"]}"#, r"m[0],m\[0]", "b"),
+            (r#"{"m[0]":{"c":["a","b"]}}"#, r"m[0].c[],m\[0].c[0]", "a\n\nb"),
         ] {
             check_with(line, texts, "id", expected, None);
         }

@@ -18,7 +18,8 @@ const NAMES: &str = "field names separated by single dots";
 /// is written as `\[`; without a backslash, a field that has such a name takes precedence over elements of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldPath {
-    /// The path as it was written, but for the backslashes before brackets.
+    typed: String,
+    /// The same without the backslashes before brackets.
     name: String,
     steps: Vec<Step>,
     /// The steps if brackets that choose elements are part of names, where there are some.
@@ -75,7 +76,7 @@ impl FieldPath {
     pub fn parse(flag: &'static str, path: &str) -> Result<Self, Error> {
         let expected = match literal_steps(path) {
             Some(steps) if !steps.contains(&Step::Elements) => {
-                return Ok(FieldPath { name: path.to_owned(), steps, literal: None });
+                return Ok(FieldPath { typed: path.to_owned(), name: path.to_owned(), steps, literal: None });
             }
             Some(_) => "a field with one value, not the elements of an array",
             None => NAMES,
@@ -91,10 +92,15 @@ impl FieldPath {
         }
         let has_choice = steps.iter().any(Step::chooses) && !path.contains("\\[");
         let literal = if has_choice { literal_steps(path) } else { None };
-        Ok(FieldPath { name: path.replace("\\[", "["), steps, literal })
+        Ok(FieldPath { typed: path.to_owned(), name: path.replace("\\[", "["), steps, literal })
     }
 
-    /// The path as it was written, but for the backslashes before brackets.
+    /// The path as it was written, with the backslashes before brackets: [`FromStr`] reads it again.
+    pub fn typed(&self) -> &str {
+        &self.typed
+    }
+
+    /// The path without the backslashes before brackets, as the name of a single column. Different paths may have the same.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -111,7 +117,7 @@ impl FieldPath {
     /// The path whose brackets that choose elements are part of names, if there are some.
     pub(super) fn literal(&self) -> Option<Self> {
         let steps = self.literal.clone()?;
-        Some(FieldPath { name: self.name.clone(), steps, literal: None })
+        Some(FieldPath { typed: self.typed.clone(), name: self.name.clone(), steps, literal: None })
     }
 
     /// Whether it begins with these steps, and has further ones.
@@ -130,7 +136,12 @@ impl FieldPath {
 
     /// A path of one step, which needs no parsing.
     pub(super) fn single(name: &str) -> Self {
-        FieldPath { name: name.to_owned(), steps: vec![Step::Field(name.to_owned())], literal: None }
+        FieldPath {
+            typed: name.to_owned(),
+            name: name.to_owned(),
+            steps: vec![Step::Field(name.to_owned())],
+            literal: None,
+        }
     }
 }
 
@@ -214,7 +225,7 @@ impl FromStr for FieldPath {
 
 impl fmt::Display for FieldPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
+        f.write_str(&self.typed)
     }
 }
 

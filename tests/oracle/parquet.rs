@@ -2,12 +2,15 @@
 //!
 //! The oracle is what was written: by the crate `parquet`, whose reader is not used, or by pyarrow (`fixtures/parquet`).
 
-use ::parquet::basic::{BrotliLevel, Compression, Encoding, GzipLevel, ZstdLevel};
-use ::parquet::data_type::{ByteArray, ByteArrayType};
+use ::parquet::basic::{
+    BrotliLevel, Compression, ConvertedType, Encoding, GzipLevel, Repetition, Type as PhysicalType, ZstdLevel,
+};
+use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use ::parquet::file::properties::{WriterProperties, WriterVersion};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
-use ::parquet::file::writer::SerializedFileWriter;
+use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::parser::parse_message_type;
+use ::parquet::schema::types::Type;
 use neardups::source::{FieldPath, Format, IdFields, Input, ProblemKind, ReadOptions, Severity, Source, TextFields};
 use proptest::prelude::*;
 use std::fs;
@@ -862,6 +865,57 @@ proptest! {
         let found = File::new(&written_chats(&rows, properties)).read(&with_texts(&names.join(","), batch_bytes));
         prop_assert_eq!(texts_of(&found), expected, "{:?}", names);
     }
+}
+
+/// A column of texts, in one row.
+fn write_one(group: &mut SerializedRowGroupWriter<'_, Vec<u8>>, text: &str, level: i16, repetition: Option<&[i16]>) {
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<ByteArrayType>().write_batch(&[ByteArray::from(text)], Some(&[level]), repetition).unwrap();
+    column.close().unwrap();
+}
+
+#[test]
+fn a_field_that_is_no_string_chooses_nothing() {
+    let schema = "message m { optional binary text (UTF8); optional group chat (LIST) { repeated group list {
+        optional group element { optional int64 n; optional binary content (UTF8); } } } }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    write_one(&mut group, "t", 1, None);
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<Int64Type>().write_batch(&[1], Some(&[4]), Some(&[0])).unwrap();
+    column.close().unwrap();
+    write_one(&mut group, "a", 4, Some(&[0]));
+    group.close().unwrap();
+    let file = File::new(&writer.into_inner().unwrap());
+    let read = |texts: &str| file.read(&with_texts(texts, 1000));
+    let remark = "0!no text column 'chat[n=1].content' (its field 'n' is no string): the others were read";
+    assert_eq!(read("text,chat[n=1].content"), [remark, "1|F:1|t"]);
+    assert_eq!(read("chat[n=1].content,chat[0].content"), [remark, "1|F:1|a"]);
+    let here = "(columns here: text, chat[].n, chat[].content; choose with `text-field`)";
+    let alone =
+        format!("0!no text column 'chat[n=1].content', and field 'n' of 'chat[n=1].content' is no string {here}");
+    assert_eq!(read("chat[n=1].content"), [alone]);
+    // Nor is there a text in another field that is no string.
+    assert!(read("chat[].n")[0].contains("text column 'chat[].n' is a number, not a string"));
+}
+
+#[test]
+fn a_column_with_brackets_in_its_name_counts_once() {
+    let column = |name| {
+        let builder = Type::primitive_type_builder(name, PhysicalType::BYTE_ARRAY);
+        Arc::new(
+            builder.with_converted_type(ConvertedType::UTF8).with_repetition(Repetition::OPTIONAL).build().unwrap(),
+        )
+    };
+    let schema = Type::group_type_builder("m").with_fields(vec![column("m[0]"), column("x")]).build().unwrap();
+    let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    write_one(&mut group, "a", 1, None);
+    write_one(&mut group, "b", 1, None);
+    group.close().unwrap();
+    let file = File::new(&writer.into_inner().unwrap());
+    assert_eq!(file.read(&with_texts(r"m[0],x,m\[0]", 1000)), ["1|F:1|a\n\nb"]);
 }
 
 /// Brackets, and the number of the element that they choose.

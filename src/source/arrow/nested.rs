@@ -4,9 +4,9 @@ use super::text::TextColumn;
 use crate::source::FieldPath;
 use crate::source::path::Step;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
+use arrow_array::{Array, ArrayRef, RecordBatch, StructArray, new_empty_array};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Schema};
 use std::ops::Range;
 
 /// The texts of rows, any number in each.
@@ -82,17 +82,12 @@ pub(super) enum Ends {
 }
 
 impl Texts {
-    /// The texts that a path leads to.
+    /// The texts that a path leads to, which was resolved.
     ///
     /// # Errors
     /// The type of what it leads to, which is no string.
-    pub fn new(batch: &RecordBatch, path: &FieldPath) -> Result<Self, DataType> {
-        let root = StructArray::from(batch.clone());
-        match path.literal().map(|literal| Texts::of(&root, literal.steps())) {
-            Some(Err(_)) if leads_through(batch, path.steps()) => Texts::of(&root, path.steps()),
-            Some(texts) => texts,
-            None => Texts::of(&root, path.steps()),
-        }
+    pub fn new(batch: &RecordBatch, resolved: &FieldPath) -> Result<Self, DataType> {
+        Texts::of(&StructArray::from(batch.clone()), resolved.steps())
     }
 
     fn of(array: &dyn Array, steps: &[Step]) -> Result<Self, DataType> {
@@ -146,28 +141,62 @@ impl Texts {
     }
 }
 
-/// Whether a path leads to a column, of any type.
-pub(super) fn leads_to_a_column(batch: &RecordBatch, path: &FieldPath) -> bool {
-    leads_through(batch, path.steps()) || path.literal().is_some_and(|path| leads_through(batch, path.steps()))
+/// Why a path leads to no column.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// A column or field on the way is not there.
+    Field,
+    /// The field that chooses elements, of this name, is no string in any of them.
+    Choice(String),
 }
 
-fn leads_through(batch: &RecordBatch, steps: &[Step]) -> bool {
-    let schema = batch.schema();
+/// The path by which a column is read, of any type: brackets that choose elements are part of names if there is such a column.
+pub(super) fn resolve(schema: &Schema, path: &FieldPath) -> Result<FieldPath, Missing> {
+    match path.literal().filter(|literal| has_names(schema, literal.steps())) {
+        Some(literal) => Ok(literal),
+        None => leads_through(schema, path.steps()).map(|()| path.clone()),
+    }
+}
+
+/// Whether all names of these steps are there.
+fn has_names(schema: &Schema, steps: &[Step]) -> bool {
+    let mut fields = Some(schema.fields().clone());
+    let mut kind = DataType::Null;
+    for step in steps {
+        kind = match (step, &kind) {
+            (Step::Field(name), _) => match fields.as_ref().and_then(|fields| fields.find(name)) {
+                Some((_, field)) => field.data_type().clone(),
+                None => return false,
+            },
+            (_, DataType::List(of) | DataType::LargeList(of) | DataType::FixedSizeList(of, _)) => {
+                of.data_type().clone()
+            }
+            // What is left of the path is an error of its type.
+            _ => return true,
+        };
+        fields = if let DataType::Struct(inner) = &kind { Some(inner.clone()) } else { None };
+    }
+    true
+}
+
+fn leads_through(schema: &Schema, steps: &[Step]) -> Result<(), Missing> {
     let mut fields = schema.fields().clone();
     let mut steps = steps.iter().peekable();
     while let Some(Step::Field(name)) = steps.next() {
-        let Some((_, field)) = fields.find(name) else { return false };
+        let Some((_, field)) = fields.find(name) else { return Err(Missing::Field) };
         let mut kind = field.data_type();
         while let (
             Some(step @ (Step::Elements | Step::Element(_) | Step::Where { .. })),
             DataType::List(of) | DataType::LargeList(of) | DataType::FixedSizeList(of, _),
         ) = (steps.peek(), kind)
         {
-            // Of a list whose elements never have the field, none is chosen.
-            if let (Step::Where { field, .. }, DataType::Struct(inner)) = (step, of.data_type())
-                && inner.find(field).is_none()
-            {
-                return false;
+            // Of a list whose elements never have a string in the field, none is chosen.
+            if let Step::Where { field, .. } = step {
+                let DataType::Struct(inner) = of.data_type() else { return Err(Missing::Field) };
+                let (_, key) = inner.find(field).ok_or(Missing::Field)?;
+                if TextColumn::new(&new_empty_array(key.data_type())).is_none() {
+                    return Err(Missing::Choice(field.clone()));
+                }
             }
             steps.next();
             kind = of.data_type();
@@ -175,10 +204,10 @@ fn leads_through(batch: &RecordBatch, steps: &[Step]) -> bool {
         match kind {
             DataType::Struct(inner) => fields = inner.clone(),
             // What is left of the path is an error of its type.
-            _ => return true,
+            _ => return Ok(()),
         }
     }
-    true
+    Ok(())
 }
 
 /// The column that a path of one value leads to.

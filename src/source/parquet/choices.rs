@@ -55,6 +55,11 @@ impl<'p> ChosenCells<'p> {
         ChosenCells { cells: cells(at), lists: choices.iter().map(list).collect() }
     }
 
+    /// Whether the numbers of texts are kept.
+    pub fn numbered(self, is_numbered: bool) -> Self {
+        ChosenCells { cells: self.cells.numbered(is_numbered), ..self }
+    }
+
     /// Reads the texts in a row of the range, as [`ListCells::read`] does.
     pub fn read(&mut self, row: u64) -> Result<(), Broken> {
         self.cells.begin(row)?;
@@ -71,7 +76,7 @@ impl<'p> ChosenCells<'p> {
         Ok(())
     }
 
-    /// The texts of the row that was read, with their numbers among the values of the row.
+    /// The texts of the row that was read, with their numbers, as [`ListCells::texts`] returns them.
     pub fn texts(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.cells.texts()
     }

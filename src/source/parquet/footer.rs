@@ -75,6 +75,8 @@ pub(super) struct Columns {
     pub chosen: Option<String>,
     /// The columns of texts that do not exist.
     pub missing: Vec<String>,
+    /// The messages about those of them whose elements are chosen by a field that is no string.
+    pub unchosen: Vec<String>,
     /// The first column of texts whose type is that of JSON, if there is one.
     #[cfg_attr(not(feature = "clean"), allow(dead_code, reason = "for copies"))]
     pub json: Option<String>,
@@ -387,8 +389,8 @@ impl<'a> Schema<'a> {
     /// Which elements a path chooses of the lists that it leads through.
     ///
     /// # Errors
-    /// The field that chooses them is not there, or is what is returned, which is no text.
-    fn choices<'s>(&'s self, path: &FieldPath) -> Result<Vec<(u32, Chosen)>, Option<Node<'s, 'a>>> {
+    /// The field that chooses them is not there, or has the name that is returned and is no text, so that none is chosen.
+    fn choices<'p>(&self, path: &'p FieldPath) -> Result<Vec<(u32, Chosen)>, Option<&'p str>> {
         let is_literal = |path: FieldPath| self.follow(path.steps()).is_some();
         let mut choices = Vec::new();
         if self.child(0, path.name()).is_some() || path.literal().is_some_and(is_literal) {
@@ -400,7 +402,7 @@ impl<'a> Schema<'a> {
                 Step::Where { field, value } => {
                     let key = self.child(elements.index, field).ok_or(None)?;
                     let column = self.column(key.element).filter(|_| matches!(key.kind(), Ok(IdKind::Text)));
-                    Chosen::Where(column.ok_or(Some(key))?, value.clone())
+                    Chosen::Where(column.ok_or(Some(&**field))?, value.clone())
                 }
                 Step::Element(number) => match u64::try_from(*number) {
                     Ok(number) => Chosen::At(number),
@@ -468,14 +470,16 @@ impl<'a> Schema<'a> {
         let advice = choose_column(&here, options.text_advice());
         let is_column = |name: &str| self.within(0).any(|(_, element)| element.name == name);
         let wanted: Vec<&FieldPath> = options.text_fields.in_columns(is_column).collect();
-        let Texts { texts, choices, chosen, missing } = self.texts(&wanted).map_err(|(path, node)| {
+        let Texts { texts, choices, chosen, missing, unchosen } = self.texts(&wanted).map_err(|(path, node)| {
             let message =
                 format!("text column '{path}' is {}, not a string{} {advice}", node.type_name(), self.hint(node));
             refused(ProblemKind::Header, message)
         })?;
         if texts.is_empty() {
             let names = quoted(wanted.into_iter());
-            return Err(refused(ProblemKind::Header, format!("no text column {names} {advice}")));
+            let wrong = unchosen.iter().map(|(path, field)| format!(", and field '{field}' of '{path}' is no string"));
+            let wrong: String = wrong.collect();
+            return Err(refused(ProblemKind::Header, format!("no text column {names}{wrong} {advice}")));
         }
         let mut ids = Some(Vec::new());
         for path in options.id_field.in_columns(is_column) {
@@ -498,29 +502,33 @@ impl<'a> Schema<'a> {
             let kind = node.kind().map_or_else(|kind| kind, |_| "of another type");
             format!("column '{path}' is {kind}, neither numbers nor points in time: its rows come last in the choice")
         });
-        let present = wanted.into_iter().filter(|path| !missing.iter().any(|missing| missing == path.name()));
+        let present = wanted.into_iter().filter(|path| !missing.iter().any(|missing| missing == path.typed()));
         let null = null_column(present);
         let json = self.0.iter().find(|element| {
             let is_read = texts.iter().any(|text| element.ordinal == Some(text.ordinal));
             is_read && element.annotation == Annotation::Json
         });
         let json = json.map(|element| self.path(element));
-        Ok(Columns { texts, choices, chosen, missing, json, ids, rank, rank_by, unranked, null })
+        let unchosen = unchosen.iter().map(|(path, field)| {
+            format!("no text column '{path}' (its field '{field}' is no string): the others were read")
+        });
+        let unchosen = unchosen.collect();
+        Ok(Columns { texts, choices, chosen, missing, unchosen, json, ids, rank, rank_by, unranked, null })
     }
 
     /// The columns of these paths, in the order in which their texts are joined, and the paths of those that do not exist;
     /// or a path that leads to something else, in which no other one finds a text. That the place of a text has no further
     /// levels is no lack either.
     fn texts<'s>(&'s self, wanted: &[&'s FieldPath]) -> Result<Texts, (&'s FieldPath, Node<'s, 'a>)> {
-        let (mut found, mut missing) = (Vec::new(), Vec::new());
+        let (mut found, mut missing, mut unchosen) = (Vec::new(), Vec::new(), Vec::new());
         for (at, &path) in wanted.iter().enumerate() {
             let chosen = match self.choices(path) {
                 Ok(chosen) => chosen,
-                Err(None) => {
+                Err(field) => {
                     missing.push(path);
+                    unchosen.extend(field.map(|field| (path.to_string(), field.to_owned())));
                     continue;
                 }
-                Err(Some(node)) => return Err((path, node)),
             };
             match self.find(path).map(|node| (node, node.kind(), self.column(node.element))) {
                 None => missing.push(path),
@@ -554,7 +562,8 @@ impl<'a> Schema<'a> {
             Choice { level, taken }
         };
         let choices = found.into_iter().map(|(.., chosen)| chosen.into_iter().map(&mut choice).collect()).collect();
-        Ok(Texts { texts, choices, chosen, missing: missing.into_iter().map(FieldPath::to_string).collect() })
+        let missing = missing.into_iter().map(FieldPath::to_string).collect();
+        Ok(Texts { texts, choices, chosen, missing, unchosen })
     }
 
     /// Whether the path leads to a text in this list or group.
@@ -619,6 +628,8 @@ struct Texts {
     choices: Vec<Vec<Choice>>,
     chosen: Option<String>,
     missing: Vec<String>,
+    /// Those of the missing ones whose elements are chosen by a field that is no string, and its name.
+    unchosen: Vec<(String, String)>,
 }
 
 /// The elements of a list that a path leads to.

@@ -30,8 +30,8 @@ pub(super) struct ListCells<'p> {
 struct Row {
     texts: Vec<u8>,
     ends: Vec<u32>,
-    /// The numbers of these texts among the values of the row, null or not.
-    numbers: Vec<u64>,
+    /// The numbers of these texts among the values of the row, null or not, if another path may lead to them, too.
+    numbers: Option<Vec<u64>>,
     /// The number of values so far.
     values: u64,
     /// The length of the texts when they are joined.
@@ -43,7 +43,7 @@ impl Row {
     fn clear(&mut self) {
         self.texts.clear();
         self.ends.clear();
-        self.numbers.clear();
+        self.numbers.iter_mut().for_each(Vec::clear);
         self.values = 0;
         self.length = 0;
     }
@@ -65,7 +65,7 @@ impl Row {
         self.length = joined_length(self.length, text.len());
         self.texts.extend_from_slice(text);
         self.ends.push(self.texts.len() as u32);
-        self.numbers.push(self.values);
+        self.numbers.iter_mut().for_each(|numbers| numbers.push(self.values));
     }
 }
 
@@ -73,6 +73,12 @@ impl<'p> ListCells<'p> {
     pub fn new(slice: &'p Slice, column: &'p Column, limits: Limits) -> Self {
         let row = Row { max_record: limits.max_record, ..Row::default() };
         ListCells { slice, column, limits, pages: 0, start: 0, end: 0, page: None, is_first: false, row }
+    }
+
+    /// Whether the numbers of texts are kept.
+    pub fn numbered(mut self, is_numbered: bool) -> Self {
+        self.row.numbers = is_numbered.then(Vec::new);
+        self
     }
 
     /// Reads the texts in a row of the range. Rows come in ascending order; after a broken one, those of its page are not
@@ -137,11 +143,12 @@ impl<'p> ListCells<'p> {
         Ok(is_equal)
     }
 
-    /// The texts of the row that was read, with their numbers among the values of the row.
+    /// The texts of the row that was read, with their numbers among the values of the row, which are 0 unless they are kept.
     pub fn texts(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let starts = std::iter::once(0).chain(self.row.ends.iter().copied());
         let texts = starts.zip(&self.row.ends).map(|(start, &end)| &self.row.texts[start as usize..end as usize]);
-        self.row.numbers.iter().copied().zip(texts)
+        let number = |at: usize| self.row.numbers.as_ref().map_or(0, |numbers| numbers[at]);
+        texts.enumerate().map(move |(at, text)| (number(at), text))
     }
 
     /// Whether the next page begins within a row.

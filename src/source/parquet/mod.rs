@@ -139,6 +139,11 @@ impl<'f> File<'f> {
         &self.columns.missing
     }
 
+    /// The messages about paths whose elements are chosen by a field that is no string.
+    pub fn unchosen(&self) -> &[String] {
+        &self.columns.unchosen
+    }
+
     /// Why no column ranks its rows, if one should.
     pub fn unranked(&self) -> Option<&str> {
         self.columns.unranked.as_deref()

@@ -77,10 +77,7 @@ impl Rows {
     pub fn visit<W: Copy>(&self, next: &mut dyn FnMut(u64) -> Option<W>, each: &mut dyn FnMut(W, u64, Read<'_>)) {
         let Columns { ids: id_columns, rank: rank_column, rank_by, choices, .. } = &*self.columns;
         let mut columns: Vec<Texts> = (0..choices.len()).map(|at| self.texts_of(at)).collect();
-        // What two of them choose of the same column counts once.
-        let is_again =
-            |at: usize| self.columns.texts[..at].iter().any(|one| one.ordinal == self.columns.texts[at].ordinal);
-        let mut met = (0..choices.len()).any(is_again).then(HashSet::new);
+        let mut seen = SeenStrings::default();
         let ids = self.ids.iter().zip(id_columns);
         let mut ids: Vec<(Cells, IdKind)> =
             ids.map(|(slice, (column, kind))| (Cells::new(slice, column, self.limits), *kind)).collect();
@@ -100,8 +97,8 @@ impl Rows {
             let id = id_at(&mut ids, at, &mut scratch);
             let value = ranks.as_mut().map(|(cells, kind)| Ok(cells.at(at)?.map(|value| ranking(value, *kind))));
             let mut texts: Vec<&[u8]> = Vec::new();
-            met.iter_mut().for_each(HashSet::clear);
-            let read = columns.iter_mut().try_for_each(|column| column.read(at, &mut met, &mut texts));
+            seen.clear();
+            let read = columns.iter_mut().try_for_each(|column| column.read(at, &mut seen, &mut texts));
             let broken = match (id, value.transpose(), read) {
                 (Ok(id), Ok(value), Ok(())) => {
                     let value = value.flatten().unwrap_or(Ok(None));
@@ -141,14 +138,17 @@ impl Rows {
     fn texts_of(&self, at: usize) -> Texts<'_> {
         let Columns { texts: columns, choices, .. } = &*self.columns;
         let (slice, column, limits) = (&self.texts[at], &columns[at], self.limits);
-        match (column.max_repetition, &choices[at][..]) {
-            (0, _) => Texts::One(Cells::new(slice, column, limits)),
-            (_, []) => Texts::Any(column.ordinal, ListCells::new(slice, column, limits)),
+        // What two paths choose of the same column counts once.
+        let is_shared = (0..choices.len()).any(|other| other != at && columns[other].ordinal == column.ordinal);
+        let shared = is_shared.then_some(column.ordinal);
+        let cells = match (column.max_repetition, &choices[at][..]) {
+            (0, _) => TextCells::One(Cells::new(slice, column, limits)),
+            (_, []) => TextCells::Any(ListCells::new(slice, column, limits).numbered(is_shared)),
             (_, choices) => {
-                let cells = ChosenCells::new(at, choices, &self.texts, columns, limits);
-                Texts::Chosen(column.ordinal, cells)
+                TextCells::Chosen(ChosenCells::new(at, choices, &self.texts, columns, limits).numbered(is_shared))
             }
-        }
+        };
+        Texts { shared, cells }
     }
 
     /// Checks the pages of which these are the last rows, and passes what is wrong with a column to a function.
@@ -240,33 +240,73 @@ fn shown<'v>(value: &'v [u8], kind: IdKind, scratch: &'v mut String) -> Cow<'v, 
 }
 
 /// A column of texts.
-enum Texts<'p> {
-    /// With at most one text in a row.
-    One(Cells<'p>),
-    /// With the number of the column in the file.
-    Any(u64, ListCells<'p>),
-    Chosen(u64, ChosenCells<'p>),
+struct Texts<'p> {
+    /// The number of the column in the file, if another path leads to it, too.
+    shared: Option<u64>,
+    cells: TextCells<'p>,
 }
 
-/// The texts of a row that were met: the number of the column in the file, and that of the value in the row. `None` if no text can be
-/// met twice.
-type Met = Option<HashSet<(u64, u64)>>;
+enum TextCells<'p> {
+    /// With at most one text in a row.
+    One(Cells<'p>),
+    Any(ListCells<'p>),
+    Chosen(ChosenCells<'p>),
+}
+
+/// The greatest capacity of a set that is cleared: clearing takes time for all of it, in each row after a long one.
+const KEPT_CAPACITY: usize = 1024;
+
+/// The texts of a row that were added before: the number of the column in the file, and that of the value in the row.
+#[derive(Default)]
+struct SeenStrings(HashSet<(u64, u64)>);
+
+impl SeenStrings {
+    /// Begins a row.
+    fn clear(&mut self) {
+        match self.0.capacity() > KEPT_CAPACITY {
+            true => self.0 = HashSet::new(),
+            false => self.0.clear(),
+        }
+    }
+
+    /// Whether a value of a column was not added before; one of a column to which a single path leads never was.
+    fn is_new(&mut self, shared: Option<u64>, value: u64) -> bool {
+        shared.is_none_or(|column| self.0.insert((column, value)))
+    }
+}
 
 impl Texts<'_> {
-    /// Adds the texts in a row that were not met. Rows come in ascending order.
-    fn read<'t>(&'t mut self, row: u64, met: &mut Met, texts: &mut Vec<&'t [u8]>) -> Result<(), Broken> {
-        let mut is_new = |column: u64, value: u64| met.as_mut().is_none_or(|met| met.insert((column, value)));
-        match self {
-            Texts::One(cells) => texts.extend(cells.at(row)?),
-            Texts::Any(column, cells) => {
+    /// Adds the texts in a row that were not added before. Rows come in ascending order.
+    fn read<'t>(&'t mut self, row: u64, seen: &mut SeenStrings, texts: &mut Vec<&'t [u8]>) -> Result<(), Broken> {
+        let shared = self.shared;
+        match &mut self.cells {
+            TextCells::One(cells) => texts.extend(cells.at(row)?.filter(|_| seen.is_new(shared, 0))),
+            TextCells::Any(cells) => {
                 cells.read(row)?;
-                texts.extend(cells.texts().filter(|(value, _)| is_new(*column, *value)).map(|(_, text)| text));
+                texts.extend(cells.texts().filter(|(value, _)| seen.is_new(shared, *value)).map(|(_, text)| text));
             }
-            Texts::Chosen(column, cells) => {
+            TextCells::Chosen(cells) => {
                 cells.read(row)?;
-                texts.extend(cells.texts().filter(|(value, _)| is_new(*column, *value)).map(|(_, text)| text));
+                texts.extend(cells.texts().filter(|(value, _)| seen.is_new(shared, *value)).map(|(_, text)| text));
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rows_after_a_long_one_do_not_clear_its_capacity() {
+        let mut seen = SeenStrings::default();
+        assert!((0..50_000).all(|value| seen.is_new(Some(7), value)));
+        assert!(!seen.is_new(Some(7), 3) && seen.is_new(Some(8), 3) && seen.is_new(None, 3));
+        seen.clear();
+        assert!(seen.0.capacity() <= KEPT_CAPACITY, "{}", seen.0.capacity());
+        assert!(seen.is_new(Some(7), 3) && !seen.is_new(Some(7), 3));
+        seen.clear();
+        assert!(seen.is_new(Some(7), 3));
     }
 }
