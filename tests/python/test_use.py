@@ -442,8 +442,8 @@ def test_control_c_of_a_filter_loses_no_document(tmp_path, where):
         "words = [f'word{i % 977}' for i in range(2000)]\n"
         "texts = [' '.join(words[i * 37 % 977 :][:300]) + str(i) for i in range(20000)]\n"
         "index.add(['to be or not to be that is the question'])\n"
-        "threading.Timer(0.15, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
-        "try:\n    index.filter(texts); print('too fast')\n"
+        "stop = threading.Timer(0.15, os.kill, (os.getpid(), signal.SIGINT))\n"
+        "try:\n    stop.start(); index.filter(texts); print('too fast')\n"
         "except KeyboardInterrupt:\n    print('interrupted')\n"
         "print(len(index), sum(v['keep'] for v in index.filter(texts[:500])) == sum(v['keep'] for v in neardups.Index().filter(texts[:500])))\n"
     )
