@@ -293,7 +293,7 @@ impl Terminal {
     fn print_problem(&self, severity: Severity, kind: ProblemKind, message: &str) {
         match severity {
             // The text that is there was read as it is.
-            Severity::Repaired if kind == ProblemKind::MissingColumn => self.warning(message),
+            Severity::Repaired if kind.is_about_columns() => self.warning(message),
             Severity::Deferred | Severity::FellBack => {}
             Severity::Failed => self.failed(message),
             Severity::Skipped => self.line(&format!("skipped: {message}")),

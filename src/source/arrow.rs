@@ -86,6 +86,8 @@ pub(super) struct Wanted<'w> {
     texts: Vec<(&'w FieldPath, FieldPath)>,
     /// The columns of texts that are not there, and what to add about them.
     pub missing: Vec<(&'w FieldPath, String)>,
+    /// The messages about columns that are read and have the name of another one.
+    pub repeated: Vec<String>,
     /// The names of all columns.
     here: String,
     null: Arc<str>,
@@ -118,7 +120,8 @@ impl<'w> Wanted<'w> {
             return Err(Error::parameter(options.text_parameter(), names.join(","), expected));
         }
         let null = null_column(texts.iter().map(|(path, _)| *path)).into();
-        Ok(Wanted { options, texts, missing, here, null })
+        let repeated = options.repeated_columns(|name| names.iter().filter(|&&other| other == name).count());
+        Ok(Wanted { options, texts, missing, repeated, here, null })
     }
 
     /// Those of a batch.

@@ -32,6 +32,8 @@ pub struct ArrowTable {
     batches: Vec<(Arc<Columns>, u64, usize)>,
     /// The columns of texts that are not there, and what to add about them.
     missing: Vec<(String, String)>,
+    /// The messages about columns that are read and have the name of another one.
+    repeated: Vec<String>,
     has_ids: bool,
     has_unsigned_ids: bool,
     first_id: u64,
@@ -61,6 +63,7 @@ impl ArrowTable {
             has_unsigned_ids: columns.has_unsigned_ids(),
             first_id: 0,
             missing: wanted.missing.iter().map(|(path, why)| (path.to_string(), why.clone())).collect(),
+            repeated: wanted.repeated.clone(),
             max_record: options.max_record,
             pages: options.field_pages(),
             batch_bytes: options.batch_bytes,
@@ -122,12 +125,13 @@ impl ArrowTable {
 
 impl Source for ArrowTable {
     fn read(&mut self, deliver: &mut dyn FnMut(Batch) -> ControlFlow<()>) {
-        if !self.missing.is_empty() {
+        if !self.missing.is_empty() || !self.repeated.is_empty() {
             let mut batch = Batch::default();
+            let mut note = |kind, message| batch.reject(Problem::new(Severity::Repaired, kind, ROW, None, message));
             for (column, why) in &self.missing {
-                let message = format!("no text column '{column}'{why}: the others were read");
-                batch.reject(Problem::new(Severity::Repaired, ProblemKind::MissingColumn, ROW, None, message));
+                note(ProblemKind::MissingColumn, format!("no text column '{column}'{why}: the others were read"));
             }
+            self.repeated.iter().for_each(|message| note(ProblemKind::RepeatedColumn, message.clone()));
             if deliver(batch).is_break() {
                 return;
             }
@@ -248,6 +252,15 @@ mod tests {
             &format!("Failed row:2: {null} Some(\"2\")"),
         ];
         assert_eq!(shown(&mut table), expected);
+    }
+
+    #[test]
+    fn columns_of_one_name_are_noted_if_they_are_read() {
+        let one = |text| strings(&[Some(text)]);
+        let batch = batch(vec![("text", one("a")), ("x", one("b")), ("text", one("c")), ("x", one("d"))]);
+        let mut table = table(&[batch], &options(&["text"])).unwrap();
+        let note = "Repaired row: 2 columns are named 'text': the first one was read None";
+        assert_eq!(shown(&mut table), [note, "row:0 0|a"]);
     }
 
     #[test]

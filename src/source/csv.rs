@@ -223,6 +223,8 @@ pub(super) struct Columns {
     pub texts: Vec<usize>,
     /// The columns of texts that do not exist.
     pub missing: Vec<String>,
+    /// The messages about columns that are read and have the name of another one.
+    pub repeated: Vec<String>,
     /// What is read of the texts, if they are pages.
     pub pages: Option<PageText>,
     /// Those of the id; none unless all are there.
@@ -258,6 +260,13 @@ fn position(delimiter: u8, header: &[u8], name: &str) -> (usize, Option<usize>) 
     (count, found)
 }
 
+/// How many columns in a header row have this name.
+fn named(delimiter: u8, header: &[u8], name: &str) -> usize {
+    let mut count = 0;
+    Splitter::new(delimiter).split(header, |column, _| count += usize::from(column == name.as_bytes()));
+    count
+}
+
 impl Columns {
     /// Finds the columns by the header row. The error lists the existing ones.
     pub fn find(delimiter: u8, header: &[u8], options: &ReadOptions) -> Result<Self, String> {
@@ -290,6 +299,7 @@ impl Columns {
             delimiter,
             texts,
             missing,
+            repeated: options.repeated_columns(|name| named(delimiter, header, name)),
             pages: options.field_pages(),
             ids,
             rank_by: options.ranking.by.clone(),
@@ -360,6 +370,7 @@ mod tests {
             delimiter,
             texts: Vec::new(),
             missing: Vec::new(),
+            repeated: Vec::new(),
             pages: None,
             ids: Vec::new(),
             rank_by: RankBy::Nothing,

@@ -301,11 +301,19 @@ impl<'a> Pass<'a> {
         match columns {
             Ok(columns) => {
                 self.fields.fields.found_but(&columns.missing);
+                self.note_columns(path, ProblemKind::RepeatedColumn, &columns.repeated)?;
                 self.drain(path, &mut cutter, |records| Part::Csv(records, columns.clone()))?;
             }
             Err(message) => return self.fail(ProblemKind::Header, path, None, message),
         }
         self.report(path, &encoding)
+    }
+
+    /// Reports what these messages say about the columns of a file.
+    fn note_columns(&mut self, path: &str, kind: ProblemKind, messages: &[String]) -> ControlFlow<()> {
+        messages
+            .iter()
+            .try_for_each(|message| self.problem(Problem::new(Severity::Repaired, kind, path, None, message.clone())))
     }
 
     /// Reads the rows of a Parquet file, of which the beginning was read to recognise it. `before` is the number of bytes
@@ -325,10 +333,8 @@ impl<'a> Pass<'a> {
             Err(fault) => return self.fail(fault.kind, file.path, None, fault.message),
         };
         self.fields.fields.found_but(rows.missing());
-        for message in rows.unchosen() {
-            let kind = ProblemKind::MissingColumn;
-            self.problem(Problem::new(Severity::Repaired, kind, file.path, None, message.clone()))?;
-        }
+        self.note_columns(file.path, ProblemKind::MissingColumn, rows.unchosen())?;
+        self.note_columns(file.path, ProblemKind::RepeatedColumn, rows.repeated())?;
         if let Some(message) = rows.unranked() {
             self.fail(ProblemKind::Rank, file.path, None, message.to_string())?;
         }

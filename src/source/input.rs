@@ -957,6 +957,25 @@ mod tests {
     }
 
     #[test]
+    fn columns_of_one_name_are_noted_if_they_are_read() {
+        let fixture = Fixture::new(&[
+            ("a.csv", b"id,text,x,text,x\n1,a,b,c,d\n"),
+            ("b.csv", b"id,id,text,id\n1,2,a,3\n"),
+            ("c.csv", b"text,x,x\na,b,c\n"),
+        ]);
+        fixture.check(
+            &[""],
+            &[
+                "Repaired a.csv: 2 columns are named 'text': the first one was read",
+                "1|a",
+                "Repaired b.csv: 3 columns are named 'id': the first one was read",
+                "1|a",
+                "c.csv:2|a",
+            ],
+        );
+    }
+
+    #[test]
     fn a_megabyte_of_blank_lines_before_the_header() {
         let blank = "\r\n".repeat(1 << 19);
         let fixture = Fixture::new(&[("a.csv", format!("{blank}text\nx\n").as_bytes()), ("b.csv", blank.as_bytes())]);

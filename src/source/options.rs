@@ -273,6 +273,25 @@ impl ReadOptions {
         self.pages_in_fields.then_some(self.page_text)
     }
 
+    /// The messages about columns that are read and have the name of another one, given how many have a name.
+    #[cfg(any(feature = "files", feature = "arrow"))]
+    pub(super) fn repeated_columns(&self, named: impl Fn(&str) -> usize) -> Vec<String> {
+        let is_column = |name: &str| named(name) > 0;
+        let (texts, ids) = (self.text_fields.in_columns(is_column), self.id_field.in_columns(is_column));
+        let mut messages = Vec::new();
+        for path in texts.chain(ids).chain(self.ranking.by.field()) {
+            let name = if is_column(path.name()) { path.name() } else { path.first() };
+            let message = match named(name) {
+                0 | 1 => continue,
+                count => format!("{count} columns are named '{name}': the first one was read"),
+            };
+            if !messages.contains(&message) {
+                messages.push(message);
+            }
+        }
+        messages
+    }
+
     /// The program that a file is read through, if any.
     #[cfg(feature = "files")]
     pub(super) fn program_for(&self, path: &std::path::Path) -> Option<&Arc<Program>> {

@@ -12,8 +12,8 @@ pub enum Severity {
     Deferred,
     /// The main text of a page was requested but not found, so all its text was read. Counted, not reported one by one.
     FellBack,
-    /// The document was read with changes: for example, invalid bytes were replaced, or a column of texts is missing, which is not counted as
-    /// a repair.
+    /// The document was read with changes: for example, invalid bytes were replaced, or a column of texts is missing or has the name of another,
+    /// which is not counted as a repair.
     Repaired,
     /// Left out by rule: a binary file, a symbolic link that leads back to itself.
     Skipped,
@@ -76,6 +76,8 @@ pub enum ProblemKind {
     Incomplete,
     /// A file lacks some of the columns of the text, and was read without them.
     MissingColumn,
+    /// Several columns of a file have the name of one that is read: the first was read.
+    RepeatedColumn,
     /// No main text was found in a page.
     MainText,
     /// The value that ranks a record is neither a number nor a time, or not what it is in other records. The record is read
@@ -111,9 +113,15 @@ impl ProblemKind {
             ProblemKind::Replaced => "replaced",
             ProblemKind::Incomplete => "incomplete",
             ProblemKind::MissingColumn => "missing-column",
+            ProblemKind::RepeatedColumn => "repeated-column",
             ProblemKind::MainText => "main-text",
             ProblemKind::Rank => "rank",
         }
+    }
+
+    /// Whether a file lacks columns, or has some twice, so that it is read as it is: no text was changed.
+    pub(crate) fn is_about_columns(self) -> bool {
+        matches!(self, ProblemKind::MissingColumn | ProblemKind::RepeatedColumn)
     }
 
     /// Whether such a file or record is rejected by rule, so that it counts as skipped, not as failed.
@@ -149,6 +157,7 @@ impl ProblemKind {
             | ProblemKind::Replaced
             | ProblemKind::Incomplete
             | ProblemKind::MissingColumn
+            | ProblemKind::RepeatedColumn
             | ProblemKind::MainText
             | ProblemKind::Rank => false,
         }
@@ -221,7 +230,7 @@ impl Problem {
 
     /// Whether the text is not as it was stored. A file that lacks a column of texts is read as it is.
     pub(crate) fn is_repair(&self) -> bool {
-        self.severity == Severity::Repaired && self.kind != ProblemKind::MissingColumn
+        self.severity == Severity::Repaired && !self.kind.is_about_columns()
     }
 
     /// The locations of the records that it rejects.

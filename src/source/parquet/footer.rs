@@ -77,6 +77,8 @@ pub(super) struct Columns {
     pub missing: Vec<String>,
     /// The messages about those of them whose elements are chosen by a field that is no string.
     pub unchosen: Vec<String>,
+    /// The messages about columns that are read and have the name of another one.
+    pub repeated: Vec<String>,
     /// The first column of texts whose type is that of JSON, if there is one.
     #[cfg_attr(not(feature = "clean"), allow(dead_code, reason = "for copies"))]
     pub json: Option<String>,
@@ -513,7 +515,9 @@ impl<'a> Schema<'a> {
             format!("no text column '{path}' (its field '{field}' is no string): the others were read")
         });
         let unchosen = unchosen.collect();
-        Ok(Columns { texts, choices, chosen, missing, unchosen, json, ids, rank, rank_by, unranked, null })
+        let repeated =
+            options.repeated_columns(|name| self.within(0).filter(|(_, element)| element.name == name).count());
+        Ok(Columns { texts, choices, chosen, missing, unchosen, repeated, json, ids, rank, rank_by, unranked, null })
     }
 
     /// The columns of these paths, in the order in which their texts are joined, and the paths of those that do not exist;

@@ -139,6 +139,11 @@ impl<'f> File<'f> {
         &self.columns.missing
     }
 
+    /// The messages about columns that are read and have the name of another one.
+    pub fn repeated(&self) -> &[String] {
+        &self.columns.repeated
+    }
+
     /// The messages about paths whose elements are chosen by a field that is no string.
     pub fn unchosen(&self) -> &[String] {
         &self.columns.unchosen
@@ -488,7 +493,11 @@ mod tests {
 
     /// A file with a text and a note in each row, and row groups of these numbers of rows.
     fn written(groups: &[usize]) -> fs::File {
-        let schema = "message m { required binary text (UTF8); required binary note (UTF8); }";
+        with_schema("message m { required binary text (UTF8); required binary note (UTF8); }", groups)
+    }
+
+    /// A file with the same text in each column of a row.
+    fn with_schema(schema: &str, groups: &[usize]) -> fs::File {
         let schema = Arc::new(parse_message_type(schema).unwrap());
         let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::default()).unwrap();
         for &rows in groups {
@@ -503,6 +512,20 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&writer.into_inner().unwrap()).unwrap();
         file
+    }
+
+    #[test]
+    fn columns_of_one_name_are_noted_if_they_are_read() {
+        let text = |name: &str| format!("required binary {name} (UTF8);");
+        for (names, expected) in [
+            (&["text", "note", "text"][..], &["2 columns are named 'text': the first one was read"][..]),
+            (&["id", "text", "id", "id"], &["3 columns are named 'id': the first one was read"]),
+            (&["text", "note", "note"], &[]),
+        ] {
+            let columns: String = names.iter().map(|name| text(name)).collect();
+            let (file, options) = (with_schema(&format!("message m {{ {columns} }}"), &[2]), ReadOptions::default());
+            assert_eq!(File::open(&file, &options, true).unwrap().repeated(), expected, "{names:?}");
+        }
     }
 
     /// Such a row group has a dictionary and no page of values, whose position is 0.
