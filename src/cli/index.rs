@@ -456,7 +456,7 @@ impl Sink for Nothing {
     }
 }
 
-/// The ids that were typed, and those in the file.
+/// The ids that were typed, and those in the file, one a line that is not blank.
 fn read(ids: &Ids) -> Result<BTreeSet<String>, Error> {
     let mut all: BTreeSet<String> = ids.typed.iter().cloned().collect();
     if let Some(list) = &ids.from {
@@ -466,7 +466,7 @@ fn read(ids: &Ids) -> Result<BTreeSet<String>, Error> {
             false => fs::read_to_string(list).map(|read| text = read),
         };
         read.map_err(|error| Error::input(format!("cannot read {}", list.display()), error))?;
-        all.extend(text.lines().map(String::from));
+        all.extend(text.lines().filter(|line| !line.trim().is_empty()).map(String::from));
     }
     Ok(all)
 }

@@ -112,7 +112,8 @@ fn seed(typed: &Signing, algorithm: &str, index: Option<&Path>) -> Result<Seed, 
     })
 }
 
-/// Opens an index for documents that are signed like this, and warns of a torn end. Returns the warning too.
+/// Opens an index for documents that are signed like this, and warns of a torn end, and of a file without anything in it. Returns the
+/// warning too.
 pub fn opened(
     path: &Path,
     plan: &Plan,
@@ -121,11 +122,13 @@ pub fn opened(
 ) -> Result<(Index, Option<String>), Error> {
     let (index, torn) = Index::open(path, plan, options)?;
     let is_read = matches!(options.mode, Mode::Query | Mode::Nearest(_));
-    let warning = torn.map(|torn| match is_read {
+    let begun_anew = || index.is_begun_anew().then(|| of_begun_anew(path));
+    let torn = torn.map(|torn| match is_read {
         true => of_torn(path, torn),
         false if torn.is_addition => of_cut(path, torn),
         false => of_cut(path, torn) + "; feed the last documents again",
     });
+    let warning = torn.or_else(begun_anew);
     warning.iter().for_each(|warning| terminal.warning(warning));
     if !is_read
         && options.mode != Mode::Add
@@ -161,6 +164,15 @@ fn options_of(Forgetting { window, expire, .. }: Forgetting) -> String {
     });
     let options: Vec<String> = [window, expire].into_iter().flatten().collect();
     if options.is_empty() { "neither --window nor --expire".into() } else { options.join(" and ") }
+}
+
+/// The warning of a file that was empty or had a part of a header.
+fn of_begun_anew(path: &Path) -> String {
+    format!(
+        "{}: the file existed and held no index: a new one was begun in it, which remembers nothing; if there was one, stop and put a copy of \
+         it back (--require-index makes this an error)",
+        path.display()
+    )
 }
 
 /// The warning of a torn end that was cut off.

@@ -52,6 +52,8 @@ pub(super) fn check_new(path: &Path, creates: bool) -> Result<(), Error> {
 /// The log.
 pub(super) struct Log {
     file: Option<(File, PathBuf)>,
+    /// Whether the file existed and had no whole header, so that a new index was begun in it.
+    pub is_begun_anew: bool,
     /// The number of bytes in the file.
     written: u64,
     /// The number of these that are known to be on the disk.
@@ -150,6 +152,7 @@ impl Log {
     pub fn in_memory() -> Self {
         Log {
             file: None,
+            is_begun_anew: false,
             written: 0,
             synced: 0,
             syncing: None,
@@ -188,9 +191,11 @@ impl Log {
     /// # Errors
     /// Those of [`check_new`], or the file cannot be opened or is not an index.
     pub fn open(path: &Path, creates: bool, new: impl FnOnce() -> Value) -> Result<(Self, Stored), Error> {
-        if fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        let is_missing = fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        if is_missing {
             check_new(path, creates)?;
         }
+        let mut is_begun_anew = false;
         let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
         let mut file = lock(path, File::options().create(creates))?;
         if is_unfinished(&file).map_err(failed)? {
@@ -199,9 +204,10 @@ impl Log {
             file.rewind().map_err(failed)?;
             file.write_all(&file_header(&new())).and_then(|()| file.sync_all()).map_err(failed)?;
             sync_folder(path);
+            is_begun_anew = !is_missing;
         }
-        let stored = Stored::open(path)?;
-        Log::after(file, path, stored)
+        let (log, stored) = Log::after(file, path, Stored::open(path)?)?;
+        Ok((Log { is_begun_anew, ..log }, stored))
     }
 
     /// Opens an existing file for writing, whatever its settings.

@@ -269,6 +269,12 @@ impl Index {
         self.was_interrupted
     }
 
+    /// Whether the file that was opened existed, but was empty or ended within its header, so that a new index was begun in it: if it once
+    /// remembered something, that is lost.
+    pub fn is_begun_anew(&self) -> bool {
+        self.log.is_begun_anew
+    }
+
     /// What the last run forgot that decided on documents and wrote to the file, as far as it noted that.
     pub fn last_forgetting(&self) -> Forgetting {
         self.last_forgetting
