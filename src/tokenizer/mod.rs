@@ -182,6 +182,7 @@ mod tests {
         for (i, entry) in TOKENIZERS.iter().enumerate() {
             assert!(TOKENIZERS[..i].iter().all(|other| other.name != entry.name), "{} twice", entry.name);
             assert!(!entry.summary.is_empty() && !entry.summary.contains('\n'));
+            assert!(entry.summary.is_ascii(), "{}: manual pages are ASCII", entry.summary);
             assert!(entry.size.as_ref().is_none_or(|(default, range)| range.contains(default)));
             if entry.build.is_some() {
                 assert!(token_texts(&*by_name(entry.name).unwrap(), "").is_empty());

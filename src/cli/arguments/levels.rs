@@ -316,7 +316,7 @@ mod tests {
                 let lines = help.lines().count();
                 eprintln!("{lines:4} {path:?} {option}");
                 if lines > screens * SCREEN {
-                    wrong += &format!("{path:?} {option}: {lines} lines\n");
+                    wrong += &format!("{path:?} {option}: {lines} lines, where {} fit:\n{help}\n", screens * SCREEN);
                 }
                 for line in help.lines().filter(|line| line.chars().count() > WIDTH) {
                     wrong += &format!("{path:?} {option}: {line}\n");
