@@ -81,6 +81,12 @@ pub fn refused(refused: Refused) -> PyErr {
 pub fn exception(error: &Error) -> PyErr {
     learn_options();
     let message = spelled(&call::message(error));
+    if let Error::Io { error, .. } | Error::Output { error, .. } | Error::Input { error, .. } = error
+        && let Some(number) = error.raw_os_error()
+    {
+        // Python makes it a `FileNotFoundError`, a `PermissionError` and so on by this number.
+        return PyOSError::new_err((number, message));
+    }
     match error.kind() {
         ErrorKind::Usage | ErrorKind::Empty | ErrorKind::IndexOptions => PyValueError::new_err(message),
         ErrorKind::Input | ErrorKind::Output | ErrorKind::Disk => PyOSError::new_err(message),

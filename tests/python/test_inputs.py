@@ -148,6 +148,11 @@ def test_polars():
     kept = neardups.keep(frame)
     assert isinstance(kept, polars.DataFrame) and kept["n"].to_list() == [1, 2]
     assert neardups.keep(frame.with_columns(polars.col("text").cast(polars.Categorical)))["n"].to_list() == [1, 2]
+    # Columns of nulls alone, also in lists and structs.
+    for nulls in (None, [None], {"a": None}):
+        kept = neardups.keep(frame.with_columns(polars.Series("note", [nulls] * 3)))
+        assert kept["n"].to_list() == [1, 2] and kept["note"].to_list() == [nulls] * 2
+    assert neardups.keep(polars.DataFrame({"text": []})).height == 0
     assert neardups.keep(frame["text"]) == TEXTS[:2]
     with pytest.raises(TypeError, match="collect"):
         neardups.keep(frame.lazy())

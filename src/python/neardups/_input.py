@@ -202,6 +202,9 @@ def _polars(frame: Any) -> tuple[str, Any]:
         raise TypeError("documents cannot be a LazyFrame: collect() it first")
     if isinstance(frame, polars.Series):
         return "texts", frame.to_list()
+    if any("Null" in str(kind) for kind in frame.dtypes):
+        # Its stream gives a column without any value a buffer that Arrow does not have there, and readers refuse that.
+        return "polars", frame.to_arrow()
     return "polars", frame
 
 
