@@ -60,6 +60,8 @@ pub struct PassagePlace<'a> {
     pub place: Option<At<'a>>,
     /// The number of the document in input order, from 0; those of the reference come first.
     pub document: usize,
+    /// Whether the document is one of the reference.
+    pub is_reference: bool,
     /// Its bytes in the text of the document, as it was read.
     pub start: usize,
     /// Where it ends.
@@ -474,7 +476,9 @@ impl Passages {
                 let document = portion.landmarks.number_at(documents, at);
                 let (id, place) = (documents.id(document), ids_repeat.then(|| documents.place(document)));
                 let (start, end, line) = (start as usize, end as usize, line as usize);
-                PassagePlace { id, place, document: document as usize, start, end, line, similarity }
+                let is_reference = u64::from(document) < self.counts.references;
+                let document = document as usize;
+                PassagePlace { id, place, document, is_reference, start, end, line, similarity }
             });
             let id = (portion.range.start + number) as u64 + 1;
             let FoundRepeat { size: words, count, documents, .. } = repeat;
@@ -717,6 +721,7 @@ mod tests {
         let mut reference = side(&mut reference);
         let mut passages = find_passages(&mut source, as_source(&mut reference), options, &()).unwrap();
         let row = |passage: &Passage<'_>| -> Row {
+            assert!(passage.places.iter().all(|place| place.is_reference == (place.document < references)));
             let places = passage.places.iter().map(|place| (place.document, place.start, place.end, place.line));
             (passage.words, passage.count, passage.documents, places.collect(), passage.text.to_string())
         };

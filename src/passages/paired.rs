@@ -172,6 +172,7 @@ mod tests {
                 id: ids[document],
                 place: None,
                 document,
+                is_reference: document < references,
                 start,
                 end: start + 9,
                 line: 1,

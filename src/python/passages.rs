@@ -102,6 +102,7 @@ fn find(
     watch: &Watch,
 ) -> Result<(Found, Vec<String>), Error> {
     let (mut sides, mut bytes) = (Sides::new(documents, against), Vec::new());
+    let are_positions = sides.are_positions();
     let mut out = PassageLines::new(&mut bytes);
     let ids_repeat;
     if search.emit == PassageEmit::Spans {
@@ -125,7 +126,7 @@ fn find(
     }
     out.finish()?;
     let fields = if search.emit == PassageEmit::Pairs { call::PLACES_OF_PAIR } else { call::PLACE };
-    Ok((Found::Bytes(bytes), repeated(ids_repeat, fields).collect()))
+    Ok((Found::Bytes(bytes), repeated(ids_repeat && !are_positions, fields).collect()))
 }
 
 fn find_containers(
@@ -147,6 +148,7 @@ fn find_containers(
         return Ok((Found::Bytes(bytes), remarks));
     }
     let mut sides = Sides::new(documents, against);
+    let are_positions = sides.are_positions();
     let mut out = PassageLines::new(&mut bytes);
     let remarks = match search.emit {
         ContainEmit::Containments => {
@@ -155,7 +157,7 @@ fn find_containers(
             sides.with(|source, reference| found.for_each(source, reference, watch, |found| out.containment(found)))?;
             search.check(found.counts())?;
             let mut remarks = remarks(found.short(), found.counts(), options, false);
-            remarks.extend(repeated(found.ids_repeat(), call::PLACES_OF_CONTAINED));
+            remarks.extend(repeated(found.ids_repeat() && !are_positions, call::PLACES_OF_CONTAINED));
             remarks
         }
         ContainEmit::Pairs => {
@@ -163,7 +165,7 @@ fn find_containers(
             search.check(found.counts())?;
             found.for_each(watch, |pair| out.coverage(pair))?;
             let mut remarks = remarks(found.short(), found.counts(), options, false);
-            remarks.extend(repeated(found.ids_repeat(), call::PLACES_OF_CONTAINED));
+            remarks.extend(repeated(found.ids_repeat() && !are_positions, call::PLACES_OF_CONTAINED));
             remarks
         }
         ContainEmit::Verdicts | ContainEmit::Kept => {
@@ -182,7 +184,7 @@ fn find_containers(
                 ShareOf::Document => call::PLACES_OF_CONTAINED,
                 ShareOf::Reference => call::PLACES_OF_CONTAINING,
             };
-            remarks.extend(repeated(found.ids_repeat(), places));
+            remarks.extend(repeated(found.ids_repeat() && !are_positions, places));
             for verdict in verdicts {
                 let error = verdict.error.map(rejection);
                 let verdict = ContainmentVerdict { error: error.as_deref(), ..verdict };
@@ -215,6 +217,11 @@ struct Sides<'a> {
 impl<'a> Sides<'a> {
     fn new(documents: &'a mut Opened, against: Option<&'a mut Opened>) -> Self {
         Sides { documents, against }
+    }
+
+    /// Whether ids are positions, on each side: two documents of a side have different ones, and records show which side is meant.
+    fn are_positions(&self) -> bool {
+        self.documents.are_positions() && self.against.as_deref().is_none_or(Opened::are_positions)
     }
 
     /// Reads them.

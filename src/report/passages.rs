@@ -186,14 +186,18 @@ struct Place<'a> {
     end: usize,
     line: usize,
     similarity: f64,
+    /// Only where it is true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reference: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<String>,
 }
 
 impl<'a> From<&PassagePlace<'a>> for Place<'a> {
     fn from(place: &PassagePlace<'a>) -> Self {
-        let &PassagePlace { id, place, start, end, line, similarity, .. } = place;
-        Place { id, start, end, line, similarity: similarity.value(), at: position(place) }
+        let &PassagePlace { id, place, is_reference, start, end, line, similarity, .. } = place;
+        let reference = is_reference.then_some(true);
+        Place { id, start, end, line, similarity: similarity.value(), reference, at: position(place) }
     }
 }
 

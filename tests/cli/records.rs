@@ -196,6 +196,8 @@ pub struct RepeatedAt {
     line: usize,
     pub similarity: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
 }
 
@@ -204,15 +206,21 @@ impl Repeated {
         let is_place =
             |at: &RepeatedAt| at.start < at.end && at.line > 0 && at.similarity > 0.0 && at.similarity <= 1.0;
         let are_places = self.places[0].similarity == 1.0 && self.places.iter().all(is_place);
-        let listed =
-            |places: &[RepeatedAt]| places.iter().map(|at| (&at.id, &at.at)).collect::<BTreeSet<_>>().len() as u64;
+        // With a reference the first place is in it, and those in it precede the others.
+        let in_reference = |at: &RepeatedAt| at.reference == Some(true);
+        let are_sides = self.places.is_sorted_by_key(|at| !in_reference(at))
+            && self.places.iter().all(|at| at.reference != Some(false))
+            && (in_reference(&self.places[0]) || !self.places.iter().any(in_reference));
+        let listed = |places: &[RepeatedAt]| {
+            places.iter().map(|at| (at.reference, &at.id, &at.at)).collect::<BTreeSet<_>>().len() as u64
+        };
         // At the least, those that are listed; at the most, another one for each place that is not.
         let not_listed = self.count.checked_sub(self.places.len() as u64);
         let are_documents = not_listed.is_some_and(|not_listed| {
             let least = listed(&self.places);
             (least..=least + not_listed).contains(&self.documents)
         });
-        self.id > 0 && self.words > 0 && self.count > 1 && are_places && are_documents
+        self.id > 0 && self.words > 0 && self.count > 1 && are_places && are_sides && are_documents
     }
 }
 

@@ -584,3 +584,28 @@ def test_a_panic_is_an_exception(capfd):
         _native.panic("17 is no number")
     assert "17 is no number" in capfd.readouterr().err
     assert len(neardups.keep(["a b c", "a b c"])) == 1, "the interpreter goes on"
+
+
+def test_files_that_are_missing_have_the_exception_of_python(tmp_path):
+    for call in (
+        lambda: neardups.Index(tmp_path / "no" / "x"),
+        lambda: neardups.scan(tmp_path, against=tmp_path, lexicon=tmp_path / "no", algo="imatch"),
+    ):
+        with pytest.raises(FileNotFoundError) as raised:
+            call()
+        assert raised.value.errno == 2 and "no" in str(raised.value)
+
+
+def test_places_in_a_reference_are_marked():
+    text = "we hold these truths to be self evident that all men are created equal"
+    questions = [text + " says question zero", text + " says question one"]
+    pages = ["nothing of it stands in this one here", "nor in this other one, which is new", "as in: " + text]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        [passage] = neardups.passages(pages, against=questions, min_words=8, exact=True)
+        pairs = neardups.passages(pages, against=questions, min_words=8, exact=True, emit="pairs")
+        [spans] = neardups.passages(pages, against=questions, min_words=8, exact=True, emit="spans")
+    places = [(place["id"], place.get("reference")) for place in passage["places"]]
+    assert places == [(0, True), (1, True), (2, None)]
+    assert [(pair["a"], pair["b"]) for pair in pairs] == [(0, 2)]
+    assert (spans["id"], spans["spans"]) == (2, [[7, 7 + len(text)]])

@@ -423,7 +423,7 @@ def _found(kind: str, ids: str) -> Any:
     own = getattr(pyarrow, ids)()
 
     def listed(*names: str) -> Any:
-        others = {"id": own, "similarity": share, "at": text}
+        others = {"id": own, "similarity": share, "reference": pyarrow.bool_(), "at": text}
         return pyarrow.list_(pyarrow.struct({name: others.get(name, number) for name in names}))
 
     fields = {
@@ -432,7 +432,7 @@ def _found(kind: str, ids: str) -> Any:
             "words": number,
             "count": number,
             "documents": number,
-            "places": listed("id", "start", "end", "line", "similarity", "at"),
+            "places": listed("id", "start", "end", "line", "similarity", "reference", "at"),
             "text": text,
         },
         "shared": {
