@@ -42,6 +42,9 @@ pub(super) fn is_damage(_: &io::Error) -> bool {
     false
 }
 
+#[cfg(feature = "warc")]
+pub(super) use decoder::{Resumed, resumed};
+
 /// The bytes of one file that is not a document, decompressed if they are compressed.
 pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     decompressed(File::open(path)?, Default::default(), &ReadOptions::default())

@@ -2,6 +2,8 @@
 
 use super::compression::Unreadable;
 use super::decompress::{Bytes, Counted, Failing, bytes_of};
+#[cfg(feature = "warc")]
+use super::decompress::{Resumed, is_damage, resumed};
 use super::options::ReadOptions;
 use std::cell::Cell;
 use std::io::{self, Cursor, Read};
@@ -17,6 +19,9 @@ pub(super) struct Reader<'a> {
     rest: Option<Box<dyn Read + 'a>>,
     /// The error that ended the stream, if any. The bytes read before it are valid.
     pub failure: Option<io::Error>,
+    /// What failed because compressed data is damaged.
+    #[cfg(feature = "warc")]
+    damaged: Option<Box<dyn Read + 'a>>,
     /// Where bytes are counted, unless the stream does so itself. Between the stream and the buffer there is then nothing that
     /// would have to clear the buffer first.
     consumed: Option<Rc<Cell<u64>>>,
@@ -24,7 +29,14 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub fn new(rest: Box<dyn Read + 'a>) -> Self {
-        Reader { head: Vec::new(), rest: Some(rest), failure: None, consumed: None }
+        Reader {
+            head: Vec::new(),
+            rest: Some(rest),
+            failure: None,
+            #[cfg(feature = "warc")]
+            damaged: None,
+            consumed: None,
+        }
     }
 
     /// The bytes of a file, decompressed if they are compressed; see [`decompressed`](super::decompress::decompressed).
@@ -73,7 +85,30 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// After a failure: continues after the damage of compressed data, if a record of a web archive begins there.
+    #[cfg(feature = "warc")]
+    pub fn resume(&mut self) -> Option<Resumed> {
+        let mut rest = self.damaged.take()?;
+        let error = loop {
+            match rest.read(&mut [0]) {
+                Ok(_) => return None,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => break error,
+            }
+        };
+        let resumed = resumed(&error);
+        match resumed {
+            Some(_) => self.rest = Some(rest),
+            None => self.failure = Some(error),
+        }
+        resumed
+    }
+
     fn fail(&mut self, error: io::Error) {
+        #[cfg(feature = "warc")]
+        if is_damage(&error) {
+            self.damaged = self.rest.take();
+        }
         self.failure = Some(match self.consumed {
             None => error,
             Some(_) => io::Error::new(error.kind(), Unreadable(error)),

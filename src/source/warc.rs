@@ -4,6 +4,9 @@
 //! from header to header, and only the records that hold text go into batches: responses and resources that are HTML or
 //! plain text, and conversions to it. Chunks, compression and charset are decoded when the batch is parsed.
 //!
+//! Where a member of gzip is damaged, reading continues with the next one that begins with a record. What was read of the
+//! damaged one ends there: it is not joined with what follows.
+//!
 //! If a header is invalid, or its block is not followed by two empty lines, reading continues at the next two line ends
 //! that `WARC/` follows. A record that is too long is skipped to the end that its header names, or to the next header of a
 //! record, if one comes before: see `skip`. In any other record nothing that a server sent can pose as a record. Messages
@@ -20,11 +23,12 @@ use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use memchr::{memchr, memmem};
 
 use super::decode::{Change, Decoded, Repair};
+use super::decompress::Resumed;
 use super::html::{self, Charsets};
 use super::options::WARC_MAGIC;
 use super::reader::Reader;
 use super::{Encoding, PageText, ProblemKind};
-use crate::readable::display_size;
+use crate::readable::{count, display_size};
 use head::{END, Fields, HEAD_BYTES, head_length, length};
 use skip::{Ending, Skip};
 
@@ -131,6 +135,8 @@ enum Step {
     /// The end of the record that is too long.
     Skipped(Ending),
     Broken(Broken),
+    /// Reading failed. What follows, if anything, begins with a record.
+    Failed(Broken),
     /// The input has ended.
     End,
 }
@@ -195,6 +201,10 @@ impl<'a> Archive<'a> {
                     self.found(Err(broken));
                     self.lose();
                 }
+                Step::Failed(broken) => {
+                    self.number += 1;
+                    self.found(Err(broken));
+                }
                 Step::End => return self.take(),
             }
         }
@@ -239,6 +249,17 @@ impl<'a> Archive<'a> {
         Some(Piece { bytes, records: std::mem::take(&mut self.found) })
     }
 
+    /// Reading failed within a record, or after the last one. Where members of gzip are damaged, it continues with the
+    /// next one that begins with a record.
+    fn failed(&mut self, error: &io::Error) -> Broken {
+        let mut broken = Broken::stream(error);
+        if let Some(Resumed { from, to }) = self.reader.resume() {
+            let (from, to) = (count(from), count(to));
+            broken.message += &format!(" (from byte {from} on; reading continues with the member at byte {to})");
+        }
+        broken
+    }
+
     /// The record that is too long ends so.
     fn skipped(&mut self, ending: Ending) {
         let Some(skip) = self.skip.take() else { return };
@@ -250,8 +271,10 @@ impl<'a> Archive<'a> {
             Ending::Cut => self.buffer.len(),
         };
         let failure = self.reader.failure.take_if(|_| ending == Ending::Cut);
-        let broken = failure
-            .map_or_else(|| Broken::skipped(skip.length, ending, self.max_record), |error| Broken::stream(&error));
+        let broken = match failure {
+            None => Broken::skipped(skip.length, ending, self.max_record),
+            Some(error) => self.failed(&error),
+        };
         if !is_regular || skip.text || self.live {
             self.found.push(Record { number: self.number, start: skip.start, found: Err(broken) });
         }
@@ -283,7 +306,7 @@ impl<'a> Archive<'a> {
         }
         if rest.is_empty() {
             let failure = self.reader.failure.take();
-            return failure.map_or(Step::End, |error| Step::Broken(Broken::stream(&error)));
+            return failure.map_or(Step::End, |error| Step::Failed(self.failed(&error)));
         }
         match look(rest, self.max_record, ended) {
             Step::Whole { wanted: false, head, block } => {
@@ -294,7 +317,7 @@ impl<'a> Archive<'a> {
             Step::More(_) if ended => match self.reader.failure.take() {
                 Some(error) => {
                     self.at = self.buffer.len();
-                    Step::Broken(Broken::stream(&error))
+                    Step::Failed(self.failed(&error))
                 }
                 None => Step::Broken(Broken::record(CUT.to_owned())),
             },
@@ -992,6 +1015,66 @@ mod tests {
             }
             let Some(Record { number: own, found: Err(why), .. }) = last else { panic!("the last one cannot be read") };
             assert_eq!((own, why.kind, &*why.message), (number, ProblemKind::Damaged, "disk on fire"));
+        }
+    }
+
+    fn texts_without(texts: &[String], which: usize) -> Vec<String> {
+        let others = texts.iter().enumerate().filter(|&(n, _)| n != which);
+        others.map(|(_, text)| text.clone()).collect()
+    }
+
+    /// Numbers, and blocks of records or messages, of an archive in gzip that is read in such blocks.
+    fn members(raw: &[u8], block: usize, live: bool) -> Vec<(u64, Result<Vec<u8>, String>)> {
+        let reader = Reader::of(raw, Default::default(), &super::super::ReadOptions::default()).unwrap();
+        let mut archive = if live { Archive::live(reader, block, 4000) } else { Archive::new(reader, block, 4000) };
+        let mut out = Vec::new();
+        while let Some(Piece { bytes, records }) = archive.next() {
+            let found = records.into_iter().map(|Record { number, found, .. }| {
+                (number, found.map(|(_, block)| bytes[block].to_vec()).map_err(|broken| broken.message))
+            });
+            out.extend(found);
+        }
+        out
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+        #[test]
+        fn a_damaged_member_of_gzip_costs_no_other(
+            texts in prop::collection::vec("[a-e ]{1,300}", 2..6),
+            which: prop::sample::Index,
+            flip in 1u8..=255,
+            block in 1usize..5000,
+        ) {
+            let texts: Vec<String> = texts.iter().enumerate().map(|(n, text)| format!("{n} {text}")).collect();
+            let whole: Vec<Vec<u8>> = texts.iter().map(|text| gzip(&conversion("u", text.as_bytes()))).collect();
+            let which = which.index(whole.len());
+            let from: usize = whole[..which].iter().map(Vec::len).sum();
+            // Without its magic, the file is not compressed.
+            for at in if which == 0 { 3 } else { 0 }..whole[which].len() {
+                let mut raw = whole.concat();
+                raw[from + at] ^= flip;
+                let found = members(&raw, block, false);
+                // Those of the other members, in their order.
+                let of_others = |found: &[(u64, Result<Vec<u8>, String>)]| -> Vec<String> {
+                    let blocks = found.iter().filter_map(|(_, found)| found.as_ref().ok());
+                    let blocks = blocks.map(|text| String::from_utf8_lossy(text).into_owned());
+                    blocks.filter(|found| texts_without(&texts, which).contains(found)).collect()
+                };
+                prop_assert_eq!(of_others(&found), texts_without(&texts, which), "byte {}", at);
+                // What is read of the damaged one is reported unless no bit of its content changed.
+                let read: Vec<&[u8]> = found.iter().filter_map(|(_, found)| found.as_deref().ok()).collect();
+                let is_intact = read.iter().copied().eq(texts.iter().map(|text| text.as_bytes()));
+                prop_assert!(is_intact || found.iter().any(|(_, found)| found.is_err()), "byte {}", at);
+                prop_assert!(found.windows(2).all(|pair| pair[0].0 < pair[1].0));
+                let resumed = found.iter().filter(|(_, found)| {
+                    found.as_ref().is_err_and(|message| message.contains("reading continues with the member"))
+                });
+                prop_assert!(resumed.count() <= 1);
+                prop_assert_eq!(&members(&raw, 1 << 20, false), &found, "byte {}", at);
+                // A stream has records without text, too.
+                prop_assert_eq!(members(&raw, 7, true), members(&raw, block, true), "byte {}", at);
+            }
         }
     }
 

@@ -7,12 +7,16 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use bzip2::bufread::MultiBzDecoder;
-use flate2::bufread::GzDecoder;
 use lzma_rust2::XzReader;
 
 use super::super::compression::{Compression, Unreadable};
 use super::super::options::ReadOptions;
 use crate::readable::display_size;
+
+mod gzip;
+
+use gzip::Gzip;
+pub(in crate::source) use gzip::Resumed;
 
 /// The number of compressed bytes read at once.
 const READ_BYTES: usize = 256 << 10;
@@ -36,6 +40,7 @@ pub(super) fn open<'a>(
         produced: 0,
         max_record: options.max_record as u64,
         max_expansion: options.max_expansion,
+        is_over: false,
     };
     Ok(Box::new(Steps::new(decompressed, step_bytes(compression))))
 }
@@ -43,7 +48,7 @@ pub(super) fn open<'a>(
 fn decoder<'a>(compression: Compression, raw: impl Read + 'a, max_window: u64) -> io::Result<Box<dyn Read + 'a>> {
     let raw = BufReader::with_capacity(READ_BYTES, raw);
     Ok(match compression {
-        Compression::Gzip => Box::new(Gzip(Some(GzDecoder::new(raw)))),
+        Compression::Gzip => Box::new(Gzip::new(raw)),
         Compression::Bzip2 => Box::new(MultiBzDecoder::new(raw)),
         Compression::Xz => {
             let limit = (max_window >> 10) + XZ_MORE_KIB;
@@ -56,50 +61,6 @@ fn decoder<'a>(compression: Compression, raw: impl Read + 'a, max_window: u64) -
             Box::new(Zstd(decoder))
         }
     })
-}
-
-/// The members of a file, one after the other. Zeros after the last one are ignored, as by gzip(1): what writes whole blocks, such
-/// as a tape, fills up the last one with them. `None` after the last member.
-struct Gzip<R>(Option<GzDecoder<R>>);
-
-impl<R: BufRead> Read for Gzip<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if buffer.is_empty() {
-            return Ok(0);
-        }
-        while let Some(member) = &mut self.0 {
-            let n = member.read(buffer)?;
-            if n > 0 {
-                return Ok(n);
-            }
-            if let Some(member) = self.0.take() {
-                self.0 = after_zeros(member.into_inner())?.map(GzDecoder::new);
-            }
-        }
-        Ok(0)
-    }
-}
-
-/// Skips zeros. Returns the rest unless nothing follows.
-///
-/// # Errors
-/// Something else follows zeros, or it cannot be read.
-fn after_zeros<R: BufRead>(mut raw: R) -> io::Result<Option<R>> {
-    let mut has_zeros = false;
-    loop {
-        let ahead = raw.fill_buf()?;
-        let zeros = ahead.iter().take_while(|&&byte| byte == 0).count();
-        match (ahead.is_empty(), zeros < ahead.len()) {
-            (true, _) => return Ok(None),
-            (_, true) if has_zeros || zeros > 0 => {
-                return Err(io::Error::new(ErrorKind::InvalidData, "other data follows the zeros after its end"));
-            }
-            (_, true) => return Ok(Some(raw)),
-            _ => {}
-        }
-        has_zeros = true;
-        raw.consume(zeros);
-    }
 }
 
 /// The data needs a larger window than allowed: its size, if it is known.
@@ -314,6 +275,12 @@ pub(in crate::source) fn is_of_data(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<DamagedData>())
 }
 
+/// Where reading continues after damage, if this error of the next reading says so: see [`Gzip`].
+#[cfg(feature = "warc")]
+pub(in crate::source) fn resumed(error: &io::Error) -> Option<Resumed> {
+    error.get_ref()?.downcast_ref::<Resumed>().copied()
+}
+
 /// Bounds a decoder's expansion and explains its errors.
 struct Decompressed<'a> {
     inner: Box<dyn Read + 'a>,
@@ -324,6 +291,8 @@ struct Decompressed<'a> {
     max_record: u64,
     max_expansion: u64,
     max_window: u64,
+    /// Whether it failed, and cannot be read on.
+    is_over: bool,
 }
 
 impl Decompressed<'_> {
@@ -341,7 +310,7 @@ impl Decompressed<'_> {
     fn explain(&self, error: io::Error) -> io::Error {
         let compression = self.compression;
         match error.kind() {
-            _ if error.get_ref().is_some_and(|inner| inner.is::<Unreadable>()) => error,
+            _ if error.get_ref().is_some_and(|inner| inner.is::<Unreadable>() || inner.is::<Resumed>()) => error,
             ErrorKind::Interrupted => error,
             ErrorKind::UnexpectedEof => damaged(format!("{compression} data is truncated")),
             _ if let Some(window) = error.get_ref().and_then(|inner| inner.downcast_ref::<LargeWindow>()) => {
@@ -354,9 +323,15 @@ impl Decompressed<'_> {
 
 impl Read for Decompressed<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.inner.read(buffer).map_err(|error| self.explain(error))?;
+        if self.is_over {
+            return Ok(0);
+        }
+        let n = self.inner.read(buffer).map_err(|error| {
+            self.is_over = self.compression != Compression::Gzip && error.kind() != ErrorKind::Interrupted;
+            self.explain(error)
+        })?;
         self.produced += n as u64;
-        self.check_expansion()?;
+        self.check_expansion().inspect_err(|_| self.is_over = true)?;
         Ok(n)
     }
 }
