@@ -164,7 +164,8 @@ def passages(documents: Any, *, against: Any = None, progress: Optional[bool] = 
 
     `emit` is what is returned: `"passages"`, `"pairs"` of documents that share some, or `"spans"`, the parts of each document
     that are in one. Starts and ends count bytes of the text in UTF-8, as the command does. With `min_documents`, only passages
-    are found that are in so many different documents.
+    are found that are in so many different documents. With `against`, only those are found that are in the reference too, and
+    places there have `"reference": True`: documents and reference are numbered apart.
 
     >>> import neardups
     >>> texts = ["Preamble. We the people of the United States.", "As it says: we, the people of the United States!"]
@@ -337,7 +338,8 @@ class Index:
     def filter(self, documents: Any, *, progress: Optional[bool] = None) -> Any:
         """Decides on each document, in order, and remembers those that are kept: what `dedup filter` does.
 
-        Returns a verdict for each.
+        Returns a verdict for each. A document without a text is kept, with `error` in its verdict, where the command drops the
+        record unless it has `--on-error keep`.
         """
         return self._run("filter", documents, progress)[0]
 
