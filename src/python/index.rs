@@ -62,11 +62,19 @@ impl Shared {
 
     /// Works on the index, without what a call that was not completed remembered.
     fn with<T>(&self, work: impl FnOnce(&mut index::Index) -> Result<T, Error>) -> Result<T, Error> {
-        let mut state = self.lock();
+        self.with_state(&mut self.lock(), work)
+    }
+
+    /// The same, where the state is locked for more than that.
+    fn with_state<T>(
+        &self,
+        state: &mut State,
+        work: impl FnOnce(&mut index::Index) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         if state.is_closed {
             return Err(closed());
         }
-        self.roll_back(&mut state)?;
+        self.roll_back(state)?;
         if state.index.is_none() {
             state.index = Some(self.open()?);
         }
@@ -140,9 +148,11 @@ impl Index {
         let opened = documents.open(source, required_fields.id.is_some())?;
         let shared = Arc::clone(&self.shared);
         let work = move |watch: &Watch| {
-            let answers = shared.with(|index| shared.answers(index, mode, opened, watch));
+            // Work that was stopped may end while the next call waits for the index: what that one remembers is not forgotten.
+            let mut state = shared.lock();
+            let answers = shared.with_state(&mut state, |index| shared.answers(index, mode, opened, watch));
             if answers.is_err() || watch.is_stopped() {
-                shared.roll_back(&mut shared.lock())?;
+                shared.roll_back(&mut state)?;
             }
             answers
         };
