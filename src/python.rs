@@ -21,7 +21,7 @@ mod scan;
 mod steps;
 mod worker;
 
-use crate::cli;
+use crate::cli::{self, call};
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -31,6 +31,8 @@ use std::io::{self, Write};
 mod _native {
     #[pymodule_export]
     use super::index::Index;
+    #[pymodule_export]
+    use super::options_table;
     #[pymodule_export]
     use super::passages::{contain, passages};
     #[pymodule_export]
@@ -48,6 +50,19 @@ mod _native {
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "a name of Python")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+}
+
+/// An option: its name, whether it is yes or no, whether it takes a list, and the words that it takes.
+type Taken = (String, bool, bool, Vec<String>);
+
+/// The options of each function.
+#[pyfunction]
+fn options_table() -> Vec<(&'static str, Vec<Taken>)> {
+    let taken = |option: call::Taken| (option.name.replace('-', "_"), option.is_switch, option.is_list, option.words);
+    call::options()
+        .into_iter()
+        .map(|(function, options)| (function, options.into_iter().map(taken).collect()))
+        .collect()
 }
 
 /// Runs a command line of `dedup`, which begins with the name of the program, and returns its exit status.

@@ -4,29 +4,41 @@
 
 pub use super::arguments::contain::Emit as ContainEmit;
 pub use super::arguments::keywords::{Given, Misuse};
-use super::arguments::keywords::{parse, parse_with};
+use super::arguments::keywords::{Withheld, parse, parse_with, taken};
 pub use super::arguments::passages::Emit as PassageEmit;
+use super::arguments::passages::Unit;
 pub use super::arguments::scan::Emit;
 use super::arguments::{
     self, OnError, Signing, compare as compare_arguments, contain as contain_arguments, passages as passage_arguments,
     scan as scan_arguments, signing,
 };
-pub use super::contain::{hint_of_share, remarks_on_short};
+pub use super::contain::{
+    Request as ContainRequest, Written as ContainWritten, decided, hint_of_share, remarks_on_short,
+};
 pub use super::index::{answer, unanswered};
 pub use super::input::{PLACE, PLACES_OF_CONTAINED, PLACES_OF_CONTAINING, PLACES_OF_PAIR, ids_repeat};
 use super::input::{check_not_empty, required_fields};
+use super::json::json;
 use super::method::Method;
-use super::{compare as compare_command, contain, passages, scan as scan_command, spelling, stream};
-use clap::Command;
+pub use super::passages::{Request as PassageRequest, Written as PassageWritten};
+pub use super::scan::{Request as ScanRequest, Written as ScanWritten};
+pub use super::whole::Decided;
+use super::{
+    compare as compare_command, contain as contain_command, passages as passage_command, scan as scan_command,
+    spelling, stream,
+};
+use clap::{ArgAction, Command};
 use neardups::algorithm::TableFactory;
-use neardups::engine::{Counts, KeepPolicy, RequiredFields, ScanOptions};
+use neardups::engine::{Counts, Report, RequiredFields};
 use neardups::index::{Limits, Plan};
-use neardups::passages::{ContainOptions, PassageCounts, PassageOptions};
+use neardups::passages::{PassageCounts, ShareOf};
 use neardups::source::ReadOptions;
 use neardups::tokenizer::Tokenizer;
-use neardups::{Error, clean};
+use neardups::{Error, clean, source};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+use std::time::Instant;
 
 /// Why a call is refused.
 #[derive(Debug)]
@@ -47,64 +59,247 @@ impl From<Misuse> for Refused {
     }
 }
 
-/// Flags for messages and files beside the results, which a caller has its own way for; and `measure`, which makes another command of a
-/// scan.
-const OF_THE_PROGRAM: [&str; 7] = ["quiet", "stats", "report", "print0", "rejects", "against", "measure"];
+/// Flags for messages and files beside the results, which a caller has its own way for.
+const OF_THE_PROGRAM: Withheld = Withheld {
+    flags: &["quiet", "report", "print0", "rejects"],
+    why: "is for the messages and files of the command dedup, and is taken there alone",
+};
+
+const STATS: Withheld =
+    Withheld { flags: &["stats"], why: "writes a file with dedup scan, dedup passages and dedup contain" };
+
+/// It makes another command of a scan.
+const MEASURE: Withheld = Withheld {
+    flags: &["measure"],
+    why: "is of the command dedup scan alone: `contain` with `emit=\"pairs\"` has the shares",
+};
 
 /// Flags for files, which documents in memory have no use for.
-const OF_FILES: [&str; 13] = [
-    "format",
-    "encoding",
-    "delimiter",
-    "max-expansion",
-    "max-window",
-    "hidden",
-    "include",
-    "exclude",
-    "pre",
-    "pre-glob",
-    "pre-timeout",
-    "prefer",
-    "allow-empty",
+const OF_FILES: Withheld = Withheld {
+    flags: &[
+        "format",
+        "encoding",
+        "delimiter",
+        "max-expansion",
+        "max-window",
+        "hidden",
+        "include",
+        "exclude",
+        "pre",
+        "pre-glob",
+        "pre-timeout",
+        "prefer",
+    ],
+    why: "concerns files, and is taken where the documents are paths",
+};
+
+/// The same for files that are read for an index.
+const OF_FILES_OF_AN_INDEX: Withheld = Withheld {
+    why: "concerns files, and an index has no options for these: read the files into a table, or use the commands dedup filter and dedup index",
+    ..OF_FILES
+};
+
+/// Flags for files of a reference.
+const OF_FILES_OF_A_REFERENCE: Withheld = Withheld {
+    flags: &["against-format", "against-encoding"],
+    why: "concerns files, and is taken where `against` is paths",
+};
+
+/// Flags for columns.
+const OF_COLUMNS: Withheld = Withheld {
+    flags: &["text-field", "id-field"],
+    why: "names a column, and a list of texts has none: it is taken where the documents are a table, dictionaries or paths",
+};
+
+/// The same where the reference has columns.
+const OF_COLUMNS_OF_ONE_SIDE: Withheld = Withheld {
+    why: "names a column of the documents, and a list of texts has none: `against_text_field` and `against_id_field` name those of `against`",
+    ..OF_COLUMNS
+};
+
+/// Flags for columns of a reference.
+const OF_COLUMNS_OF_A_REFERENCE: Withheld = Withheld {
+    flags: &["against-text-field", "against-id-field"],
+    why: "names a column, and a list of texts has none: it is taken where `against` is a table, dictionaries or paths",
+};
+
+/// What writes documents of which parts are cut.
+const OF_CUTS: Withheld = Withheld {
+    flags: &["output", "keep", "max-cut"],
+    why: "is for what the command dedup passages writes: the spans that are returned can be cut out of the texts",
+};
+
+const OUTPUT: Withheld = Withheld {
+    flags: &["output"],
+    why: "is for what the command dedup contain writes: `emit=\"kept\"` returns the documents",
+};
+
+/// What `dedup compare` has for files and for how it prints.
+const OF_COMPARED_FILES: Withheld = Withheld {
+    flags: &["in", "json", "all", "on-error", "max-record", "content"],
+    why: "is for files and what the command dedup compare prints",
+};
+
+/// A function, for the names of what it takes.
+#[derive(Clone, Copy, Debug)]
+enum Function {
+    Scan,
+    Passages,
+    Contain,
+    Method,
+    Compare,
+    Index,
+}
+
+impl Function {
+    fn command(self) -> Command {
+        match self {
+            Function::Scan => scan_arguments::command(),
+            Function::Passages => passage_arguments::command(),
+            Function::Contain => contain_arguments::command(),
+            Function::Method => arguments::method::command(),
+            Function::Compare => compare_arguments::command(),
+            Function::Index => index_command(),
+        }
+    }
+
+    /// The flags that have no effect on such documents, and such a reference.
+    fn withheld(self, documents: Documents, reference: Option<Documents>) -> Vec<Withheld> {
+        let mut withheld = vec![OF_THE_PROGRAM, STATS];
+        withheld.push(match self {
+            Function::Scan | Function::Method => MEASURE,
+            Function::Passages => OF_CUTS,
+            Function::Contain => OUTPUT,
+            Function::Compare => OF_COMPARED_FILES,
+            Function::Index => OF_FILES_OF_AN_INDEX,
+        });
+        if documents != Documents::Files {
+            withheld.push(OF_FILES);
+        }
+        if documents == Documents::Texts {
+            let has_columns = reference.is_some_and(|reference| reference != Documents::Texts);
+            withheld.push(if has_columns { OF_COLUMNS_OF_ONE_SIDE } else { OF_COLUMNS });
+        }
+        if reference.is_some_and(|reference| reference != Documents::Files) {
+            withheld.push(OF_FILES_OF_A_REFERENCE);
+        }
+        if reference == Some(Documents::Texts) {
+            withheld.push(OF_COLUMNS_OF_A_REFERENCE);
+        }
+        withheld
+    }
+}
+
+/// The functions, with their names.
+const FUNCTIONS: [(&str, Function); 6] = [
+    ("scan", Function::Scan),
+    ("passages", Function::Passages),
+    ("contain", Function::Contain),
+    ("similarity", Function::Method),
+    ("compare", Function::Compare),
+    ("Index", Function::Index),
 ];
+
+/// The flag of a reference, if there is one, which other flags may need.
+fn reference(against: Option<Documents>) -> Option<(&'static str, &'static str)> {
+    against.map(|_| ("against", REFERENCE))
+}
+
+/// A misuse, where other functions may take the name.
+fn or_elsewhere(misuse: Misuse) -> Misuse {
+    match misuse {
+        Misuse::Unknown { ref name, .. } | Misuse::Withheld { ref name, meant: Some(_), .. } => {
+            elsewhere(name).unwrap_or(misuse)
+        }
+        misuse => misuse,
+    }
+}
+
+/// The misuse of a name that other functions take, if any does.
+fn elsewhere(name: &str) -> Option<Misuse> {
+    let takes = |(function, of): &(&str, Function)| {
+        let (command, withheld) = (of.command(), of.withheld(documents_of_most(*of), None));
+        let is_taken = taken(&command, &withheld).any(|arg| arg.get_long() == Some(name));
+        is_taken.then(|| format!("`{function}`"))
+    };
+    let functions: Vec<_> = FUNCTIONS.iter().filter_map(takes).collect();
+    let (last, others) = functions.split_last()?;
+    let functions = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
+    Some(Misuse::Withheld { name: name.into(), meant: None, why: format!("is an option of {functions}") })
+}
+
+/// The words that the options of all functions take, by the names of their flags. Numbers and names have none.
+pub fn words() -> &'static BTreeMap<String, Vec<String>> {
+    static WORDS: LazyLock<BTreeMap<String, Vec<String>>> = LazyLock::new(|| {
+        let mut words = BTreeMap::<String, Vec<String>>::new();
+        let options = options().into_iter().flat_map(|(_, options)| options).filter(|option| !option.is_switch);
+        options.for_each(|option| words.entry(option.name).or_default().extend(option.words));
+        words.entry("against".into()).or_default();
+        words
+    });
+    &WORDS
+}
+
+/// What the option of a function takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// The name of the flag.
+    pub name: String,
+    /// Whether it is yes or no.
+    pub is_switch: bool,
+    /// Whether it takes several values.
+    pub is_list: bool,
+    /// The values that it takes, if these are some words.
+    pub words: Vec<String>,
+}
+
+/// What the options of each function take: of any documents, files too.
+pub fn options() -> Vec<(&'static str, Vec<Taken>)> {
+    let options = FUNCTIONS.map(|(name, function)| {
+        let (mut command, withheld) = (function.command(), function.withheld(documents_of_most(function), None));
+        command.build();
+        let taken =
+            taken(&command, &withheld).filter(|arg| !["against", "help", "version"].contains(&arg.get_id().as_str()));
+        let taken = taken.map(|arg| Taken {
+            name: arg.get_long().unwrap_or_default().to_string(),
+            is_switch: !arg.get_action().takes_values(),
+            is_list: matches!(arg.get_action(), ArgAction::Append),
+            words: arg.get_possible_values().iter().map(|word| word.get_name().to_string()).collect(),
+        });
+        (name, taken.collect())
+    });
+    options.into()
+}
+
+/// The documents for which a function has most options.
+fn documents_of_most(function: Function) -> Documents {
+    if matches!(function, Function::Compare) { Documents::Texts } else { Documents::Files }
+}
 
 /// A scan, resolved.
 pub struct Scan {
-    pub emit: Emit,
-    pub source: ReadOptions,
-    pub factory: TableFactory,
-    pub options: ScanOptions,
-    pub keep: KeepPolicy,
-    pub host_depth: usize,
+    pub request: ScanRequest,
     pub on_error: clean::OnError,
-    /// Whether the field of ids was named.
-    pub names_ids: bool,
     /// Whether there may be no documents, and no reference in its files.
     pub allows_empty: bool,
     pub allows_empty_reference: bool,
 }
 
-/// Resolves `dedup scan`. The documents may be in memory, without names of fields if `are_texts`; `is_against` says whether there is a
-/// reference.
+/// Resolves `dedup scan`. The documents may be in memory, without names of fields if they are texts; so may a reference,
+/// if there is one.
 ///
 /// # Errors
 /// A name is unknown, or a value invalid; or they contradict each other.
-pub fn scan(given: &[(String, Given)], documents: Documents, is_against: bool) -> Result<Scan, Refused> {
-    let withheld = documents.withheld();
-    let matches = parse_with(scan_arguments::command(), withheld, given, reference(is_against))?;
+pub fn scan(given: &[(String, Given)], documents: Documents, against: Option<Documents>) -> Result<Scan, Refused> {
+    let withheld = Function::Scan.withheld(documents, against);
+    let matches = parse_with(Function::Scan.command(), &withheld, given, reference(against)).map_err(or_elsewhere)?;
     let arguments = scan_arguments::Arguments::new(&matches);
-    let request = scan_command::Request::resolve(&arguments, |_| Ok(Vec::new()))?;
+    let request = ScanRequest::resolve(&arguments, |_| Ok(Vec::new()))?;
     Ok(Scan {
-        emit: request.emit,
-        names_ids: request.names_ids,
+        on_error: request.on_error.into(),
         allows_empty: request.allow_empty || documents != Documents::Files,
         allows_empty_reference: request.allow_empty,
-        source: request.source,
-        factory: request.factory,
-        options: request.engine,
-        keep: request.keep,
-        host_depth: request.host_depth,
-        on_error: request.on_error.into(),
+        request,
     })
 }
 
@@ -116,35 +311,10 @@ pub enum Documents {
     Texts,
 }
 
-impl Documents {
-    /// The flags that have no effect on them.
-    fn withheld(self) -> Vec<&'static str> {
-        let mut withheld = OF_THE_PROGRAM.to_vec();
-        if self != Documents::Files {
-            withheld.extend(OF_FILES);
-        }
-        if self == Documents::Texts {
-            withheld.extend(["text-field", "id-field"]);
-        }
-        withheld
-    }
-}
-
 impl Scan {
     /// Whether the field of ids of the reference was named.
     pub fn names_reference_ids(&self) -> bool {
-        self.names_ids || self.source.reference.id.is_some()
-    }
-
-    /// The options for copies of records.
-    pub fn options_of_clean(&self) -> clean::CleanOptions {
-        clean::CleanOptions {
-            source: self.source.clone(),
-            engine: self.options.clone(),
-            keep: self.keep,
-            on_error: self.on_error,
-            ..clean::CleanOptions::default()
-        }
+        self.request.names_ids || self.request.source.reference.id.is_some()
     }
 
     /// Checks what was read.
@@ -153,6 +323,11 @@ impl Scan {
     /// No document was read, or records failed and the run should fail then.
     pub fn check(&self, counts: &Counts) -> Result<(), Error> {
         check_read(self.allows_empty, self.on_error, [counts.documents, counts.failed, counts.skipped])
+    }
+
+    /// What `--stats` writes about it, with the warnings of the report.
+    pub fn stats(&self, report: &Report, written: &ScanWritten, input: source::Counts, started: Instant) -> String {
+        json(&scan_command::stats(report, &self.request, written, input, started))
     }
 }
 
@@ -164,14 +339,20 @@ fn check_read(
 ) -> Result<(), Error> {
     check_not_empty(allows_empty, documents, (failed, skipped), &Default::default())?;
     let on_error = if on_error == clean::OnError::Fail { OnError::Fail } else { OnError::Keep };
-    scan_command::check_failed(on_error, failed, scan_command::NOTHING_WRITTEN)
+    scan_command::check_failed(on_error, failed, NOTHING_RETURNED)
+}
+
+const NOTHING_RETURNED: &str = "nothing is returned";
+
+/// Whether an error about this is for records that failed where none may fail.
+pub fn is_of_failed(what: &str) -> bool {
+    what == scan_command::FAIL
 }
 
 /// A search for passages, or for documents that are contained in others, resolved.
-pub struct Search<E, O> {
-    pub emit: E,
+pub struct Search<R> {
+    pub request: R,
     pub source: ReadOptions,
-    pub options: O,
     pub on_error: clean::OnError,
     /// Whether the field of ids was named.
     pub names_ids: bool,
@@ -180,7 +361,7 @@ pub struct Search<E, O> {
     pub allows_empty_reference: bool,
 }
 
-impl<E, O> Search<E, O> {
+impl<R> Search<R> {
     /// Whether the field of ids of the reference was named.
     pub fn names_reference_ids(&self) -> bool {
         self.names_ids || self.source.reference.id.is_some()
@@ -195,29 +376,85 @@ impl<E, O> Search<E, O> {
     }
 }
 
-/// Resolves `dedup passages`, without what writes documents. Documents are given as for [`scan`].
+impl Search<PassageRequest> {
+    /// What `--stats` writes about it, without warnings.
+    pub fn stats(&self, written: &PassageWritten, started: Instant) -> String {
+        json(&passage_command::stats_of(&self.request, written, (&[], None), started))
+    }
+}
+
+impl Search<ContainRequest> {
+    /// The same.
+    pub fn stats(&self, written: &ContainWritten, started: Instant) -> String {
+        json(&contain_command::stats_of(&self.request, written, (&[], None), started))
+    }
+}
+
+/// Resolves `dedup passages`, without what cuts documents. Documents are given as for [`scan`].
 ///
 /// # Errors
 /// As for [`scan`].
 pub fn passages(
     given: &[(String, Given)],
     documents: Documents,
-    is_against: bool,
-) -> Result<Search<PassageEmit, PassageOptions>, Refused> {
-    let withheld = [&documents.withheld()[..], &["output", "unit", "keep", "max-cut", "on-error"]].concat();
-    let matches = parse_with(passage_arguments::command(), withheld, given, reference(is_against))?;
+    against: Option<Documents>,
+) -> Result<Search<PassageRequest>, Refused> {
+    let withheld = Function::Passages.withheld(documents, against);
+    let matches = parse_with(Function::Passages.command(), &withheld, given, reference(against));
+    let matches = matches.map_err(or_elsewhere).map_err(|misuse| match misuse {
+        Misuse::Value { name, value, .. } if name == "unit" => Misuse::Value { name, value, reason: ONLY_WHOLE.into() },
+        misuse => misuse,
+    })?;
     let mut arguments = passage_arguments::Arguments::new(&matches);
-    let written = [(PassageEmit::Verdicts, "verdicts"), (PassageEmit::Kept, "kept")];
-    if let Some((_, value)) = written.into_iter().find(|&(emit, _)| arguments.emit == emit) {
-        let reason = "expected one of passages, pairs, spans".into();
-        return Err(Misuse::Value { name: "emit".into(), value: value.into(), reason }.into());
-    }
+    refuse_cuts(&arguments, given)?;
     arguments.paths = vec![DOCUMENTS.into()];
     let names_ids = arguments.input.id_field.is_typed;
-    let passages::Request { source, options, emit, allow_empty, .. } = passages::Request::resolve(&arguments)?;
-    let (allows_empty, on_error) = (allow_empty || documents != Documents::Files, clean::OnError::Keep);
-    Ok(Search { emit, source, options, on_error, names_ids, allows_empty, allows_empty_reference: allow_empty })
+    let request = PassageRequest::resolve(&arguments)?;
+    Ok(Search {
+        source: request.source.clone(),
+        on_error: request.whole.as_ref().map_or(clean::OnError::Keep, |whole| whole.options.on_error),
+        names_ids,
+        allows_empty: request.allow_empty || documents != Documents::Files,
+        allows_empty_reference: request.allow_empty,
+        request,
+    })
 }
+
+/// Refuses what cuts documents, of which only whole ones are kept here; and whole documents without what decides on them.
+fn refuse_cuts(arguments: &passage_arguments::Arguments, given: &[(String, Given)]) -> Result<(), Refused> {
+    let passage_arguments::Arguments { unit, emit, on_error, against, .. } = arguments;
+    let of_whole = matches!(emit, PassageEmit::Verdicts | PassageEmit::Kept);
+    let refused = |why: &str| Err(Misuse::Other(why.into()).into());
+    if let Some(Unit::Part(_)) = unit {
+        let value = given.iter().find_map(|(name, given)| match given {
+            Given::Values(values) if name == "unit" => values.first().cloned(),
+            _ => None,
+        });
+        return Err(
+            Misuse::Value { name: "unit".into(), value: value.unwrap_or_default(), reason: ONLY_WHOLE.into() }.into()
+        );
+    }
+    match (unit, of_whole) {
+        (None, true) if *emit == PassageEmit::Kept => refused(
+            "--emit kept leaves out whole documents that have a passage of a reference: add --against and --unit document. To cut \
+                     out what repeats, take the spans that --emit spans returns, or use dedup passages --exact --emit kept",
+        ),
+        (Some(_), false) => refused(
+            "--unit document decides which documents are kept: add --emit verdicts, or --emit kept for the documents themselves",
+        ),
+        (_, true) if against.is_empty() => refused(
+            "--emit verdicts and --emit kept leave out documents that have a passage of a reference: add --against. Without a \
+                     reference, `keep` leaves out near-duplicates, and `contain` documents that stand in others",
+        ),
+        (None, false) if on_error.is_typed => refused(
+            "--on-error has an effect only on which documents are kept: add --emit verdicts, or --emit kept and --unit document",
+        ),
+        _ => Ok(()),
+    }
+}
+
+const ONLY_WHOLE: &str = "expected document. To cut out what repeats, take the spans that --emit spans returns, or use the command dedup \
+     passages --exact --output DIR";
 
 /// Resolves `dedup contain`. Documents are given as for [`scan`].
 ///
@@ -226,26 +463,34 @@ pub fn passages(
 pub fn contain(
     given: &[(String, Given)],
     documents: Documents,
-    is_against: bool,
-) -> Result<Search<ContainEmit, ContainOptions>, Refused> {
-    let withheld = [&documents.withheld()[..], &["output"]].concat();
-    let matches = parse_with(contain_arguments::command(), withheld, given, reference(is_against))?;
+    against: Option<Documents>,
+) -> Result<Search<ContainRequest>, Refused> {
+    let withheld = Function::Contain.withheld(documents, against);
+    let matches =
+        parse_with(Function::Contain.command(), &withheld, given, reference(against)).map_err(or_elsewhere)?;
     let mut arguments = contain_arguments::Arguments::new(&matches);
+    if arguments.of == ShareOf::Reference && !matches!(arguments.emit, ContainEmit::Kept | ContainEmit::Verdicts) {
+        return Err(Misuse::Other(OF_REFERENCE.into()).into());
+    }
     arguments.paths = vec![DOCUMENTS.into()];
     let names_ids = arguments.input.id_field.is_typed;
-    let contain::Request { source, options, emit, on_error, allow_empty, .. } = contain::Request::resolve(&arguments)?;
-    let (allows_empty, on_error) = (allow_empty || documents != Documents::Files, on_error.into());
-    Ok(Search { emit, source, options, on_error, names_ids, allows_empty, allows_empty_reference: allow_empty })
+    let request = ContainRequest::resolve(&arguments)?;
+    Ok(Search {
+        source: request.source.clone(),
+        on_error: request.on_error.into(),
+        names_ids,
+        allows_empty: request.allow_empty || documents != Documents::Files,
+        allows_empty_reference: request.allow_empty,
+        request,
+    })
 }
+
+const OF_REFERENCE: &str = "--of reference has an effect only on which documents are kept: add --emit kept or --emit verdicts. To list how \
+     much of each reference document stands in the documents, swap the sides: the reference as the documents, and these as --against";
 
 /// Paths that stand for documents that are given otherwise.
 const DOCUMENTS: &str = "the documents";
 const REFERENCE: &str = "the reference";
-
-/// The flag of a reference, if there is one, which other flags may need.
-fn reference(is_there: bool) -> Option<(&'static str, &'static str)> {
-    is_there.then_some(("against", REFERENCE))
-}
 
 /// How documents are compared, resolved.
 pub struct Compared {
@@ -260,7 +505,8 @@ pub struct Compared {
 /// # Errors
 /// As for [`scan`].
 pub fn method(given: &[(String, Given)]) -> Result<Compared, Refused> {
-    let matches = parse(arguments::method::command(), &OF_THE_PROGRAM, given)?;
+    let withheld = Function::Method.withheld(Documents::Texts, None);
+    let matches = parse(Function::Method.command(), &withheld, given).map_err(or_elsewhere)?;
     let typed = arguments::Method::new(&matches);
     let method = Method::resolve(&typed)?;
     let (_, factory) = method.factory()?;
@@ -272,16 +518,15 @@ pub fn method(given: &[(String, Given)]) -> Result<Compared, Refused> {
 /// # Errors
 /// As for [`scan`].
 pub fn compare(texts: [(&str, &str); 2], given: &[(String, Given)]) -> Result<(String, Vec<String>), Refused> {
-    let withheld: Vec<&str> =
-        [&Documents::Texts.withheld()[..], &["in", "json", "all", "on-error", "max-record", "content"]].concat();
-    let command = compare_arguments::command().mut_args(|arg| arg.required(false));
+    let command = Function::Compare.command().mut_args(|arg| arg.required(false));
     let with_sides = |command: Command| {
         command.mut_args(|arg| match arg.get_id().as_str() {
             "A" | "B" => arg.default_value("-"),
             _ => arg,
         })
     };
-    let matches = parse(with_sides(command), &withheld, given)?;
+    let withheld = Function::Compare.withheld(Documents::Texts, None);
+    let matches = parse(with_sides(command), &withheld, given).map_err(or_elsewhere)?;
     Ok(compare_command::of_texts(&compare_arguments::Arguments::new(&matches), texts)?)
 }
 
@@ -296,11 +541,8 @@ pub struct Indexing {
     pub required_fields: RequiredFields,
 }
 
-/// Resolves the options of an index, which may be in a file.
-///
-/// # Errors
-/// As for [`scan`]. An index in the file cannot be read.
-pub fn index(given: &[(String, Given)], path: Option<&Path>) -> Result<Indexing, Refused> {
+/// The options of an index.
+fn index_command() -> Command {
     let args = signing::args().into_iter().chain(signing::forgetting_args());
     let args = args.chain([
         signing::max_documents_arg(),
@@ -308,10 +550,16 @@ pub fn index(given: &[(String, Given)], path: Option<&Path>) -> Result<Indexing,
         signing::candidates_arg(),
         signing::expect_arg(),
     ]);
-    let command = Command::new("index").args(args);
-    let mut withheld = OF_THE_PROGRAM.to_vec();
-    withheld.extend(OF_FILES);
-    let matches = parse(command, &withheld, given)?;
+    Command::new("index").args(args)
+}
+
+/// Resolves the options of an index, which may be in a file.
+///
+/// # Errors
+/// As for [`scan`]. An index in the file cannot be read.
+pub fn index(given: &[(String, Given)], path: Option<&Path>) -> Result<Indexing, Refused> {
+    let withheld = Function::Index.withheld(Documents::Files, None);
+    let matches = parse(Function::Index.command(), &withheld, given).map_err(or_elsewhere)?;
     let typed = Signing::new(&matches);
     let source = stream::source_options(&typed)?;
     Ok(Indexing {

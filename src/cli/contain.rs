@@ -347,10 +347,10 @@ fn execute(
 
 /// What was found and written.
 #[derive(Default)]
-struct Written {
+pub struct Written {
     counts: PassageCounts,
     /// Records.
-    records: u64,
+    pub records: u64,
     /// Those of documents that have a run of another one, if all documents are listed.
     with_runs: u64,
     /// Documents that are not kept, if that was decided.
@@ -370,6 +370,13 @@ type Found = (Written, Result<(), Error>);
 
 fn side(reference: &mut Option<Input>) -> Option<&mut dyn Source> {
     reference.as_mut().map(|reference| reference as &mut dyn Source)
+}
+
+impl Written {
+    /// What was read, before records are written.
+    pub fn of(counts: PassageCounts, short: ShortDocuments) -> Self {
+        Written { counts, short, ..Written::default() }
+    }
 }
 
 /// Finds and writes.
@@ -407,9 +414,9 @@ fn write_containments(
         // A document may have changed since.
         check_failed(request.on_error, found.counts().failed, "the results that were written are incomplete")
     });
-    let (counts, exceeds_filter) = (found.counts().clone(), found.exceeds_filter());
-    let short = found.short().clone();
-    Ok((Written { counts, records, with_runs, short, exceeds_filter, ..Written::default() }, result))
+    let (exceeds_filter, written) =
+        (found.exceeds_filter(), Written::of(found.counts().clone(), found.short().clone()));
+    Ok((Written { records, with_runs, exceeds_filter, ..written }, result))
 }
 
 fn write_pairs(
@@ -436,10 +443,10 @@ fn write_pairs(
         }
         out.finish()
     });
-    let (mut counts, exceeds_filter) = (found.counts().clone(), found.exceeds_filter());
-    let short = found.short().clone();
-    counts.spilled += spilled;
-    Ok((Written { counts, records, short, exceeds_filter, ..Written::default() }, result))
+    let (exceeds_filter, mut written) =
+        (found.exceeds_filter(), Written::of(found.counts().clone(), found.short().clone()));
+    written.counts.spilled += spilled;
+    Ok((Written { records, exceeds_filter, ..written }, result))
 }
 
 fn write_verdicts(
@@ -495,11 +502,10 @@ fn write_kept(
     Ok((Written { hint, ..decided(&found, records) }, written.map(drop)))
 }
 
-fn decided(found: &Uncontained, records: u64) -> Written {
-    let counts = found.counts().clone();
+/// What was decided, and the number of records written.
+pub fn decided(found: &Uncontained, records: u64) -> Written {
     let (dropped, exceeds_filter) = (Some(found.dropped()), found.exceeds_filter());
-    let short = found.short().clone();
-    Written { counts, records, dropped, short, exceeds_filter, ..Written::default() }
+    Written { records, dropped, exceeds_filter, ..Written::of(found.counts().clone(), found.short().clone()) }
 }
 
 /// Writes the files without the documents that others contain.
@@ -710,7 +716,7 @@ fn warn_of_mistakes(terminal: &Terminal, request: &Request, counts: &PassageCoun
 
 /// The one object of `--stats`.
 #[derive(Serialize)]
-struct Stats<'a> {
+pub struct Stats<'a> {
     r#type: &'static str,
     version: &'static str,
     hash_version: u32,
@@ -746,7 +752,8 @@ struct Stats<'a> {
     error: Option<Failure>,
 }
 
-fn stats_of<'a>(
+/// The statistics of a run.
+pub fn stats_of<'a>(
     request: &'a Request,
     written: &'a Written,
     (warnings, error): (&'a [String], Option<&Error>),

@@ -35,7 +35,7 @@ pub struct Request {
     pub options: PassageOptions,
     pub emit: Emit,
     cut: Option<CutRequest>,
-    whole: Option<WholeRequest>,
+    pub whole: Option<WholeRequest>,
     rejects: Option<PathBuf>,
     pub allow_empty: bool,
     quiet: bool,
@@ -169,28 +169,28 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
 }
 
 /// What was found and written.
-struct Written {
-    counts: PassageCounts,
+pub struct Written {
+    pub counts: PassageCounts,
     /// Records.
-    records: u64,
+    pub records: u64,
     /// Passages, unless only spans were looked for.
-    passages: Option<u64>,
-    left_out: u64,
+    pub passages: Option<u64>,
+    pub left_out: u64,
     /// Passages that are mostly in longer ones, if these are left out.
-    overlapping: Option<u64>,
+    pub overlapping: Option<u64>,
     /// Passages in too few documents.
-    below_min_documents: u64,
+    pub below_min_documents: u64,
     /// Passages with more places than are listed.
-    shortened: u64,
+    pub shortened: u64,
     /// Tokens in passages, if spans were looked for.
-    covered: Option<u64>,
+    pub covered: Option<u64>,
     /// What was cut.
-    cuts: Option<CutCounts>,
+    pub cuts: Option<CutCounts>,
     /// Documents that are left out whole, and those of the reference that are too short.
-    dropped: Option<u64>,
-    short: ShortDocuments,
+    pub dropped: Option<u64>,
+    pub short: ShortDocuments,
     /// What was written to a folder.
-    cleaned: Option<Cleaned>,
+    pub cleaned: Option<Cleaned>,
 }
 
 /// Finds and writes. Whether the reader of the output closed it early is no error.
@@ -247,7 +247,13 @@ impl From<Decided> for Written {
 }
 
 impl Written {
-    fn of(counts: PassageCounts) -> Self {
+    /// The remark on documents of the reference that are too short, with whether all are.
+    pub fn remark_on_references(&self, min_words: usize) -> Option<(String, bool)> {
+        remark_on_short(&self.short, self.counts.references, min_words)
+    }
+
+    /// What was read, without what was found.
+    pub fn of(counts: PassageCounts) -> Self {
         Written {
             counts,
             records: 0,
@@ -403,7 +409,7 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
         let wanted = counted(wanted, "document");
         terminal.warning(&format!("nothing can be found in {wanted} (--min-documents): {} {were} read", count(all)));
     }
-    let named = remark_on_short(&written.short, references, request.options.min_words);
+    let named = written.remark_on_references(request.options.min_words);
     let of_references = named.or_else(|| remark_on_counted(request, &written.counts, true));
     for (remark, is_warning) in of_references.into_iter().chain(remark_on_counted(request, &written.counts, false)) {
         if is_warning { terminal.warning(&remark) } else { terminal.line(&remark) }
@@ -484,7 +490,7 @@ fn remark_on_counted(request: &Request, counts: &PassageCounts, of_reference: bo
 
 /// The one object of `--stats`.
 #[derive(Serialize)]
-struct Stats<'a> {
+pub struct Stats<'a> {
     r#type: &'static str,
     version: &'static str,
     hash_version: u32,
@@ -525,7 +531,8 @@ struct Stats<'a> {
     error: Option<Failure>,
 }
 
-fn stats_of<'a>(
+/// The statistics of a run.
+pub fn stats_of<'a>(
     request: &'a Request,
     written: &'a Written,
     (warnings, error): (&'a [String], Option<&Error>),

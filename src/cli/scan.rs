@@ -93,7 +93,8 @@ impl Request {
         })
     }
 
-    fn options_of_clean(&self) -> clean::CleanOptions {
+    /// The options for copies of records.
+    pub fn options_of_clean(&self) -> clean::CleanOptions {
         clean::CleanOptions {
             source: self.source.clone(),
             engine: self.engine.clone(),
@@ -332,14 +333,14 @@ pub fn check_reference(against: &[PathBuf]) -> Result<(), Error> {
 
 /// Counts of what was written.
 #[derive(Default)]
-struct Written {
-    records: u64,
-    clusters: Option<u64>,
-    dropped: Option<u64>,
+pub struct Written {
+    pub records: u64,
+    pub clusters: Option<u64>,
+    pub dropped: Option<u64>,
     /// Clusters of which several documents are kept.
-    clusters_keeping_several: Option<u64>,
+    pub clusters_keeping_several: Option<u64>,
     /// The pairs of documents that the pairs of hosts were counted from.
-    pairs_across_hosts: Option<u64>,
+    pub pairs_across_hosts: Option<u64>,
 }
 
 /// What the pairs of hosts do not count.
@@ -367,8 +368,11 @@ pub fn check_failed(on_error: OnError, failed: u64, results: &str) -> Result<(),
         return Ok(());
     }
     let what = if failed == 1 { "1 file or record".into() } else { format!("{} files or records", count(failed)) };
-    Err(Error::input("--on-error fail", io::Error::other(format!("{what} failed: {results}"))))
+    Err(Error::input(FAIL, io::Error::other(format!("{what} failed: {results}"))))
 }
+
+/// What the error for records that failed begins with.
+pub const FAIL: &str = "--on-error fail";
 
 pub const NOTHING_WRITTEN: &str = "no results were written";
 
@@ -679,7 +683,8 @@ impl<'a> Stats<'a> {
     }
 }
 
-fn stats<'a>(
+/// The statistics of a scan.
+pub fn stats<'a>(
     report: &'a Report,
     request: &'a Request,
     written: &Written,

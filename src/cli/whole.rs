@@ -166,7 +166,8 @@ impl WholeRequest {
 }
 
 impl Decided {
-    fn of(found: &Unshared) -> Self {
+    /// What was decided, before records are written.
+    pub fn of(found: &Unshared) -> Self {
         Decided {
             counts: found.counts().clone(),
             dropped: Some(found.dropped()),

@@ -5,7 +5,7 @@ use crate::cli::call::Documents;
 use crate::filter::Unnamed;
 use crate::index::ROW;
 use crate::report::table::Ids;
-use crate::source::{ArrowTable, Input, ReadOptions, Source};
+use crate::source::{ArrowTable, Counts, Input, ReadOptions, Source};
 use arrow_array::builder::LargeStringBuilder;
 use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
@@ -95,6 +95,14 @@ impl Opened {
             Opened::Files(_) => Box::new(|_, _| None),
             Opened::Table(table) if !table.has_ids() => Box::new(|_, _| Some("")),
             Opened::Table(_) => Box::new(|place, id| place.names(id).then_some(ROW)),
+        }
+    }
+
+    /// What was read of files.
+    pub fn counts(&self) -> Counts {
+        match self {
+            Opened::Files(input) => input.counts(),
+            Opened::Table(_) => Counts::default(),
         }
     }
 

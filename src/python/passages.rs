@@ -6,16 +6,20 @@ use super::refusal::{exception, refused, rejection, warning};
 use super::scan::{Value, given};
 use super::worker::{self, Watch};
 use crate::clean::{self, CleanOptions};
-use crate::cli::call::{self, ContainEmit, PassageEmit, Search};
+use crate::cli::call::{
+    self, ContainEmit, ContainRequest, ContainWritten, Decided, PassageEmit, PassageRequest, PassageWritten, Search,
+    decided,
+};
 use crate::passages::{
-    ContainOptions, ContainmentVerdict, DocumentPairs, Passage, PassageCounts, PassageOptions, ShareOf, ShortDocuments,
-    find_contained, find_coverages, find_passages, find_spans, find_uncontained,
+    ContainOptions, ContainmentVerdict, DocumentPairs, Passage, PassageCounts, PassageVerdict, ShareOf, ShortDocuments,
+    find_contained, find_coverages, find_passages, find_spans, find_uncontained, find_unshared,
 };
 use crate::report::PassageLines;
 use crate::report::table::{Ids, Records as Table};
 use crate::{Error, source};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::time::Instant;
 
 /// What was found.
 enum Found {
@@ -25,11 +29,14 @@ enum Found {
     Flags(Table),
 }
 
-/// How it is found, with warnings.
-type Find<E, O> = fn(&Search<E, O>, &mut Opened, Option<&mut Opened>, &Watch) -> Result<(Found, Vec<String>), Error>;
+/// How it is found, with what was written and warnings.
+type Find<R, W> = fn(&Search<R>, &mut Opened, Option<&mut Opened>, &Watch) -> Result<(Found, W, Vec<String>), Error>;
 
-/// What was found, the type of the ids in it, and warnings.
-type Answer<'py> = (Bound<'py, PyAny>, &'static str, Vec<String>);
+/// What `--stats` writes about a search that began then, without warnings.
+type Stats<R, W> = fn(&Search<R>, &W, Instant) -> String;
+
+/// What was found, the type of the ids in it, statistics as JSON without warnings, and warnings.
+type Answer<'py> = (Bound<'py, PyAny>, &'static str, String, Vec<String>);
 
 /// Finds the passages that repeat.
 #[pyfunction]
@@ -40,8 +47,9 @@ pub fn passages<'py>(
     keywords: Vec<(String, Value)>,
     show: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Answer<'py>> {
-    let search = call::passages(&given(keywords), documents.kind(), against.is_some()).map_err(refused)?;
-    answer(py, documents, against, search, show.as_ref(), find)
+    let search =
+        call::passages(&given(keywords), documents.kind(), against.as_ref().map(Documents::kind)).map_err(refused)?;
+    answer(py, documents, against, search, show.as_ref(), (find, Search::<PassageRequest>::stats))
 }
 
 /// Finds the documents that are contained in others.
@@ -53,19 +61,21 @@ pub fn contain<'py>(
     keywords: Vec<(String, Value)>,
     show: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Answer<'py>> {
-    let search = call::contain(&given(keywords), documents.kind(), against.is_some()).map_err(refused)?;
-    answer(py, documents, against, search, show.as_ref(), find_containers)
+    let search =
+        call::contain(&given(keywords), documents.kind(), against.as_ref().map(Documents::kind)).map_err(refused)?;
+    answer(py, documents, against, search, show.as_ref(), (find_containers, Search::<ContainRequest>::stats))
 }
 
 /// Opens the documents and looks for what is asked.
-fn answer<'py, E: Send + 'static, O: Send + 'static>(
+fn answer<'py, R: Send + 'static, W: 'static>(
     py: Python<'py>,
     documents: Documents,
     against: Option<Documents>,
-    search: Search<E, O>,
+    search: Search<R>,
     show: Option<&Bound<'py, PyAny>>,
-    find: Find<E, O>,
+    (find, stats): (Find<R, W>, Stats<R, W>),
 ) -> PyResult<Answer<'py>> {
+    let started = Instant::now();
     let mut documents = documents.open(&search.source, search.names_ids)?;
     let mut against =
         against.map(|against| against.open(&search.source.of_reference(), search.names_reference_ids())).transpose()?;
@@ -79,78 +89,162 @@ fn answer<'py, E: Send + 'static, O: Send + 'static>(
         {
             reference.require_documents("against");
         }
-        let (found, remarks) =
+        let (found, written, remarks) =
             find(&search, &mut documents, against.as_mut(), watch).map_err(|error| watch.explained(error))?;
         let never_found = [Some(&documents), against.as_ref()].into_iter().flatten().filter_map(|side| match side {
             Opened::Files(input) => input.fields_never_found(),
             Opened::Table(_) => None,
         });
-        Ok::<_, Error>((found, never_found.chain(remarks).chain(watch.problems()).collect::<Vec<_>>()))
+        let warnings = never_found.chain(remarks).chain(watch.problems()).collect::<Vec<_>>();
+        Ok::<_, Error>((found, stats(&search, &written, started), warnings))
     };
-    let (found, warnings) = worker::run(py, show, work)?.map_err(|error| exception(&error))?;
+    let (found, stats, warnings) = worker::run(py, show, work)?.map_err(|error| exception(&error))?;
     let found = match found {
         Found::Bytes(bytes) => PyBytes::new(py, &bytes).into_any(),
         Found::Flags(table) => Bound::new(py, Records(table))?.into_any(),
     };
-    Ok((found, ids.name(), warnings.iter().map(|message| warning(message)).collect()))
+    Ok((found, ids.name(), stats, warnings.iter().map(|message| warning(message)).collect()))
 }
 
 fn find(
-    search: &Search<PassageEmit, PassageOptions>,
+    search: &Search<PassageRequest>,
     documents: &mut Opened,
     against: Option<&mut Opened>,
     watch: &Watch,
-) -> Result<(Found, Vec<String>), Error> {
+) -> Result<(Found, PassageWritten, Vec<String>), Error> {
+    let PassageRequest { options, emit, .. } = &search.request;
+    let against = match against {
+        Some(reference) if matches!(emit, PassageEmit::Verdicts | PassageEmit::Kept) => {
+            return find_unaffected(search, documents, reference, watch);
+        }
+        against => against,
+    };
     let (mut sides, mut bytes) = (Sides::new(documents, against), Vec::new());
     let are_positions = sides.are_positions();
     let mut out = PassageLines::new(&mut bytes);
-    let ids_repeat;
-    if search.emit == PassageEmit::Spans {
-        let mut found = sides.with(|source, reference| find_spans(source, reference, &search.options, watch))?;
+    let (ids_repeat, mut written);
+    if *emit == PassageEmit::Spans {
+        let mut found = sides.with(|source, reference| find_spans(source, reference, options, watch))?;
         search.check(found.counts())?;
         ids_repeat = found.ids_repeat();
         sides.with(|source, reference| found.for_each(source, reference, watch, |spans| out.spans(spans)))?;
+        let below_min_documents = found.below_min_documents();
+        written = PassageWritten {
+            below_min_documents,
+            covered: Some(found.tokens()),
+            ..PassageWritten::of(found.counts().clone())
+        };
     } else {
-        let mut found = sides.with(|source, reference| find_passages(source, reference, &search.options, watch))?;
+        let mut found = sides.with(|source, reference| find_passages(source, reference, options, watch))?;
         search.check(found.counts())?;
         ids_repeat = found.ids_repeat();
         let mut pairs = DocumentPairs::new(found.counts().references as usize);
         sides.with(|source, reference| {
-            if search.emit == PassageEmit::Pairs {
+            if *emit == PassageEmit::Pairs {
                 return found.for_each(source, reference, watch, |passage| pairs.add(passage, |pair| out.pair(pair)));
             }
             let add = |lines: &mut PassageLines<Vec<u8>>, passage: &Passage<'_>| lines.passage(passage);
             found.for_each_chunk(source, reference, watch, add, |lines| out.append(&lines))
         })?;
         pairs.finish(|pair| out.pair(pair))?;
+        written = PassageWritten {
+            passages: Some(found.len() as u64),
+            left_out: found.left_out(),
+            overlapping: options.without_overlaps.then(|| found.overlapping()),
+            below_min_documents: found.below_min_documents(),
+            ..PassageWritten::of(found.counts().clone())
+        };
     }
     out.finish()?;
-    let fields = if search.emit == PassageEmit::Pairs { call::PLACES_OF_PAIR } else { call::PLACE };
-    Ok((Found::Bytes(bytes), repeated(ids_repeat && !are_positions, fields).collect()))
+    written.records = records(&bytes);
+    let fields = if *emit == PassageEmit::Pairs { call::PLACES_OF_PAIR } else { call::PLACE };
+    Ok((Found::Bytes(bytes), written, repeated(ids_repeat && !are_positions, fields).collect()))
+}
+
+/// Decides which documents are kept: those without a passage of the reference.
+fn find_unaffected(
+    search: &Search<PassageRequest>,
+    documents: &mut Opened,
+    reference: &mut Opened,
+    watch: &Watch,
+) -> Result<(Found, PassageWritten, Vec<String>), Error> {
+    let PassageRequest { options, emit, whole, .. } = &search.request;
+    let mut bytes = Vec::new();
+    if let (PassageEmit::Kept, Opened::Files(input), Some(whole)) = (*emit, &mut *documents, whole) {
+        let clean = &whole.options;
+        let (found, written) = clean::write_unshared(input, reference.source(), options, clean, watch, &mut bytes)?;
+        let written = PassageWritten { records: written?, ..PassageWritten::from(Decided::of(&found)) };
+        search.check(found.counts())?;
+        let remarks = short_references(search, &written);
+        return Ok((Found::Bytes(bytes), written, remarks));
+    }
+    let are_positions = documents.are_positions() && reference.are_positions();
+    let found = find_unshared(documents.source(), reference.source(), options, watch)?;
+    search.check(found.counts())?;
+    if !search.allows_empty_reference {
+        found.check_lengths(options)?;
+    }
+    let mut written = PassageWritten::from(Decided::of(&found));
+    let mut remarks = short_references(search, &written);
+    let verdicts = found.verdicts().map(|verdict| {
+        let keep = search.on_error.keeps(verdict.keep, verdict.error, verdict.is_skipped);
+        PassageVerdict { keep, ..verdict }
+    });
+    if *emit == PassageEmit::Kept {
+        let flags = Table::flags(
+            "keep",
+            verdicts.map(|verdict| verdict.keep).inspect(|keep| written.records += u64::from(*keep)),
+        );
+        return Ok((Found::Flags(flags), written, remarks));
+    }
+    remarks.extend(repeated(found.ids_repeat() && !are_positions, call::PLACES_OF_CONTAINING));
+    let mut out = PassageLines::new(&mut bytes);
+    for verdict in verdicts {
+        let error = verdict.error.map(rejection);
+        out.passage_verdict(&PassageVerdict { error: error.as_deref(), ..verdict }, found.ids_repeat())?;
+    }
+    out.finish()?;
+    written.records = records(&bytes);
+    Ok((Found::Bytes(bytes), written, remarks))
+}
+
+/// What the command says of documents of the reference that are too short.
+fn short_references(search: &Search<PassageRequest>, written: &PassageWritten) -> Vec<String> {
+    written.remark_on_references(search.request.options.min_words).into_iter().map(|(remark, _)| remark).collect()
+}
+
+/// The number of lines.
+fn records(lines: &[u8]) -> u64 {
+    lines.iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
 fn find_containers(
-    search: &Search<ContainEmit, ContainOptions>,
+    search: &Search<ContainRequest>,
     documents: &mut Opened,
     against: Option<&mut Opened>,
     watch: &Watch,
-) -> Result<(Found, Vec<String>), Error> {
-    let (options, mut bytes) = (&search.options, Vec::new());
-    if let (ContainEmit::Kept, Opened::Files(input)) = (search.emit, &mut *documents) {
+) -> Result<(Found, ContainWritten, Vec<String>), Error> {
+    let ContainRequest { options, emit, .. } = &search.request;
+    let mut bytes = Vec::new();
+    if let (ContainEmit::Kept, Opened::Files(input)) = (*emit, &mut *documents) {
         let reference = against.map(Opened::source);
-        let clean =
-            CleanOptions { source: search.source.clone(), on_error: search.on_error, ..CleanOptions::default() };
+        let clean = CleanOptions {
+            source: search.source.clone(),
+            on_error: search.on_error,
+            allow_empty: search.allows_empty_reference,
+            ..CleanOptions::default()
+        };
         let (found, written) = clean::write_uncontained(input, reference, options, &clean, watch, &mut bytes)?;
-        written?;
+        let written = decided(&found, written?);
         search.check(found.counts())?;
         let mut remarks = remarks(found.short(), found.counts(), options, true);
         remarks.extend(call::hint_of_share(&found, options));
-        return Ok((Found::Bytes(bytes), remarks));
+        return Ok((Found::Bytes(bytes), written, remarks));
     }
     let mut sides = Sides::new(documents, against);
     let are_positions = sides.are_positions();
     let mut out = PassageLines::new(&mut bytes);
-    let remarks = match search.emit {
+    let (mut written, remarks) = match emit {
         ContainEmit::Containments => {
             let mut found = sides.with(|source, reference| find_contained(source, reference, options, watch))?;
             search.check(found.counts())?;
@@ -158,7 +252,7 @@ fn find_containers(
             search.check(found.counts())?;
             let mut remarks = remarks(found.short(), found.counts(), options, false);
             remarks.extend(repeated(found.ids_repeat() && !are_positions, call::PLACES_OF_CONTAINED));
-            remarks
+            (ContainWritten::of(found.counts().clone(), found.short().clone()), remarks)
         }
         ContainEmit::Pairs => {
             let found = sides.with(|source, reference| find_coverages(source, reference, options, watch))?;
@@ -166,19 +260,25 @@ fn find_containers(
             found.for_each(watch, |pair| out.coverage(pair))?;
             let mut remarks = remarks(found.short(), found.counts(), options, false);
             remarks.extend(repeated(found.ids_repeat() && !are_positions, call::PLACES_OF_CONTAINED));
-            remarks
+            (ContainWritten::of(found.counts().clone(), found.short().clone()), remarks)
         }
         ContainEmit::Verdicts | ContainEmit::Kept => {
             let found = sides.with(|source, reference| find_uncontained(source, reference, options, watch))?;
             search.check(found.counts())?;
+            if !search.allows_empty_reference {
+                found.check_lengths()?;
+            }
             let mut remarks = remarks(found.short(), found.counts(), options, true);
             let verdicts = found.verdicts().map(|verdict| {
                 let keep = search.on_error.keeps(verdict.keep, verdict.error, verdict.is_skipped);
                 ContainmentVerdict { keep, ..verdict }
             });
             remarks.extend(call::hint_of_share(&found, options));
-            if search.emit == ContainEmit::Kept {
-                return Ok((Found::Flags(Table::flags("keep", verdicts.map(|verdict| verdict.keep))), remarks));
+            if *emit == ContainEmit::Kept {
+                let mut records = 0;
+                let flags = verdicts.map(|verdict| verdict.keep).inspect(|keep| records += u64::from(*keep));
+                let flags = Found::Flags(Table::flags("keep", flags));
+                return Ok((flags, decided(&found, records), remarks));
             }
             let places = match options.of {
                 ShareOf::Document => call::PLACES_OF_CONTAINED,
@@ -190,11 +290,12 @@ fn find_containers(
                 let verdict = ContainmentVerdict { error: error.as_deref(), ..verdict };
                 out.containment_verdict(&verdict, found.ids_repeat())?;
             }
-            remarks
+            (decided(&found, 0), remarks)
         }
     };
     out.finish()?;
-    Ok((Found::Bytes(bytes), remarks))
+    written.records = records(&bytes);
+    Ok((Found::Bytes(bytes), written, remarks))
 }
 
 /// The warning where ids repeat.

@@ -53,7 +53,7 @@ impl Records {
     }
 
     fn __len__(&self) -> usize {
-        self.0.batches.iter().map(RecordBatch::num_rows).sum()
+        self.0.rows() as usize
     }
 }
 

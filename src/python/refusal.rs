@@ -12,7 +12,24 @@ use pyo3::prelude::*;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A message in which parameters are flags, with their names in Python. The flags of a command remain.
+/// What follows the name of an option in a message: its value as it is written in Python, and the rest. The name of a value is left out.
+fn value<'m>(option: &str, after: &'m str) -> Option<(String, &'m str)> {
+    let words = call::words().get(option)?;
+    let from = after.strip_prefix(' ')?;
+    let length = from.find(|c: char| !(c.is_ascii_alphanumeric() || "-./_".contains(c))).unwrap_or(from.len());
+    let word = from[..length].trim_end_matches('.');
+    let rest = &from[word.len()..];
+    if words.iter().any(|known| known == word) {
+        return Some((format!("=\"{word}\""), rest));
+    }
+    if word.parse::<f64>().is_ok() && word.starts_with(|c: char| c.is_ascii_digit()) {
+        return Some((format!("={word}"), rest));
+    }
+    let is_name = word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    is_name.then(|| (String::new(), rest))
+}
+
+/// A message in which parameters are flags, with their names in Python: `emit="kept"` for `--emit kept`. The flags of a command remain.
 pub fn spelled(message: &str) -> String {
     let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let (mut out, mut rest) = (String::with_capacity(message.len()), message);
@@ -27,8 +44,10 @@ pub fn spelled(message: &str) -> String {
             out += "--";
             rest = name;
         } else {
-            out += &format!("`{}`", name[..length].replace('-', "_"));
-            rest = &name[length..];
+            let (option, after) = name.split_at(length);
+            let (value, after) = value(option, after).unwrap_or((String::new(), after));
+            out += &format!("`{}{value}`", option.replace('-', "_"));
+            rest = after;
         }
     }
     out + rest
@@ -59,6 +78,10 @@ pub fn refused(refused: Refused) -> PyErr {
         Refused::Misuse(Misuse::Unknown { name, nearest }) => {
             let hint = nearest.map(|nearest| format!(": did you mean '{}'?", python(&nearest))).unwrap_or_default();
             PyTypeError::new_err(format!("unexpected keyword argument '{}'{hint}", python(&name)))
+        }
+        Refused::Misuse(Misuse::Withheld { name, meant, why }) => {
+            let about = meant.map_or_else(|| "it".into(), |meant| format!("'{}'", python(&meant)));
+            PyTypeError::new_err(format!("unexpected keyword argument '{}': {about} {why}", python(&name)))
         }
         Refused::Misuse(Misuse::Type { name, expected }) => {
             PyTypeError::new_err(format!("`{}` must be {expected}", python(&name)))
@@ -121,6 +144,10 @@ mod tests {
             ("a -- b, a--b, ---", "a -- b, a--b, ---"),
             ("(allow more with --max-record)", "(allow more with `max_record`)"),
             ("dedup index compact --salvage makes one, --memory", "dedup index compact --salvage makes one, `memory`"),
+            ("add --against REF, and --emit verdicts", "add `against`, and `emit=\"verdicts\"`"),
+            ("--emit kept.", "`emit=\"kept\"`."),
+            ("--min-words 8 finds them, --threshold 0.5", "`min_words=8` finds them, `threshold=0.5`"),
+            ("--exact finds, --keep has, --of documents", "`exact` finds, `keep` has, `of` documents"),
         ] {
             assert_eq!(spelled(message), expected);
         }

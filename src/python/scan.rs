@@ -5,12 +5,13 @@ use super::records::Records;
 use super::refusal::{caught, exception, refused, rejection, spelled, warning};
 use super::worker::{self, Watch};
 use crate::clean;
-use crate::cli::call::{self, Emit, Given, Scan};
+use crate::cli::call::{self, Emit, Given, Scan, ScanRequest as Request, ScanWritten as Written};
 use crate::engine::{self, Fingerprints, Kept, Report, Verdict};
 use crate::report::table::{Ids, Records as Table};
 use crate::{Error, compare};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::time::Instant;
 
 /// The value of a keyword argument, as `_input.py` passes it.
 #[derive(FromPyObject)]
@@ -38,7 +39,7 @@ enum Found {
     Bytes(Vec<u8>),
 }
 
-/// Scans documents. Returns records, or bytes for the records of files that are kept, and warnings.
+/// Scans documents. Returns records, or bytes for the records of files that are kept, statistics as JSON without warnings, and warnings.
 #[pyfunction]
 pub fn scan<'py>(
     py: Python<'py>,
@@ -46,72 +47,91 @@ pub fn scan<'py>(
     against: Option<Documents>,
     keywords: Vec<(String, Value)>,
     show: Option<Bound<'py, PyAny>>,
-) -> PyResult<(Bound<'py, PyAny>, Vec<String>)> {
-    let call = call::scan(&given(keywords), documents.kind(), against.is_some()).map_err(refused)?;
-    let opened = documents.open(&call.source, call.names_ids)?;
-    let against =
-        against.map(|against| against.open(&call.source.of_reference(), call.names_reference_ids())).transpose()?;
+) -> PyResult<(Bound<'py, PyAny>, String, Vec<String>)> {
+    let started = Instant::now();
+    let call =
+        call::scan(&given(keywords), documents.kind(), against.as_ref().map(Documents::kind)).map_err(refused)?;
+    let source = &call.request.source;
+    let mut opened = documents.open(source, call.request.names_ids)?;
+    let mut against =
+        against.map(|against| against.open(&source.of_reference(), call.names_reference_ids())).transpose()?;
     let work = move |watch: &Watch| {
-        let found = find(&call, opened, against, watch).map_err(|error| watch.explained(error));
-        found.map(|(found, mut report)| {
-            report.warnings.extend(watch.problems());
-            (found, report)
+        let found = find(&call, &mut opened, against.as_mut(), watch).map_err(|error| watch.explained(error));
+        found.map(|(found, written, mut report)| {
+            let warnings = std::mem::take(&mut report.warnings);
+            let read = opened.counts() + against.as_ref().map(Opened::counts).unwrap_or_default();
+            let stats = call.stats(&report, &written, read, started);
+            (found, stats, warnings.into_iter().chain(watch.problems()).collect::<Vec<_>>())
         })
     };
-    let (found, report) = worker::run(py, show.as_ref(), work)?.map_err(|error| exception(&error))?;
+    let (found, stats, warnings) = worker::run(py, show.as_ref(), work)?.map_err(|error| exception(&error))?;
     let found = match found {
         Found::Records(table) => Bound::new(py, Records(table))?.into_any(),
         Found::Bytes(bytes) => PyBytes::new(py, &bytes).into_any(),
     };
-    let warnings = report.warnings.iter().map(|message| warning(message));
-    Ok((found, warnings.collect()))
+    Ok((found, stats, warnings.iter().map(|message| warning(message)).collect()))
 }
 
 fn find(
     call: &Scan,
-    mut documents: Opened,
-    mut against: Option<Opened>,
+    documents: &mut Opened,
+    mut against: Option<&mut Opened>,
     watch: &Watch,
-) -> Result<(Found, Report), Error> {
+) -> Result<(Found, Written, Report), Error> {
     let ids = match &against {
         Some(against) if against.ids() != documents.ids() => Ids::Strings,
         _ => documents.ids(),
     };
-    if let Some(Opened::Files(reference)) = &mut against
+    if let Some(Opened::Files(reference)) = against.as_deref_mut()
         && !call.allows_empty_reference
     {
         reference.require_documents("against");
     }
-    let reference = against.as_mut().map(Opened::source);
-    let (factory, options) = (&call.factory, &call.options);
-    if let (Emit::Kept, Opened::Files(input)) = (call.emit, &mut documents) {
-        let (clean, mut bytes) = (call.options_of_clean(), Vec::new());
+    let is_against = against.is_some();
+    let reference = against.map(Opened::source);
+    let Request { factory, engine: options, emit, keep, host_depth, .. } = &call.request;
+    if let (Emit::Kept, Opened::Files(input)) = (*emit, &mut *documents) {
+        let (clean, mut bytes) = (call.request.options_of_clean(), Vec::new());
         let (report, written) = clean::write_kept(input, reference, factory, &clean, watch, &mut bytes)?;
-        written?;
+        let records = written?;
         call.check(&report.counts)?;
-        return Ok((Found::Bytes(bytes), report));
+        return Ok((Found::Bytes(bytes), kept_of(&report, records), report));
     }
     let source = documents.source();
-    match call.emit {
+    match emit {
         Emit::Pairs | Emit::Paths | Emit::Hosts => {
             let outcome = engine::scan(source, reference, factory, options, watch)?;
             call.check(&outcome.report.counts)?;
-            let table = match call.emit {
-                Emit::Hosts => Table::hosts(&outcome.hosts(call.host_depth)?)?,
+            let table = match emit {
+                Emit::Hosts => Table::hosts(&outcome.hosts(*host_depth)?)?,
                 _ => Table::pairs(&outcome, ids)?,
             };
-            Ok((Found::Records(table), outcome.report))
+            let written = Written { records: table.rows(), ..Written::default() };
+            Ok((Found::Records(table), written, outcome.report))
         }
         Emit::Clusters | Emit::Verdicts | Emit::Kept => {
-            let outcome = engine::scan_to_keep(source, reference, factory, options, watch, call.keep)?;
+            let outcome = engine::scan_to_keep(source, reference, factory, options, watch, *keep)?;
             call.check(&outcome.report().counts)?;
             let kept = outcome.kept();
-            let table = match call.emit {
-                Emit::Clusters => Table::clusters(&kept, ids),
-                Emit::Verdicts => Table::verdicts(verdicts(&kept, call), ids),
-                _ => Table::flags("keep", verdicts(&kept, call).map(|(verdict, _)| verdict.keep)),
+            let report = outcome.report().clone();
+            if *emit == Emit::Kept {
+                let mut records = 0;
+                let flags =
+                    verdicts(&kept, call).map(|(verdict, _)| verdict.keep).inspect(|keep| records += u64::from(*keep));
+                let table = Table::flags("keep", flags);
+                return Ok((Found::Records(table), kept_of(&report, records), report));
+            }
+            let mut written = Written { dropped: Some(kept.dropped()), ..Written::default() };
+            let table = if *emit == Emit::Clusters {
+                let several = kept.clusters().filter(|cluster| cluster.keep_indices.len() > 1).count() as u64;
+                written.clusters_keeping_several = (!is_against).then_some(several);
+                Table::clusters(&kept, ids)
+            } else {
+                Table::verdicts(verdicts(&kept, call), ids)
             };
-            Ok((Found::Records(table), outcome.report().clone()))
+            written.records = table.rows();
+            written.clusters = (*emit == Emit::Clusters).then_some(written.records);
+            Ok((Found::Records(table), written, report))
         }
         Emit::Fingerprints => {
             let fingerprints = Fingerprints::prepare(source, factory, options, watch)?;
@@ -129,9 +149,16 @@ fn find(
                 ids,
             )?;
             call.check(&report.counts)?;
-            Ok((Found::Records(table), report))
+            let written = Written { records: table.rows(), ..Written::default() };
+            Ok((Found::Records(table), written, report))
         }
     }
+}
+
+/// What is kept, of what was read.
+fn kept_of(report: &Report, records: u64) -> Written {
+    let dropped = (report.counts.documents + report.counts.failed).saturating_sub(records);
+    Written { records, dropped: Some(dropped), ..Written::default() }
 }
 
 /// The verdicts, and why records were rejected.

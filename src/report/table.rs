@@ -188,6 +188,11 @@ impl Writer {
 }
 
 impl Records {
+    /// The number of rows.
+    pub fn rows(&self) -> u64 {
+        self.batches.iter().map(|batch| batch.num_rows() as u64).sum()
+    }
+
     /// All pairs: the records of [`JsonLines::pairs`](super::JsonLines::pairs).
     ///
     /// # Errors

@@ -230,7 +230,13 @@ pub(super) fn quoted<'p>(paths: impl Iterator<Item = &'p FieldPath>) -> String {
 /// The problem of a row whose columns of texts are all null, in a file or table with these columns.
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 pub(super) fn null_column<'p>(texts: impl Iterator<Item = &'p FieldPath>) -> String {
-    format!("text column {} is null: there is no text to compare", quoted(texts))
+    let (mut chooses, mut named) = (false, Vec::new());
+    for path in texts {
+        chooses |= path.steps().iter().any(Step::chooses);
+        named.push(path);
+    }
+    let or = if chooses { ", or chooses nothing" } else { "" };
+    format!("text column {} is null{or}: there is no text to compare", quoted(named.into_iter()))
 }
 
 /// What to do where a column of texts is missing, or another one is meant.

@@ -104,7 +104,8 @@ def test_rows_without_a_text(table):
     assert len(verdicts) == len(texts)
     kept = quiet(neardups.keep, broken)
     assert quiet(neardups.keep, broken, on_error="drop").num_rows == kept.num_rows - 1
-    with pytest.raises(OSError, match="`on_error` fail: 1 file or record failed"):
+    message = r'^`on_error="fail"`: 1 file or record failed: nothing is returned: row:3: text column .text. is null'
+    with pytest.raises(OSError, match=message):
         neardups.scan(broken, emit="verdicts", on_error="fail")
 
 
@@ -161,13 +162,177 @@ def test_what_is_kept_of_contained_documents(tmp_path, table, articles):
         assert lines(kind, without_nulls(found)) == printed
 
 
+def test_documents_without_a_passage_of_a_reference(tmp_path, table, articles):
+    pyarrow = pytest.importorskip("pyarrow")
+    words = [article["text"].split() for article in articles]
+    questions = [{"id": f"q{at}", "text": " ".join(words[at][3:11] + ["edited"] + words[at][12:30])} for at in (0, 4)]
+    reference = tmp_path / "questions.jsonl"
+    reference.write_text("".join(json.dumps(question) + "\n" for question in questions), encoding="utf-8")
+    texts = [article["text"] for article in articles]
+    for options, flags in [
+        ({}, []),
+        ({"exact": True, "min_words": 10}, ["--exact", "--min-words", "10"]),
+        ({"min_coverage": "0.2"}, ["--min-coverage", "0.2"]),
+    ]:
+        options = {"min_words": 15, "similarity": None if "exact" in options else 0.7, **options}
+        flags = (["--similarity", "0.7", "--min-words", "15"] if "--exact" not in flags else []) + flags
+        of_files = ["passages", str(ARTICLES), "--against", str(reference), *flags]
+        printed = dedup(*of_files, "--emit", "verdicts")
+        dropped = [row for row in _rows(printed) if not row["keep"]]
+        assert 0 < len(dropped) < len(articles) and {row["contains"] for row in dropped} <= {"q0", "q4"}
+        for documents in (table, ARTICLES):
+            for against in (pyarrow.Table.from_pylist(questions), reference):
+                found = quiet(neardups.passages, documents, against=against, emit="verdicts", **options)
+                assert lines("verdict", without_nulls(found)) == printed
+        kept = dedup(*of_files, "--unit", "document", "--emit", "kept")
+        ids = [row["id"] for row in _rows(kept)]
+        whole = {"against": questions, "unit": "document", "emit": "kept", **options}
+        assert quiet(neardups.passages, ARTICLES, **whole) == kept
+        assert quiet(neardups.passages, table, **whole)["id"].to_pylist() == ids
+        of_list = {**whole, "against": [question["text"] for question in questions]}
+        assert quiet(neardups.passages, texts, **of_list) == [article["text"] for article in articles if article["id"] in ids]
+        verdicts = quiet(neardups.passages, texts, **{**of_list, "emit": "verdicts"})
+        assert [verdict["id"] for verdict in verdicts if verdict["keep"]] == [i for i, a in enumerate(articles) if a["id"] in ids]
+        assert {verdict["contains"] for verdict in verdicts if not verdict["keep"]} <= {0, 1}
+
+
+def test_documents_that_cannot_be_read_have_verdicts_of_passages():
+    whole = {"against": ["a question of some words"], "min_words": 4}
+    verdicts = quiet(neardups.passages, ["it has a question of some words", None], emit="verdicts", **whole)
+    assert [verdict["keep"] for verdict in verdicts] == [False, True] and "null" in verdicts[1]["error"]
+    verdicts = quiet(neardups.passages, ["x", None], emit="verdicts", on_error="drop", **whole)
+    assert [verdict["keep"] for verdict in verdicts] == [True, False]
+    assert quiet(neardups.passages, ["x", None], emit="kept", unit="document", on_error="drop", **whole) == ["x"]
+    with pytest.raises(OSError, match='`on_error="fail"`: 1 file or record failed: .*: row:1: text column'):
+        neardups.passages(["x", None], emit="verdicts", on_error="fail", **whole)
+
+
+def test_ids_of_verdicts_of_passages_that_repeat():
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"id": [1, 1], "text": ["a b c d e f", "x y z"]})
+    with pytest.warns(neardups.NeardupsWarning, match="ids repeat"):
+        verdicts = neardups.passages(table, against=["a b c d e f"], min_words=5, emit="verdicts").to_pylist()
+    assert [(v["id"], v["keep"], v["contains"], v["at"], v["contains_at"]) for v in verdicts] == [
+        (1, False, 0, "row:0", "row:0"),
+        (1, True, None, "row:1", None),
+    ]
+
+
+def test_a_reference_of_which_nothing_can_be_found():
+    for find in (
+        lambda **options: neardups.passages(["a b c"], against=["who?"], emit="verdicts", min_words=5, **options),
+        lambda **options: neardups.contain(["a b c"], against=["who?"], emit="verdicts", shingle=5, **options),
+    ):
+        with pytest.raises(ValueError, match="nothing can match: .* fewer than 5 words .* .use `allow_empty` if that is expected"):
+            find()
+        assert [verdict["keep"] for verdict in quiet(find, allow_empty=True)] == [True]
+
+
+def test_a_reference_of_which_nothing_can_be_found_in_files(tmp_path):
+    file = tmp_path / "pages.jsonl"
+    file.write_text('{"id":"a","text":"a b c"}\n')
+    for find, options in [(neardups.passages, {"min_words": 5, "unit": "document"}), (neardups.contain, {"shingle": 5})]:
+        with pytest.raises(ValueError, match="nothing can match"):
+            find(file, against=["who?"], emit="kept", **options)
+        assert quiet(find, file, against=["who?"], emit="kept", allow_empty=True, **options) == file.read_bytes()
+
+
+def statistics(tmp_path, *arguments: str) -> dict:
+    """What the command writes with `--stats`."""
+    dedup(*arguments, "--stats", str(tmp_path / "stats.json"))
+    return json.loads((tmp_path / "stats.json").read_text())
+
+
+def same_statistics(documents, found: dict, printed: dict) -> None:
+    """Compares without what differs from run to run, or from table to file."""
+    found, printed = {**found, "counts": {**found["counts"]}}, {**printed, "counts": {**printed["counts"]}}
+    if documents is not ARTICLES:
+        assert 0 < found["counts"].pop("bytes") < printed["counts"].pop("bytes"), "those of the texts alone"
+    assert printed.pop("type") == "stats"
+    for name in ("timings", "seconds", "warnings"):
+        assert found.pop(name, None).__class__ is printed.pop(name, None).__class__, name
+    assert found == printed and list(found) == list(printed)
+
+
+@pytest.mark.parametrize("emit", [*EMITS, "kept"])
+def test_statistics_of_a_scan(tmp_path, table, emit):
+    for options, flags in [({}, []), ({"algo": "simhash", "threads": 1}, ["--algo", "simhash", "--threads", "1"])]:
+        printed = statistics(tmp_path, "scan", str(ARTICLES), "--emit", emit, *flags)
+        for documents in (table, ARTICLES):
+            stats = {"of": "another call"}
+            quiet(neardups.scan, documents, emit=emit, stats=stats, **options)
+            same_statistics(documents, stats, printed)
+    assert stats["algo"] == "simhash" and "distance" in stats["parameters"]
+
+
+def test_statistics_of_other_searches(tmp_path, table, articles):
+    reference = tmp_path / "reference.jsonl"
+    reference.write_text("".join(json.dumps(article) + "\n" for article in articles[:5]), encoding="utf-8")
+    for call, emits, more in [
+        (neardups.passages, ["passages", "pairs", "spans"], {"min_words": 20}),
+        (neardups.passages, ["passages"], {"min_words": 20, "no_overlaps": True, "min_documents": 2}),
+        (neardups.passages, ["passages", "verdicts", "kept"], {"against": reference, "min_words": 20}),
+        (neardups.contain, ["containments", "pairs", "verdicts", "kept"], {"shingle": 5}),
+        (neardups.contain, ["containments", "kept"], {"against": reference, "preset": "llama-2"}),
+    ]:
+        for emit in emits:
+            options = {**more, "emit": emit, **({"unit": "document"} if (call, emit) == (neardups.passages, "kept") else {})}
+            flags = [["--" + name.replace("_", "-"), *([] if value is True else [str(value)])] for name, value in options.items()]
+            printed = statistics(tmp_path, call.__name__, str(ARTICLES), *sum(flags, []))
+            for documents in (table, ARTICLES):
+                stats = {}
+                quiet(call, documents, stats=stats, **options)
+                same_statistics(documents, stats, printed)
+
+
+def test_parameters_of_a_scan_give_its_similarity(articles):
+    texts, stats = [article["text"] for article in articles], {}
+    pairs = quiet(neardups.scan, texts, stats=stats)
+    parameters = {name: value for name, value in stats["parameters"].items() if name != "recall_at_threshold"}
+    for pair in pairs:
+        options = {"algo": stats["algo"], "tokenizer": stats["tokenizer"], **parameters}
+        assert neardups.similarity(texts[pair["a"]], texts[pair["b"]], **options) == pair["similarity"]
+    for call in (neardups.keep, neardups.clusters, neardups.fingerprints):
+        other = {}
+        quiet(call, texts, stats=other)
+        assert other["parameters"] == stats["parameters"] and other["counts"]["documents"] == len(texts)
+
+
+def test_warnings_are_in_statistics():
+    stats = {}
+    with pytest.warns(neardups.NeardupsWarning) as caught:
+        neardups.keep(["a b c", None], stats=stats)
+    assert stats["warnings"] == [str(warning.message) for warning in caught] != []
+    with pytest.raises(TypeError, match="^`stats` must be a dictionary, which is filled, not str$"):
+        neardups.keep(["a b c"], stats="stats.json")
+    with pytest.raises(ValueError):
+        neardups.keep(["a b c"], threshold=2, stats=stats)
+    assert stats == {}, "nothing of another call"
+
+
 def test_a_search_that_is_refused():
-    with pytest.raises(ValueError, match="invalid value 'kept' for `emit`: expected one of passages, pairs, spans"):
-        neardups.passages(["a b c"], emit="kept")
+    def refused(**options):
+        with pytest.raises(ValueError) as raised:
+            neardups.passages(["a b c"], **options)
+        return str(raised.value)
+
+    reference = ["a b c"]
+    for given in ({}, {"against": reference}, {"exact": True}):
+        assert 'add `against` and `unit="document"`' in refused(emit="kept", **given)
+    for given in ({"emit": "kept", "unit": "document"}, {"emit": "verdicts"}):
+        assert '`emit="verdicts"` and `emit="kept"` leave out documents that have a passage of a reference: add `against`' in refused(**given)
+    assert '`unit="document"` decides which documents are kept: add `emit="verdicts"`' in refused(unit="document", against=reference)
+    for unit in ("line", "words", "sentence"):
+        assert f"invalid value '{unit}' for `unit`: expected document" in refused(unit=unit, emit="kept", against=reference)
+    assert "invalid value 'all' for `emit`: expected one of passages, pairs, spans, verdicts, kept" == refused(emit="all")
+    assert "`on_error` has an effect only on which documents are kept" in refused(on_error="drop")
+    assert '`max_places` has no effect with `emit="verdicts"`' in refused(emit="verdicts", against=reference, max_places=3)
+    assert refused(min_coverage=0.5).endswith('add `against`, and `unit="document"` or `emit="verdicts"`')
+    for name in ("output", "max_cut", "keep"):
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}': it is for what the command dedup passages writes"):
+            neardups.passages(["a b c"], **{name: "x"})
     with pytest.raises(ValueError, match="invalid value '0' for `min_documents`: expected a whole number from 1"):
         neardups.passages(["a b c"], min_documents=0)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'unit'"):
-        neardups.passages(["a b c"], unit="line")
     with pytest.raises(ValueError, match="`max_passages` has no effect on pairs"):
         neardups.contain(["a b c"], emit="pairs", max_passages=3)
     assert neardups.contain([]) == neardups.passages([]) == []
@@ -193,7 +358,7 @@ def test_test_questions(tmp_path, table, articles):
     [known, unknown] = neardups.contain(questions, against=table, shingle=8, min_coverage=0)
     assert (known["in"], known["coverage"]) == (articles[0]["id"], 1.0)
     assert "in" not in unknown and (unknown["coverage"], unknown["passages"]) == (0.0, [])
-    with pytest.raises(ValueError, match="swap the sides"):
+    with pytest.raises(ValueError, match="add `emit=.kept.` or `emit=.verdicts.`. To list .* swap the sides: .* and these as `against`$"):
         neardups.contain(table, against=questions, of="reference", emit="pairs")
     with pytest.raises(ValueError, match="that of all documents together"):
         neardups.contain(questions, against=table, preset="palm", emit="pairs")

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import ARTICLES, dedup
+from conftest import ARTICLES, ROOT, dedup
 
 import neardups
 
@@ -95,3 +95,34 @@ def test_files_of_parquet(file, kept, tmp_path):
     distinct = neardups.keep(ds.dataset(file).scanner(columns=["id", "text"]).to_reader(), threshold=0.7)
     ds.write_dataset(distinct, tmp_path / "out", format="parquet")
     assert ds.dataset(tmp_path / "out").to_table()["id"].to_pylist() == kept
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_verdicts_beside_a_table(file, package):
+    module = pytest.importorskip(package)
+    guide = (ROOT / "src" / "guide" / "python.md").read_text(encoding="utf-8")
+    [block] = [block for block in guide.split("```python\n")[1:] if block.startswith("# pandas. Positions of rows")]
+    pandas, polars = block.split("```")[0].split("\n\n")
+    assert polars.startswith("# Polars.")
+    frame = module.read_parquet(file)
+    if package == "pandas":
+        frame = frame.set_index(frame.index + 7)
+    names = {"neardups": neardups, package: module, "frame": frame}
+    exec({"pandas": pandas, "polars": polars}[package], names)
+    dropped = names["dropped"].to_dict("records") if package == "pandas" else names["dropped"].to_dicts()
+    printed = [json.loads(line) for line in dedup("scan", str(file), "--emit", "verdicts").splitlines()]
+    texts = dict(zip(frame["id"], frame["text"]))
+    expected = [(row["id"], row["duplicate_of"]) for row in printed if not row["keep"]]
+    assert sorted((row["id"], row["duplicate_of"]) for row in dropped) == sorted(expected) != []
+    for row in dropped:
+        assert row["text"] == texts[row["id"]] and row["kept_text"] == texts[row["duplicate_of"]]
+
+
+def test_ids_of_both_sides_have_one_type():
+    texts = ["to be or not to be that is the question", "nothing of it"]
+    table = lambda ids: pa.table({"id": ids, "text": texts})
+    of = lambda documents, against: [v["id"] for v in neardups.scan(documents, against=against, emit="verdicts")]
+    assert of(texts, table([7, 8])) == of(texts, texts) == [0, 1]
+    assert of(texts, table(["x", "y"])) == ["0", "1"]
+    pairs = neardups.scan(table([7, 8]), against=table(["x", "y"])).to_pylist()
+    assert [(pair["a"], pair["b"]) for pair in pairs] == [("x", "7"), ("y", "8")]

@@ -38,9 +38,8 @@ def refusal(error, **options):
 def test_names_and_values_are_checked():
     assert refusal(TypeError, treshold=0.8) == "unexpected keyword argument 'treshold': did you mean 'threshold'?"
     assert "did you mean" not in refusal(TypeError, xyzzyplugh=1)
-    assert "'quiet'" in refusal(TypeError, quiet=True)
+    assert "'quiet': it is for the messages and files of the command dedup" in refusal(TypeError, quiet=True)
     assert "invalid value '2' for `threshold`: expected a number above 0" in refusal(ValueError, threshold=2)
-    assert "`text_field`" not in refusal(TypeError, text_field="a"), "a list has no fields"
     assert refusal(TypeError, threshold=True) == "`threshold` must be a string or a number"
     assert refusal(TypeError, exact=1) == "`exact` must be True or False"
     assert refusal(TypeError, threshold={}).startswith("`threshold` must be a string, a number")
@@ -48,6 +47,58 @@ def test_names_and_values_are_checked():
     assert "invalid value 'ngram' for `tokenizer`" in refusal(ValueError, tokenizer="ngram")
     assert "`keep` has no effect on pairs" in refusal(ValueError, keep="last")
     assert refusal(TypeError, progress=1) == "`progress` must be True, False or None"
+
+
+def test_options_of_files_and_columns_say_where_they_are_taken():
+    for name in ("text_field", "id_field"):
+        message = refusal(TypeError, **{name: "a"})
+        assert message.startswith(f"unexpected keyword argument '{name}': it names a column, and a list of texts has none")
+        assert message.endswith("a table, dictionaries or paths")
+    assert "'text_field' names a column" in refusal(TypeError, text_fields="a")
+    for name in ("format", "encoding", "hidden", "include", "prefer"):
+        expected = f"unexpected keyword argument '{name}': it concerns files, and is taken where the documents are paths"
+        for find in (neardups.scan, neardups.keep, neardups.passages, neardups.contain):
+            if name != "prefer" or find in (neardups.scan, neardups.keep):
+                with pytest.raises(TypeError) as raised:
+                    find(["a"], **{name: "x"})
+                assert str(raised.value) == expected
+    assert "'format' concerns files" in refusal(TypeError, formt="text")
+    for name in ("against_text_field", "against_id_field"):
+        assert refusal(ValueError, **{name: "a"}) == f"`{name}` has an effect only with `against`"
+        assert "a list of texts has none: it is taken where `against` is a table" in refusal(TypeError, against=["b"], **{name: "a"})
+    assert "is taken where `against` is paths" in refusal(TypeError, against=["b"], against_format="jsonl")
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"text": ["b"]})
+    assert "`against_text_field` and `against_id_field` name those of `against`" in refusal(TypeError, against=table, text_field="text")
+
+
+def test_options_of_other_functions_say_whose_they_are():
+    for call, name, expected in [
+        (lambda **o: neardups.scan(["a"], **o), "min_words", "`passages`"),
+        (lambda **o: neardups.passages(["a"], **o), "threshold", "`scan`, `similarity`, `compare` and `Index`"),
+        (lambda **o: neardups.similarity("a", "b", **o), "text_field", "`scan`, `passages`, `contain` and `Index`"),
+        (lambda **o: neardups.contain(["a"], **o), "window", "`Index`"),
+        (lambda **o: neardups.Index(**o), "emit", "`scan`, `passages` and `contain`"),
+    ]:
+        with pytest.raises(TypeError) as raised:
+            call(**{name: "1"})
+        assert str(raised.value) == f"unexpected keyword argument '{name}': it is an option of {expected}"
+    with pytest.raises(TypeError, match="'format': it concerns files, and an index has no options for these"):
+        neardups.Index(format="text")
+
+
+def test_an_element_that_is_not_there():
+    pyarrow = pytest.importorskip("pyarrow")
+    chats = [[{"role": "user", "content": "some words"}], [{"role": "usr", "content": "some words"}]]
+    chosen = {"text_field": "messages[role=usr].content", "emit": "verdicts"}
+    missing = "text column 'messages[role=usr].content' is null, or chooses nothing: there is no text to compare"
+    for on_error in (None, "fail"):
+        with pytest.raises(ValueError) as raised:
+            neardups.scan(pyarrow.table({"messages": chats[:1] * 2}), on_error=on_error, **chosen)
+        assert str(raised.value) == f"no record has a text field: row:0: {missing}; row:1: {missing}"
+    with pytest.raises(OSError) as raised:
+        neardups.scan(pyarrow.table({"messages": chats}), on_error="fail", **chosen)
+    assert str(raised.value).endswith(f"1 file or record failed: nothing is returned: row:0: {missing}")
 
 
 def test_one_value_and_several():
@@ -82,6 +133,8 @@ def test_arguments_of_an_index_are_checked(tmp_path):
             index.query([A], top=top)
     with pytest.raises(TypeError, match="^`exhaustive` must be True or False$"):
         index.query([A], top=1, exhaustive=1)
+    with pytest.raises(ValueError, match="^`exhaustive` has an effect only with `top`$"):
+        index.query([A], exhaustive=True)
     with neardups.Index(tmp_path / "seen.idx") as index:
         for ids in (1.5, [1.5], [None], True, [b"1"]):
             with pytest.raises(TypeError, match="^`ids` must be strings or integers"):
@@ -118,11 +171,25 @@ def test_fields_of_an_index_are_checked(tmp_path):
 
 
 def test_an_index_is_of_one_process(tmp_path):
+    import copy
     import pickle
 
     for index in (neardups.Index(), neardups.Index(tmp_path / "seen.idx")):
-        with pytest.raises(TypeError, match="cannot be sent to another process"):
+        with pytest.raises(TypeError, match="cannot be pickled or sent to another process"):
             pickle.dumps(index)
+        for call in (copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match="^an index cannot be copied: use the same object"):
+                call(index)
+
+
+def test_an_index_that_is_closed(tmp_path):
+    for index in (neardups.Index(), neardups.Index(tmp_path / "seen.idx")):
+        with index as same:
+            assert same is index
+        index.close()
+        for call in (index.__enter__, lambda: index.add([A]), lambda: index.query([A]), lambda: len(index)):
+            with pytest.raises(ValueError, match="^the index is closed$"):
+                call()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

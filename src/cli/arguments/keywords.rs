@@ -23,6 +23,14 @@ pub enum Misuse {
         name: String,
         nearest: Option<String>,
     },
+    /// An option of the command is not taken here.
+    Withheld {
+        name: String,
+        /// The option, if the name is only similar to it.
+        meant: Option<String>,
+        /// What it does instead, and where it is taken, as the end of a sentence about it.
+        why: String,
+    },
     /// The value of a switch is neither yes nor no, or that of an option is.
     Type {
         name: String,
@@ -47,20 +55,47 @@ pub enum Misuse {
     Other(String),
 }
 
+/// Flags that are not taken, and why, as the end of a sentence about one: "concerns files, and is taken with paths".
+#[derive(Clone, Copy, Debug)]
+pub struct Withheld {
+    pub flags: &'static [&'static str],
+    pub why: &'static str,
+}
+
+/// Why a flag is not taken, if it is not.
+fn why_withheld(withheld: &[Withheld], name: &str) -> Option<&'static str> {
+    withheld.iter().find(|withheld| withheld.flags.contains(&name)).map(|withheld| withheld.why)
+}
+
+/// The flags of a command that are taken.
+pub fn taken<'c>(command: &'c Command, withheld: &[Withheld]) -> impl Iterator<Item = &'c Arg> {
+    let is_taken = |arg: &&Arg| arg.get_long().is_some_and(|name| why_withheld(withheld, name).is_none());
+    command.get_arguments().filter(is_taken)
+}
+
+/// The misuse of a name that is not taken.
+fn unknown(command: &Command, withheld: &[Withheld], name: &str) -> Misuse {
+    let mut names: Vec<_> = command.get_arguments().filter_map(Arg::get_long).collect();
+    if names.contains(&name)
+        && let Some(why) = why_withheld(withheld, name)
+    {
+        return Misuse::Withheld { name: name.into(), meant: None, why: why.into() };
+    }
+    // Where documents have no files or columns, an option that concerns those of the reference is similar to one that is withheld.
+    let near = nearest(name, names.drain(..)).first().map(|near| near.to_string());
+    match near.as_deref().and_then(|near| why_withheld(withheld, near)) {
+        Some(why) => Misuse::Withheld { name: name.into(), meant: near, why: why.into() },
+        None => Misuse::Unknown { name: name.into(), nearest: near },
+    }
+}
+
 /// Parses names and values as the flags of a command, except those that are `withheld`.
-pub fn parse(command: Command, withheld: &[&str], given: &[(String, Given)]) -> Result<ArgMatches, Misuse> {
-    let flag = |name: &str| {
-        let arg = command.get_arguments().find(|arg| arg.get_long() == Some(name));
-        arg.filter(|arg| !withheld.contains(&arg.get_id().as_str()))
-    };
+pub fn parse(command: Command, withheld: &[Withheld], given: &[(String, Given)]) -> Result<ArgMatches, Misuse> {
+    let flag = |name: &str| taken(&command, withheld).find(|arg| arg.get_long() == Some(name));
     let mut line: Vec<OsString> = vec![command.get_name().into()];
     for (name, given) in given {
         let Some(arg) = flag(name) else {
-            let names = command.get_arguments().filter_map(Arg::get_long).filter(|name| flag(name).is_some());
-            return Err(Misuse::Unknown {
-                name: name.clone(),
-                nearest: nearest(name, names).first().map(|name| name.to_string()),
-            });
+            return Err(unknown(&command, withheld, name));
         };
         match (arg.get_action().takes_values(), given) {
             (false, Given::Switch(_)) => {}
@@ -106,16 +141,15 @@ fn missing(command: &Command, given: &[(String, Given)], error: &clap::Error) ->
 /// The same, with a value of a flag that is not given by its name.
 pub fn parse_with(
     command: Command,
-    withheld: Vec<&str>,
+    withheld: &[Withheld],
     given: &[(String, Given)],
     more: Option<(&str, &str)>,
 ) -> Result<ArgMatches, Misuse> {
-    let Some((name, value)) = more else { return parse(command, &withheld, given) };
+    let Some((name, value)) = more else { return parse(command, withheld, given) };
     if given.iter().any(|(given, _)| given == name) {
         return Err(Misuse::Unknown { name: name.into(), nearest: None });
     }
-    let withheld: Vec<&str> = withheld.into_iter().filter(|withheld| *withheld != name).collect();
-    parse(command, &withheld, &[given, &[(name.into(), Given::Values(vec![value.into()]))]].concat())
+    parse(command, withheld, &[given, &[(name.into(), Given::Values(vec![value.into()]))]].concat())
 }
 
 fn misuse(error: &clap::Error) -> Misuse {
@@ -153,7 +187,9 @@ mod tests {
     }
 
     fn misused(name: &str, given: Given) -> Misuse {
-        parse(super::super::scan::command(), &["quiet"], &[(name.to_string(), given)]).expect_err("a misuse")
+        const WITHHELD: [Withheld; 2] =
+            [Withheld { flags: &["quiet"], why: "is shown" }, Withheld { flags: &["text-field"], why: "is a column" }];
+        parse(super::super::scan::command(), &WITHHELD, &[(name.to_string(), given)]).expect_err("a misuse")
     }
 
     #[test]
@@ -163,9 +199,19 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!(nearest("treshold").as_deref(), Some("threshold"));
-        assert_eq!(nearest("text_fields").as_deref(), Some("text-field"));
-        assert_eq!(nearest("quiet"), None, "withheld");
+        assert_eq!(nearest("id_fields").as_deref(), Some("id-field"));
         assert_eq!(nearest("xyzzyplugh"), None);
+    }
+
+    #[test]
+    fn an_option_that_is_withheld_says_why() {
+        let withheld = |name: &str| match misused(name, values(&["1"])) {
+            Misuse::Withheld { meant, why, .. } => (meant, why),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(withheld("quiet"), (None, "is shown".into()));
+        assert_eq!(withheld("text-field"), (None, "is a column".into()));
+        assert_eq!(withheld("text_fields"), (Some("text-field".into()), "is a column".into()));
     }
 
     #[test]

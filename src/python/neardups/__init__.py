@@ -26,10 +26,15 @@ import sys
 import threading
 import warnings
 from numbers import Integral
-from typing import Any, Iterable, Optional
+from typing import TYPE_CHECKING, Any, Iterable, Optional
 
-from neardups import _input, _native
+from neardups import _input, _native, _options
 from neardups._native import __version__
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+elif sys.version_info >= (3, 11):
+    from typing import Unpack
 
 __all__ = [
     "Index",
@@ -59,27 +64,46 @@ def _warn(messages: Iterable[str]) -> None:
         warnings.warn(message, NeardupsWarning, stacklevel=level)
 
 
-def _scan(documents: Any, against: Any, progress: Optional[bool], options: dict[str, Any]) -> tuple[_input.Source, Any]:
+def _fill(stats: Any, made: str, messages: list[str]) -> None:
+    """Fills the dictionary that a caller gave for it with what `--stats` writes."""
+    if stats is not None:
+        stats.update(json.loads(made))
+        stats["warnings"] = messages
+        del stats["type"]
+
+
+def _scan(
+    documents: Any, against: Any, progress: Optional[bool], stats: Any, options: dict[str, Any]
+) -> tuple[_input.Source, Any]:
+    _input.clear(stats)
     source = _input.Source(documents, options)
     reference = None if against is None else _input.Source(against, options)
     shown = _input.progress(progress)
     try:
-        found, messages = _native.scan(
+        found, made, messages = _native.scan(
             source.pair, None if reference is None else reference.pair, _input.keywords(options), shown
         )
     finally:
         if shown is not None:
             shown.close()
+    _fill(stats, made, messages)
     _warn(messages)
     return source, found
 
 
-def _records(documents: Any, against: Any, progress: Optional[bool], options: dict[str, Any]) -> Any:
-    source, found = _scan(documents, against, progress, options)
+def _records(documents: Any, against: Any, progress: Optional[bool], stats: Any, options: dict[str, Any]) -> Any:
+    source, found = _scan(documents, against, progress, stats, options)
     return found.to_list() if source.is_list else found.to_table()
 
 
-def scan(documents: Any, *, against: Any = None, progress: Optional[bool] = None, **options: Any) -> Any:
+def scan(
+    documents: Any,
+    *,
+    against: Any = None,
+    progress: Optional[bool] = None,
+    stats: Optional[dict[str, Any]] = None,
+    **options: Unpack[_options.Scan],
+) -> Any:
     """Finds all pairs of near-duplicates, as `dedup scan` does.
 
     Returns a `pyarrow.Table` with the fields of the records of the command as columns; for a list, a list of
@@ -87,7 +111,8 @@ def scan(documents: Any, *, against: Any = None, progress: Optional[bool] = None
     `"verdicts"`, `"fingerprints"` or `"hosts"`; `"kept"` is `keep`.
 
     `against` are documents of a reference: then the pairs are of a document with one of these. `progress` shows how far it
-    is; by default in terminals and notebooks.
+    is; by default in terminals and notebooks. `stats` is a dictionary that is filled with what `--stats` writes: the parameters that
+    were chosen, counts, times.
 
     >>> import neardups
     >>> neardups.scan(["a b c d e f g h i j k", "x", "a b c d e f g h i j k"], emit="verdicts")[2]["duplicate_of"]
@@ -104,14 +129,21 @@ def scan(documents: Any, *, against: Any = None, progress: Optional[bool] = None
     ...
     ValueError: invalid value '99' for `distance`: expected a whole number from 0 to 32
     """
-    if options.get("emit") == "kept":
-        del options["emit"]
-        return keep(documents, against=against, progress=progress, **options)
-    return _records(documents, against, progress, options)
+    given: dict[str, Any] = {**options}
+    if given.get("emit") == "kept":
+        del given["emit"]
+        return keep(documents, against=against, progress=progress, stats=stats, **given)
+    return _records(documents, against, progress, stats, given)
 
 
 def keep(
-    documents: Any, keep: Optional[str] = None, *, against: Any = None, progress: Optional[bool] = None, **options: Any
+    documents: Any,
+    keep: Optional[str] = None,
+    *,
+    against: Any = None,
+    progress: Optional[bool] = None,
+    stats: Optional[dict[str, Any]] = None,
+    **options: Unpack[_options.Keep],
 ) -> Any:
     """The documents without their near-duplicates: what `dedup scan --emit kept` prints.
 
@@ -126,12 +158,18 @@ def keep(
     """
     if "emit" in options:
         raise TypeError("unexpected keyword argument 'emit': use `scan`")
-    source, found = _scan(documents, against, progress, {"keep": keep, "emit": "kept", **options})
+    source, found = _scan(documents, against, progress, stats, {"keep": keep, "emit": "kept", **options})
     return found if source.kind == "files" else source.take(found)
 
 
 def clusters(
-    documents: Any, keep: Optional[str] = None, *, against: Any = None, progress: Optional[bool] = None, **options: Any
+    documents: Any,
+    keep: Optional[str] = None,
+    *,
+    against: Any = None,
+    progress: Optional[bool] = None,
+    stats: Optional[dict[str, Any]] = None,
+    **options: Unpack[_options.Keep],
 ) -> Any:
     """The groups that pairs of near-duplicates connect: what `dedup scan --emit clusters` prints.
 
@@ -141,10 +179,16 @@ def clusters(
     """
     if "emit" in options:
         raise TypeError("unexpected keyword argument 'emit': use `scan`")
-    return _records(documents, against, progress, {"keep": keep, "emit": "clusters", **options})
+    return _records(documents, against, progress, stats, {"keep": keep, "emit": "clusters", **options})
 
 
-def fingerprints(documents: Any, *, progress: Optional[bool] = None, **options: Any) -> Any:
+def fingerprints(
+    documents: Any,
+    *,
+    progress: Optional[bool] = None,
+    stats: Optional[dict[str, Any]] = None,
+    **options: Unpack[_options.Fingerprints],
+) -> Any:
     """The fingerprint of each document: what `dedup scan --emit fingerprints` prints.
 
     >>> import neardups
@@ -156,14 +200,22 @@ def fingerprints(documents: Any, *, progress: Optional[bool] = None, **options: 
         raise TypeError("unexpected keyword argument 'emit': use `scan`")
     if "against" in options:
         raise TypeError("unexpected keyword argument 'against': a fingerprint is of one document")
-    return _records(documents, None, progress, {"emit": "fingerprints", **options})
+    return _records(documents, None, progress, stats, {"emit": "fingerprints", **options})
 
 
-def passages(documents: Any, *, against: Any = None, progress: Optional[bool] = None, **options: Any) -> Any:
+def passages(
+    documents: Any,
+    *,
+    against: Any = None,
+    progress: Optional[bool] = None,
+    stats: Optional[dict[str, Any]] = None,
+    **options: Unpack[_options.Passages],
+) -> Any:
     """The passages that repeat, within a document or in several: what `dedup passages` prints.
 
     `emit` is what is returned: `"passages"`, `"pairs"` of documents that share some, or `"spans"`, the parts of each document
-    that are in one. Starts and ends count bytes of the text in UTF-8, as the command does. With `min_documents`, only passages
+    that are in one. With `against`, also `"verdicts"`, which say for each document whether it is kept, because it has no passage of the
+    reference; and with `unit="document"` also `"kept"`, these documents, as `keep` returns them. Starts and ends count bytes of the text in UTF-8, as the command does. With `min_documents`, only passages
     are found that are in so many different documents. With `against`, only those are found that are in the reference too, and
     places there have `"reference": True`: documents and reference are numbered apart.
 
@@ -175,13 +227,24 @@ def passages(documents: Any, *, against: Any = None, progress: Optional[bool] = 
     >>> spans = neardups.passages(texts, min_words=5, emit="spans")
     >>> [texts[found["id"]].encode()[start:end].decode() for found in spans for start, end in found["spans"]]
     ['We the people of the United States', 'we, the people of the United States']
+    >>> questions = ["Do we, the people of the United States, agree?"]
+    >>> neardups.passages(["Nothing of it.", *texts], against=questions, min_words=5, unit="document", emit="kept")
+    ['Nothing of it.']
     """
     emit = options.get("emit") or "passages"
-    kind = "shared" if emit == "pairs" else emit
-    return _search(_native.passages, kind, documents, against, progress, options)[1]
+    kind = {"pairs": "shared", "verdicts": "decided"}.get(emit, emit)
+    source, found = _search(_native.passages, kind, documents, against, progress, stats, {**options})
+    return found if emit != "kept" or source.kind == "files" else source.take(found)
 
 
-def contain(documents: Any, *, against: Any = None, progress: Optional[bool] = None, **options: Any) -> Any:
+def contain(
+    documents: Any,
+    *,
+    against: Any = None,
+    progress: Optional[bool] = None,
+    stats: Optional[dict[str, Any]] = None,
+    **options: Unpack[_options.Contain],
+) -> Any:
     """How much of each document stands in others: what `dedup contain` prints.
 
     `emit` is what is returned: `"containments"`, `"pairs"`, `"verdicts"`, or `"kept"`, the documents that no kept one contains,
@@ -198,24 +261,26 @@ def contain(documents: Any, *, against: Any = None, progress: Optional[bool] = N
     """
     emit = options.get("emit") or "containments"
     kind = "coverages" if emit == "pairs" else emit
-    source, found = _search(_native.contain, kind, documents, against, progress, options)
+    source, found = _search(_native.contain, kind, documents, against, progress, stats, {**options})
     return found if emit != "kept" or source.kind == "files" else source.take(found)
 
 
 def _search(
-    native: Any, kind: str, documents: Any, against: Any, progress: Optional[bool], options: dict[str, Any]
+    native: Any, kind: str, documents: Any, against: Any, progress: Optional[bool], stats: Any, options: dict[str, Any]
 ) -> tuple[_input.Source, Any]:
     """Records of this kind, or what is kept."""
+    _input.clear(stats)
     source = _input.Source(documents, options)
     reference = None if against is None else _input.Source(against, options)
     shown = _input.progress(progress)
     try:
-        found, ids, messages = native(
+        found, ids, made, messages = native(
             source.pair, None if reference is None else reference.pair, _input.keywords(options), shown
         )
     finally:
         if shown is not None:
             shown.close()
+    _fill(stats, made, messages)
     _warn(messages)
     if kind == "kept":
         return source, found
@@ -233,21 +298,21 @@ def _search(
     return source, records
 
 
-def similarity(a: str, b: str, **options: Any) -> Optional[float]:
+def similarity(a: str, b: str, **options: Unpack[_options.Method]) -> Optional[float]:
     """The exact similarity of two texts by an algorithm; `None` if one of them has too few features, or if the algorithm needs to
     know a whole collection (`compare` says which).
 
     Parameters that are not given, such as `shingle`, follow from the lengths of the two texts. A scan derives them from its whole
-    collection: give those that it reports, to get its similarity.
+    collection: give those that it reports in `stats`, to get its similarity.
 
     >>> import neardups
     >>> neardups.similarity("A rose is a rose is a rose, she said.", "A rose is a rose is a rose, he said.")
     0.42857142857142855
     """
-    return _native.similarity(_input.text("a", a), _input.text("b", b), _input.keywords(options))
+    return _native.similarity(_input.text("a", a), _input.text("b", b), _input.keywords({**options}))
 
 
-def compare(a: str, b: str, **options: Any) -> dict[str, Any]:
+def compare(a: str, b: str, **options: Unpack[_options.Compare]) -> dict[str, Any]:
     """Two texts as the algorithms see them, and what they share: what `dedup compare --json` prints.
 
     >>> import neardups
@@ -255,7 +320,7 @@ def compare(a: str, b: str, **options: Any) -> dict[str, Any]:
     >>> result["algorithms"][0]["similarity"], result["reported_by"], result["contained"]
     (1.0, ['minhash'], 'both')
     """
-    record, messages = _native.compare(_input.text("a", a), _input.text("b", b), _input.keywords(options))
+    record, messages = _native.compare(_input.text("a", a), _input.text("b", b), _input.keywords({**options}))
     _warn(messages)
     result: dict[str, Any] = json.loads(record)
     del result["type"]
@@ -286,14 +351,14 @@ class Index:
     <neardups.Index in memory: 2 documents, minhash>
     """
 
-    def __init__(self, path: "Optional[os.PathLike[str] | str]" = None, **options: Any) -> None:
+    def __init__(self, path: "Optional[os.PathLike[str] | str]" = None, **options: Unpack[_options.Index]) -> None:
         if path is not None and not isinstance(path, (str, os.PathLike)):
             raise TypeError(f"`path` must be a path, not {type(path).__name__}")
         self._path = None if path is None else os.fsdecode(path)
-        self._options = options
+        self._options: dict[str, Any] = {**options}
         # The file has one writer, and a process that is forked has the same lock on it.
         self._process = os.getpid()
-        self._index = _native.Index(self._path, _input.keywords(options))
+        self._index = _native.Index(self._path, _input.keywords(self._options))
         # What a call remembers is not certain before its records are made.
         self._lock = threading.RLock()
 
@@ -353,7 +418,7 @@ class Index:
         if not isinstance(exhaustive, bool):
             raise TypeError("`exhaustive` must be True or False")
         if top is None and exhaustive:
-            raise TypeError("`exhaustive` has an effect only with `top`")
+            raise ValueError("`exhaustive` has an effect only with `top`")
         if top is not None and (isinstance(top, bool) or not isinstance(top, Integral)):
             raise TypeError(f"`top` must be a whole number, not {type(top).__name__}")
         if top is not None and top < 1:
@@ -386,13 +451,23 @@ class Index:
             self._index.close()
 
     def __enter__(self) -> "Index":
+        # An index that is closed cannot be used again.
+        len(self)
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def __reduce__(self) -> Any:
-        raise TypeError("an index cannot be sent to another process: send its path, and open it there when it is closed here")
+        if self._path is None:
+            raise TypeError("an index in memory cannot be pickled or sent to another process: give it a path, and send that when it is closed")
+        raise TypeError("an index cannot be pickled or sent to another process: send its path, and open it there when it is closed here")
+
+    def __copy__(self) -> Any:
+        raise TypeError("an index cannot be copied: use the same object, which several threads may do, or copy its file when it is closed")
+
+    def __deepcopy__(self, _: Any) -> Any:
+        return self.__copy__()
 
     def __len__(self) -> int:
         self._check_process()
@@ -457,6 +532,21 @@ def _found(kind: str, ids: str) -> Any:
             "at": text,
             "in_at": text,
             "note": text,
+        },
+        "decided": {
+            "id": own,
+            "keep": pyarrow.bool_(),
+            "contains": own,
+            "words": number,
+            "similarity": share,
+            "start": number,
+            "end": number,
+            "contains_start": number,
+            "contains_end": number,
+            "coverage": share,
+            "error": text,
+            "at": text,
+            "contains_at": text,
         },
         "verdicts": {
             "id": own,

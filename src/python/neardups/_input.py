@@ -53,6 +53,15 @@ def _text(name: str, value: Any) -> str:
     return str(value)
 
 
+def clear(stats: Any) -> None:
+    """Empties the dictionary that a call is to fill."""
+    if stats is None:
+        return
+    if not isinstance(stats, dict):
+        raise TypeError(f"`stats` must be a dictionary, which is filled, not {type(stats).__name__}")
+    stats.clear()
+
+
 def text(name: str, value: Any) -> str:
     """The argument that must be a text."""
     if not isinstance(value, str):
