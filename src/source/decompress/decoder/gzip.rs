@@ -6,6 +6,7 @@
 use std::fmt;
 use std::io::{self, BufRead, ErrorKind, Read};
 use std::mem;
+use std::ops::Range;
 
 use flate2::bufread::GzDecoder;
 use flate2::{Decompress, FlushDecompress};
@@ -24,6 +25,9 @@ const TRIED_BYTES: usize = 1 << 10;
 
 /// At least this many of the last bytes of a member are kept.
 const KEPT_BYTES: usize = 1 << 20;
+
+/// So many bytes may be examined to see whether members are whole, for each byte of the file and of [`KEPT_BYTES`].
+const CHECKED_PER_BYTE: u64 = 8;
 
 /// Reading continues after damage: the positions of the member that is damaged and of the next one, compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,13 +154,15 @@ struct Kept<R> {
     inflate: Decompress,
     /// The number of members that were tried.
     tries: u64,
+    /// The number of bytes that were examined to see whether members are whole, compressed and not.
+    checked: u64,
 }
 
 impl<R> Kept<R> {
     fn new(inner: R) -> Self {
         let inflate = Decompress::new(false);
         let credit = KEPT_BYTES as u64;
-        Kept { inner, bytes: Vec::new(), base: 0, start: 0, at: 0, member: 0, credit, inflate, tries: 0 }
+        Kept { inner, bytes: Vec::new(), base: 0, start: 0, at: 0, member: 0, credit, inflate, tries: 0, checked: 0 }
     }
 
     fn position(&self) -> u64 {
@@ -206,12 +212,12 @@ impl<R: BufRead> Kept<R> {
     /// one.
     fn find_record(&mut self) -> io::Result<bool> {
         let here = self.position();
-        // If only the checksum is wrong, the next member is here, and what looks like one before was a part of this one.
+        let first = (self.member + 1).max(self.base + self.start as u64).max(here.saturating_sub(self.credit));
         if here > self.member && self.begins_record()? {
+            self.go_back((first - self.base) as usize);
             self.mark();
             return Ok(true);
         }
-        let first = (self.member + 1).max(self.base + self.start as u64).max(here.saturating_sub(self.credit));
         if first < here {
             self.credit -= here - first;
             self.at = (first - self.base) as usize;
@@ -241,6 +247,46 @@ impl<R: BufRead> Kept<R> {
                         return Ok(false);
                     }
                 }
+            }
+        }
+    }
+
+    /// The damaged member ends here, where the next one begins: goes back to the first of the whole members before, but
+    /// not before `first`. If only the checksum is wrong, there are none, and what looks like one was a part of the damaged
+    /// member: that has the last bytes for its own checksum.
+    fn go_back(&mut self, first: usize) {
+        let (mut end, mut before) = (self.at, self.at);
+        while let Some(found) = memmem::rfind(&self.bytes[first..before], MAGIC) {
+            before = first + found;
+            if self.is_whole(before..end) {
+                end = before;
+            }
+        }
+        self.credit -= (self.at - end) as u64;
+        self.at = end;
+    }
+
+    /// Whether these bytes are a member with a record and a right checksum. `false` if that takes too long to see.
+    fn is_whole(&mut self, place: Range<usize>) -> bool {
+        self.tries += 1;
+        let allowed = CHECKED_PER_BYTE * (self.base + (self.bytes.len() + KEPT_BYTES) as u64);
+        let mut may_check = |bytes: usize| {
+            let checked = self.checked + bytes as u64;
+            let may = checked <= allowed;
+            self.checked = if may { checked } else { self.checked };
+            may
+        };
+        let bytes = &self.bytes[place];
+        let start = &bytes[..bytes.len().min(TRIED_BYTES)];
+        if !may_check(start.len()) || begins_record(start, &mut self.inflate) != Some(true) || !may_check(bytes.len()) {
+            return false;
+        }
+        let (mut member, mut content) = (GzDecoder::new(bytes), [0; 1 << 14]);
+        loop {
+            match member.read(&mut content) {
+                Ok(0) => return member.get_ref().is_empty(),
+                Ok(n) if may_check(n) => {}
+                _ => return false,
             }
         }
     }
@@ -369,11 +415,78 @@ mod tests {
         }
     }
 
+    const HEADER: &[u8] = b"\x1f\x8b\x08\0\0\0\0\0\0\xff";
+
+    /// A block of this length, not the last one, that is not compressed; without its content.
+    fn block(length: usize) -> Vec<u8> {
+        let length = u16::try_from(length).unwrap();
+        [&[0][..], &length.to_le_bytes(), &(!length).to_le_bytes()].concat()
+    }
+
+    /// A member whose only block is longer than its content, so that it runs over so many of the bytes after it.
+    fn running_over(content: &[u8], more: usize) -> Vec<u8> {
+        [HEADER, &block(content.len() + more), content].concat()
+    }
+
+    /// Where reading continues in these bytes, whose first member is damaged and ends at `here`; and the bytes decoded to
+    /// decide that.
+    fn resumes_at(raw: &[u8], here: usize) -> (Option<u64>, u64) {
+        let mut kept = Kept::new(raw);
+        while kept.pull().unwrap() {}
+        kept.at = here;
+        let found = kept.find_record().unwrap();
+        (found.then(|| kept.start_position()), kept.checked)
+    }
+
+    #[test]
+    fn whole_members_that_a_damaged_one_ran_into_are_read() {
+        let [a, b, c] = ["WARC/1.0 a", "WARC/1.0 bb", "WARC/1.1 ccc"].map(|content| gzip(content.as_bytes()));
+        let long =
+            gzip(&b"WARC/1.0 ".iter().copied().chain((0..200_000u32).flat_map(u32::to_le_bytes)).collect::<Vec<_>>());
+        for over in [&[&b][..], &[&b, &c], &[&long], &[&c, &b, &long]] {
+            let over: Vec<&[u8]> = over.iter().map(|member| &member[..]).collect();
+            let (last, before) = over.split_last().unwrap();
+            let damaged = running_over(b"WARC/1.0 x", before.concat().len() + HEADER.len());
+            let raw = [&a[..], &damaged, &over.concat(), &a].concat();
+            let (out, resumed, _) = read(&raw);
+            let from = a.len() as u64;
+            assert_eq!(resumed, [Resumed { from, to: from + damaged.len() as u64 }]);
+            let mut expected = Vec::new();
+            flate2::read::MultiGzDecoder::new(&[&over.concat(), &a[..]].concat()[..])
+                .read_to_end(&mut expected)
+                .unwrap();
+            assert!(out.ends_with(&expected));
+            // One of them is damaged, too: those after it are read.
+            let mut raw = raw;
+            let end = from as usize + damaged.len() + over.concat().len();
+            let start = end - last.len();
+            raw[start - 1] ^= 1;
+            if over.len() > 1 {
+                assert_eq!(resumes_at(&raw[from as usize..], end - from as usize).0, Some((start as u64) - from));
+            }
+        }
+    }
+
+    /// An archive may hold archives.
+    #[test]
+    fn a_member_within_the_content_of_a_damaged_one_is_not_where_reading_continues() {
+        let inner = gzip(b"WARC/1.0 inner");
+        for content in [[b"WARC/1.0 ", &inner[..]].concat(), [b"WARC/1.0 ", &inner[..inner.len() - 8]].concat()] {
+            let mut encoder = flate2::read::GzEncoder::new(&content[..], flate2::Compression::none());
+            let mut raw = Vec::new();
+            encoder.read_to_end(&mut raw).unwrap();
+            let end = raw.len();
+            raw[end - 5] ^= 1;
+            raw.extend(gzip(b"WARC/1.0 next"));
+            assert_eq!(read(&raw).1, [Resumed { from: 0, to: end as u64 }]);
+        }
+    }
+
     /// Each of these members begins like a record, and is damaged after blocks that reach over those that follow.
     #[test]
     fn members_within_members_are_not_read_again_and_again() {
         let stored = [&b"\x01\x40\x00\xbf\xff"[..], RECORD].concat();
-        let one = [&b"\x1f\x8b\x08\0\0\0\0\0\0\xff"[..], &b"\0\x07\0\xf8\xff"[..], RECORD, &stored].concat();
+        let one = [HEADER, &block(RECORD.len()), RECORD, &stored].concat();
         for count in [1000, 4000] {
             let raw = one.repeat(count);
             let (out, _, tries) = read(&raw);
@@ -385,6 +498,54 @@ mod tests {
         let mut kept = Kept::new(&raw[..]);
         assert!(!kept.find_record().unwrap());
         assert_eq!(kept.tries, 100_000);
+    }
+
+    /// So many members that begin like a record, all of which have these blocks as their last ones.
+    fn sharing(count: usize, blocks: &[u8]) -> Vec<u8> {
+        let starts = (0..count).rev().flat_map(|others| {
+            // Over those that follow.
+            let over = others * (HEADER.len() + 2 * block(0).len() + RECORD.len());
+            [HEADER, &block(RECORD.len()), RECORD, &block(over)].concat()
+        });
+        starts.chain(blocks.iter().copied()).collect()
+    }
+
+    /// Hundreds of members share megabytes, and none has a right checksum: neither those that are read on, nor those that
+    /// are examined because they may be whole.
+    #[test]
+    fn members_that_share_megabytes_are_not_read_again_and_again() {
+        let most = [block(0xffff), vec![b'x'; 0xffff]].concat();
+        for (blocks, repeated) in [(14, 3), (60, 1)] {
+            // With an end that is none, and with one after which a record begins.
+            for end in [&b"\x07"[..], b"\x03\0checksum"] {
+                let raw = sharing(300, &[&most.repeat(blocks), end].concat()).repeat(repeated);
+                let raw = [raw, gzip(b"WARC/1.0 last")].concat();
+                let (out, resumed, tries) = read(&raw);
+                assert!(out.ends_with(b"WARC/1.0 last"));
+                assert!(out.len() <= 2 * raw.len() + 2 * KEPT_BYTES, "{} for {}", out.len(), raw.len());
+                assert!(tries <= 4 * 300 * repeated as u64 && !resumed.is_empty(), "{tries}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_decoded_to_find_whole_members_is_bounded() {
+        // 16 MiB of zeros in 16 KiB, then an end with a wrong checksum.
+        let mut zeros = gzip(&vec![0; 16 << 20])[HEADER.len()..].to_vec();
+        let checksum = zeros.len() - 8;
+        zeros[checksum] ^= 1;
+        let most = [block(0xffff), vec![b'x'; 0xffff]].concat().repeat(14);
+        // Names that share an end, and blocks without content after it: each beginning takes long to examine.
+        let names = [&b"\x1f\x8b\x08\x08".repeat(120)[..], b"\0", &block(0).repeat(90)].concat();
+        let names = [block(names.len()), names].concat().repeat(900);
+        for blocks in [zeros, [&most[..], b"\x03\0checksum"].concat(), [&names[..], b"\x03\0checksum"].concat()] {
+            let mut raw = sharing(300, &blocks);
+            let here = raw.len();
+            raw.extend(gzip(b"WARC/1.0 last"));
+            let (found, checked) = resumes_at(&raw, here);
+            assert_eq!(found, Some(here as u64));
+            assert!((1..=8 * (raw.len() + KEPT_BYTES) as u64).contains(&checked), "{checked}");
+        }
     }
 
     #[test]
