@@ -1,7 +1,7 @@
 //! Compressed bytes to bytes. The compression of a file is detected by its first bytes, never by its name.
 //!
 //! Compressed files are untrusted: their dictionary size and expansion are bounded. Damage ends the stream with an
-//! error that says what is wrong, after all the bytes before it.
+//! error that says what is wrong, after all the bytes before it; only gzip of a web archive is read on (gzip.rs).
 
 use std::cell::Cell;
 use std::fs::File;

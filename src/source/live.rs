@@ -201,7 +201,7 @@ impl Chunks<'_> {
     ///
     /// # Errors
     /// The stream cannot be read. The beginning of its last line is lost. (Where compressed data is damaged or ends too early, that is a
-    /// problem like others, the last one.)
+    /// problem like others. It is the last one, except in an archive in gzip, which is read on from its next member with a record.)
     pub fn next_chunk(&mut self) -> io::Result<Option<Result<Chunk, Problem>>> {
         let Chunks { kind, path, max_record, keep_rejected, encoding, .. } = self;
         let (max_record, keep_rejected, encoding) = (*max_record, *keep_rejected, *encoding);
@@ -323,7 +323,7 @@ struct Lines<'r> {
 enum Whole {
     Lines(u64, Vec<u8>),
     TooLong(u64),
-    /// Compressed data is damaged here, and nothing after it can be read.
+    /// Compressed data is damaged here, and nothing after it is read.
     Damaged(u64, String),
 }
 

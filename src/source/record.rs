@@ -103,8 +103,7 @@ impl Record {
                     places.for_each(|(_, slot)| {
                         add(slot, &problem.place, || Err(NoRecord::Unreadable(problem.clone())));
                     });
-                    let ends_file = matches!(problem.kind, ProblemKind::Damaged | ProblemKind::Unreadable);
-                    if problem.place.line.is_none() || ends_file {
+                    if problem.place.line.is_none() || may_hide_others(&problem) {
                         of_file.get_or_insert(problem);
                     }
                 }
@@ -156,6 +155,12 @@ fn is_fatal(problem: &Problem) -> bool {
     problem.severity > Severity::Repaired
 }
 
+/// Whether a problem means that other records may be where it is: all after it, or those of an archive up to the place
+/// where reading continues.
+fn may_hide_others(problem: &Problem) -> bool {
+    matches!(problem.kind, ProblemKind::Damaged | ProblemKind::Unreadable)
+}
+
 /// Reads the only document.
 fn only(source: &mut dyn Source) -> Result<Record, NoRecord> {
     let (mut found, mut problems) = (Vec::new(), Vec::new());
@@ -187,7 +192,7 @@ struct Search {
     changes: Vec<Problem>,
     /// Why the record cannot be read.
     fatal: Option<Problem>,
-    /// Why the file cannot be read, or not to its end.
+    /// Why the file, or a part of it, cannot be read.
     of_file: Option<Problem>,
     records: u64,
     numbers: Option<(u64, u64)>,
@@ -202,13 +207,12 @@ impl Search {
     }
 
     fn problem(&mut self, problem: Problem, number: u64) {
-        let ends_file = matches!(problem.kind, ProblemKind::Damaged | ProblemKind::Unreadable);
         match problem.place.line {
             Some(line) if line == number && is_fatal(&problem) => _ = self.fatal.get_or_insert(problem),
             Some(line) if line == number => self.changes.push(problem),
             None if !is_fatal(&problem) => self.changes.push(problem),
             None => _ = self.of_file.get_or_insert(problem),
-            Some(_) if ends_file => _ = self.of_file.get_or_insert(problem),
+            Some(_) if may_hide_others(&problem) => _ = self.of_file.get_or_insert(problem),
             Some(line) => self.count(line),
         }
     }
