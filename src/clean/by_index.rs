@@ -140,6 +140,7 @@ impl<'a> Stream<'a> {
             capped: (index.capped(), index.most_of_a_key()),
             warnings,
             repair: None,
+            is_begun_anew: false,
             seconds: started.elapsed().as_secs_f64(),
         };
         let (after, scan) = (index.len(), stream_record(&decided, self.options));
@@ -177,17 +178,20 @@ impl Decider for Stream<'_> {
         observer: &dyn Observer,
     ) -> Result<Decisions, Error> {
         let ByIndex { path, plan, .. } = self.by;
-        let is_new = folder.is_some() && !path.exists();
+        let existed = path.exists();
         let (mut index, repair) = self.open(folder)?;
+        let is_begun_anew = existed && index.is_begun_anew();
         let decided = self.decide_with(&mut index, (input, inputs), folder, observer).inspect_err(|_| {
-            if is_new {
+            if folder.is_some() && !existed {
                 // It is empty, and locked.
                 _ = fs::remove_file(path);
             }
         });
         let mut decisions = decided?;
         let Remembered { before, after, decided, .. } = &mut self.remembered;
-        decided.iter_mut().for_each(|decided| decided.repair = repair);
+        if let Some(decided) = decided {
+            (decided.repair, decided.is_begun_anew) = (repair, is_begun_anew);
+        }
         if let Some(folder) = folder {
             let (staged, is_due) = index.into_staged()?;
             staged.sync().map_err(|error| cannot_write(folder.root(), error))?;

@@ -126,6 +126,9 @@ pub struct DecidedByIndex {
     pub warnings: Vec<String>,
     /// The incomplete end of the index that an interrupted write left. It was cut off, unless nothing is written.
     pub repair: Option<Repair>,
+    /// Whether the file of the index existed, but was empty or ended within its header: a new index was begun in it, unless nothing is
+    /// written. If it once remembered something, that is lost.
+    pub is_begun_anew: bool,
     /// Seconds that it took.
     pub seconds: f64,
 }

@@ -166,8 +166,17 @@ fn options_of(Forgetting { window, expire, .. }: Forgetting) -> String {
     if options.is_empty() { "neither --window nor --expire".into() } else { options.join(" and ") }
 }
 
+/// The warning of a file that is empty or has a part of a header, if nothing is written.
+pub fn of_empty(path: &Path) -> String {
+    format!(
+        "{}: the file exists and holds no index: a run that writes begins a new one in it, which remembers nothing; if there was one, put \
+         a copy of it back first (--require-index makes this an error)",
+        path.display()
+    )
+}
+
 /// The warning of a file that was empty or had a part of a header.
-fn of_begun_anew(path: &Path) -> String {
+pub fn of_begun_anew(path: &Path) -> String {
     format!(
         "{}: the file existed and held no index: a new one was begun in it, which remembers nothing; if there was one, stop and put a copy of \
          it back (--require-index makes this an error)",
