@@ -36,6 +36,9 @@ const SAME: &[(&str, &[&str])] = &[
     ("truth", &["ground-truth", "labels"]),
 ];
 
+/// Names of the length of runs of words. Answers have the first of them.
+const N_GRAM: &[&str] = &["--n-gram", "--n-grams", "--n-gram-size", "--ngram", "--ngrams", "--ngram-size"];
+
 /// What is answered to an option that a command does not have.
 struct Answer {
     typed: &'static [&'static str],
@@ -67,25 +70,14 @@ static ANSWERS: &[Answer] = &[
         example: "--hashes 256",
     },
     Answer {
-        typed: &[
-            "--ngram",
-            "--ngrams",
-            "--n-gram",
-            "--n-grams",
-            "--ngram-size",
-            "--n-gram-size",
-            "--kgram",
-            "-n",
-            "-k",
-            "-w",
-        ],
+        typed: &[N_GRAM[0], "--kgram", "-n", "-k", "-w"],
         commands: &[],
         options: &["shingle", "tokenizer", "grams"],
         text: "--shingle W is a number of tokens: words, or what --tokenizer says (--grams with --algo simhash)",
         example: "--shingle 5",
     },
     Answer {
-        typed: &["--ngram", "--ngrams", "--n-gram", "--n-grams", "--ngram-size", "--n-gram-size", "--min-words", "-n"],
+        typed: &[N_GRAM[0], "--min-words", "-n"],
         commands: &["contain"],
         options: &["shingle"],
         text: "--shingle W is the number of words of a run",
@@ -149,20 +141,7 @@ static ANSWERS: &[Answer] = &[
         example: "--min-coverage 0.8",
     },
     Answer {
-        typed: &[
-            "--shingle",
-            "--shingle-length",
-            "--shingle-size",
-            "--min-tokens",
-            "--min-length",
-            "--ngram",
-            "--ngrams",
-            "--n-gram",
-            "--n-grams",
-            "--ngram-size",
-            "--n-gram-size",
-            "-n",
-        ],
+        typed: &["--shingle", "--shingle-length", "--shingle-size", "--min-tokens", "--min-length", N_GRAM[0], "-n"],
         commands: &["passages"],
         options: &["min-words"],
         text: "--min-words N is the least length of a passage, in words",
@@ -582,8 +561,9 @@ fn with_option(program: &Command, long: &str) -> Vec<String> {
 
 fn answer(command: &Command, name: &str, typed: &str) -> Option<&'static Answer> {
     let typed = if typed.starts_with("--") { format!("--{}", bare(typed)) } else { typed.to_string() };
+    let typed = if N_GRAM.contains(&&*typed) { N_GRAM[0] } else { &typed };
     ANSWERS.iter().find(|answer| {
-        answer.typed.contains(&&*typed)
+        answer.typed.contains(&typed)
             && (answer.commands.is_empty() || answer.commands.contains(&name))
             && answer.options.iter().all(|option| has(command, option))
     })
@@ -720,6 +700,19 @@ mod tests {
                     let message = message(&program, &command, name, typed);
                     assert!(!message.contains('\n') && message.contains(typed), "{message}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn all_names_of_n_grams_have_the_answer_of_the_command() {
+        let program = crate::cli::command();
+        for (name, expected) in
+            [("scan", "--grams"), ("contain", "number of words of a run"), ("passages", "--min-words")]
+        {
+            for typed in N_GRAM {
+                let found = answer(&command(&program, name), name, typed).unwrap();
+                assert!(found.text.contains(expected), "{name} {typed}: {}", found.text);
             }
         }
     }

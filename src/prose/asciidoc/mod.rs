@@ -18,25 +18,9 @@ const CODE: &[&str] = &["source", "listing", "literal", "stem", "latexmath", "as
 const UNDERLINES: &str = "=-~^+";
 
 pub(super) fn read(builder: &mut Builder) {
-    let source = builder.source();
-    let lines = lines(source, builder.page());
-    let last = lines.iter().enumerate().map(|(number, line)| (line.text(source), number)).collect();
-    let mut reader = Reader {
-        builder,
-        source,
-        lines,
-        last,
-        at: 0,
-        in_list: false,
-        attached: false,
-        style: Style::Other,
-        tabs: None,
-        is_first: true,
-        is_cell: false,
-    };
-    while reader.at < reader.lines.len() {
-        reader.block();
-    }
+    let lines = lines(builder.source(), builder.page());
+    let mut reader = Reader::new(builder, lines, false);
+    reader.blocks();
     reader.builder.end();
 }
 
@@ -142,7 +126,32 @@ impl<'a> Role<'a> {
     }
 }
 
-impl<'a> Reader<'_, 'a> {
+impl<'b, 'a> Reader<'b, 'a> {
+    /// Reads the lines of a page, or of a cell of a table.
+    fn new(builder: &'b mut Builder<'a>, lines: Vec<Line>, is_cell: bool) -> Self {
+        let source = builder.source();
+        let last = lines.iter().enumerate().map(|(number, line)| (line.text(source), number)).collect();
+        Reader {
+            builder,
+            source,
+            lines,
+            last,
+            at: 0,
+            in_list: false,
+            attached: false,
+            style: Style::Other,
+            tabs: None,
+            is_first: !is_cell,
+            is_cell,
+        }
+    }
+
+    fn blocks(&mut self) {
+        while self.at < self.lines.len() {
+            self.block();
+        }
+    }
+
     /// Reads the block that starts in this line.
     fn block(&mut self) {
         let line = self.lines[self.at];

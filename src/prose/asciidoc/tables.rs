@@ -2,7 +2,7 @@
 
 use super::super::Kind;
 use super::super::page_lines::Line;
-use super::{Reader, Role, Style, block_macro, inline, item};
+use super::{Reader, Role, block_macro, inline, item};
 use std::ops::Range;
 
 /// More attributes and titles above a table are not looked at.
@@ -129,24 +129,8 @@ impl<'a> Reader<'_, 'a> {
 
     /// A cell with blocks of its own. Its depth is bounded: tables in it have exclamation marks, and only tables of values are in theirs.
     fn page(&mut self, lines: Vec<Line>) {
-        let source = self.source;
-        let last = lines.iter().enumerate().map(|(number, line)| (line.text(source), number)).collect();
-        let mut cell = Reader {
-            builder: &mut *self.builder,
-            source,
-            lines,
-            last,
-            at: 0,
-            in_list: false,
-            attached: false,
-            style: Style::Other,
-            tabs: None,
-            is_first: false,
-            is_cell: true,
-        };
-        while cell.at < cell.lines.len() {
-            cell.block();
-        }
+        let mut cell = Reader::new(&mut *self.builder, lines, true);
+        cell.blocks();
         cell.leave_list();
         cell.builder.end();
     }
