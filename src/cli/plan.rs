@@ -17,7 +17,7 @@ use neardups::Error;
 use neardups::algorithm::presets::Preset;
 use neardups::algorithm::{CHARACTERS_OF_A_WORD, Design, PlannedRun, Row, SearchCost, SearchForecast, TableFactory};
 use neardups::engine::{Similarities, sample_similarities};
-use neardups::index::{bytes_on_disk, crowded_keys};
+use neardups::index::{bytes_of_tables, bytes_on_disk, crowded_keys};
 use neardups::source::{Input, Source as _};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -76,7 +76,8 @@ fn add_sizes(plan: &mut PlannedRun, documents: u64, memory: u64) {
         features: stored.features as f64 * number,
         keys: 8.0 * stored.keys as f64 * number,
     };
-    let stored_bytes = bytes_on_disk(stored, PLANNED_ID) as f64;
+    let [stored_bytes, table_bytes] =
+        [bytes_on_disk(stored, PLANNED_ID), bytes_of_tables(stored)].map(|bytes| bytes as f64);
     plan.forecast.costs.extend([
         ("memory of a scan, at most", collection.memory(memory), "bytes"),
         (
@@ -86,12 +87,13 @@ fn add_sizes(plan: &mut PlannedRun, documents: u64, memory: u64) {
         ),
         ("temporary files of a scan, if all are", collection.temporary(memory, 1.0), "bytes"),
         ("index, for ids of 20 bytes", stored_bytes, "bytes a document"),
+        ("tables in the folder beside it", table_bytes, "bytes a document"),
         ("index of all documents, if all pass", stored_bytes * number, "bytes"),
+        ("tables of all documents", table_bytes * number, "bytes"),
         ("least --memory of an index of all documents", memory_of_index(number, stored), "bytes"),
     ]);
     let notes = &mut plan.forecast.notes;
-    let note = "the size of the index follows from its format; the folder of tables beside it takes some 200 bytes a document more, \
-                as measured for 217 words each";
+    let note = "the sizes of an index and its tables follow from their formats; merging tables takes up to as much again for a time";
     let time =
         "for the time of a scan on this machine, plan with a sample of the documents: dedup plan SAMPLE --documents N";
     // What is special about these options stays at the end.

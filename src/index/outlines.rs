@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(super) type Outline = (u32, Parities);
 
 /// The size of an outline in a file, in bytes.
-const BYTES: usize = 36;
+pub(super) const BYTES: usize = 36;
 
 /// The number of outlines read at once, some 4 KB.
 const BLOCK: usize = 113;

@@ -4,11 +4,13 @@ use super::Signer;
 use super::crowded::crowded_keys;
 use super::frame::FRAME_OVERHEAD;
 use super::header::Header;
+use super::outlines::BYTES as OUTLINE_BYTES;
 use crate::algorithm::{
     self, Algorithm, AlgorithmFactory, Learned, Learns, MOST_DOCUMENTS, PreparedAlgorithm, Spec, StoredFeatures, Totals,
 };
 use crate::error::Error;
 use crate::lexicon::FileIdentity;
+use crate::postings::{Filter, Posting};
 use crate::tokenizer::Tokenizer;
 use serde_json::Value;
 use std::fmt;
@@ -234,7 +236,7 @@ impl Signing {
 }
 
 /// About how many bytes of a file an index takes for a document whose features are compared, and whose id has this many bytes. It follows
-/// from the format, without the folder of tables beside the file.
+/// from the format, without the [tables](bytes_of_tables) beside the file.
 pub fn bytes_on_disk(stored: StoredFeatures, id: usize) -> u64 {
     let StoredFeatures { features, keys } = stored;
     // The kind of the record, the length of the id, the hash of the tokens, the time, and the numbers of tags and of features.
@@ -244,6 +246,15 @@ pub fn bytes_on_disk(stored: StoredFeatures, id: usize) -> u64 {
     let high = (features as u64).max(1).ilog2();
     let bits = features as u64 * u64::from(44 - high + 1) + (1 << high);
     head + 4 * keys as u64 + bits.div_ceil(8)
+}
+
+/// About how many bytes the folder of tables beside an index takes for a document whose features are compared, once they are merged. It
+/// follows from the format.
+pub fn bytes_of_tables(stored: StoredFeatures) -> u64 {
+    // Those of keys and of the id.
+    let postings = stored.keys as u64 + 1;
+    let (place, time) = (size_of::<u64>() as u64, size_of::<u32>() as u64);
+    size_of::<Posting>() as u64 * postings + Filter::bytes_for(postings) + OUTLINE_BYTES as u64 + place + time
 }
 
 #[cfg(test)]

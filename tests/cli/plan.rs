@@ -44,34 +44,54 @@ fn minhash_as_a_record() {
     }
 }
 
+/// Writes so many documents of pseudo-random words, and remembers them in `seen.idx`.
+fn remember(shell: &Shell, words: usize, documents: u32, options: &str) {
+    let mut state = 1u64;
+    let mut word = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        format!("w{}", (state >> 33) % 50_000)
+    };
+    let mut document = |number: u32| {
+        let text = (0..words).map(|_| word()).collect::<Vec<_>>().join(" ");
+        format!("{{\"id\":\"document-{number:011}\",\"text\":\"{text}\"}}\n")
+    };
+    shell.write("all.jsonl", (0..documents).map(&mut document).collect::<String>());
+    let passed = shell.sh(&format!("dedup filter -q --index seen.idx {options} < all.jsonl | wc -l")).done();
+    assert_eq!(passed.trim(), documents.to_string());
+}
+
 /// The size of an index of documents that all pass, against that of its file.
 #[test]
 fn an_index_of_features_is_as_large_as_planned() {
     for (words, documents) in [(217, 300), (60, 600)] {
         let shell = Shell::new();
-        let mut state = 1u64;
-        let mut word = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            format!("w{}", (state >> 33) % 50_000)
-        };
-        let mut document = |number: usize| {
-            let text = (0..words).map(|_| word()).collect::<Vec<_>>().join(" ");
-            format!("{{\"id\":\"document-{number:011}\",\"text\":\"{text}\"}}\n")
-        };
-        shell.write("all.jsonl", (0..documents).map(&mut document).collect::<String>());
-        assert_eq!(
-            shell.sh("dedup filter -q --index seen.idx < all.jsonl | wc -l").done().trim(),
-            documents.to_string()
-        );
-        let size =
-            std::fs::metadata(shell.folder().join("seen.idx")).unwrap().len() as f64 / f64::from(documents as u32);
+        remember(&shell, words, documents, "");
+        let size = std::fs::metadata(shell.folder().join("seen.idx")).unwrap().len() as f64 / f64::from(documents);
         // An index has the shingles of long documents.
         let plan = plan(&format!("--tokens {words} --documents {documents} --shingle 5"));
         let costs = plan.costs();
         let planned = |what: &str| costs.iter().find(|cost| cost.what.starts_with(what)).expect("it is planned").value;
         let [one, all] = [planned("index, for ids"), planned("index of all documents")];
         assert!((one - size).abs() < 0.03 * size, "{words}: {one} planned, {size} found");
-        assert_eq!(all, one * documents as f64);
+        assert_eq!(all, one * f64::from(documents));
+    }
+}
+
+/// The size of the folder beside an index follows from the number of keys.
+#[test]
+fn the_tables_of_an_index_are_as_large_as_planned() {
+    for options in ["--threshold 0.8", "--threshold 0.95", "--bands 100 --rows 2"] {
+        let (shell, documents) = (Shell::new(), 16_500);
+        let options = format!("--shingle 5 {options}");
+        remember(&shell, 20, documents, &options);
+        let files = std::fs::read_dir(shell.folder().join("seen.idx.tables")).unwrap();
+        let size = files.map(|file| file.unwrap().metadata().unwrap().len()).sum::<u64>() as f64;
+        let plan = plan(&format!("--tokens 20 --documents {documents} {options}"));
+        let costs = plan.costs();
+        let planned = |what: &str| costs.iter().find(|cost| cost.what == what).expect("it is planned").value;
+        let [one, all] = [planned("tables in the folder beside it"), planned("tables of all documents")];
+        assert!((all - size).abs() < 0.03 * size, "{options}: {all} planned, {size} found");
+        assert_eq!(all, one * f64::from(documents));
     }
 }
 
