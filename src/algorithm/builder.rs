@@ -147,14 +147,10 @@ pub(super) fn sum(parts: impl IntoIterator<Item = usize>) -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::imatch::IMatch;
-    use super::super::minhash::{MinHash, sketch::Kind};
+    use super::super::minhash::MinHash;
     use super::super::parameter::{LEXICON, LEXICON_WITHOUT};
-    use super::super::projection::RandomProjection;
-    use super::super::shingles::ShingleHash;
     use super::super::simhash::SimHash;
-    use super::super::spotsigs::{ChainOver, SpotSigs, Spots};
-    use super::super::weights::Weights;
+    use super::super::spotsigs::SpotSigs;
     use super::super::{ALGORITHMS, AlgorithmFactory, Entry, TableFactory, same_identity};
     use super::*;
     use crate::error::Error;
@@ -172,15 +168,16 @@ pub(super) mod tests {
         assert_eq!(built.unwrap().plan(300, 1000).unwrap(), typed.plan(300, 1000).unwrap(), "{}", entry.name);
     }
 
-    fn lexicon() -> Arc<Lexicon> {
+    /// A lexicon for builders.
+    pub fn lexicon() -> Arc<Lexicon> {
         Lexicon::new(2, [(7, 1)]).into()
     }
 
-    /// Checks that a builder with every setter called has these settings, and all parameters of the family among them.
-    fn check(built: impl Into<Settings>, entry: &str, typed: &[(&str, &str)]) {
+    /// Checks that a builder with every setter called, with [`lexicon`] for each lexicon and two of them to be left out, has these settings
+    /// besides, and all parameters of the family among them.
+    pub fn check_setters(built: impl Into<Settings>, entry: &Entry, typed: &[(&str, &str)]) {
         let built = built.into();
         let mut expected = Settings::from_pairs(typed.iter().copied());
-        let entry = Entry::by_name(entry).unwrap();
         let uses_lexicon = entry.uses(LEXICON.name);
         if uses_lexicon {
             expected.set_lexicon(lexicon());
@@ -193,94 +190,6 @@ pub(super) mod tests {
         entry.check(&built).unwrap();
         let set = typed.len() + usize::from(uses_lexicon) + usize::from(uses_lists);
         assert_eq!(set, entry.parameters.len(), "{}: not every parameter is set here", entry.name);
-    }
-
-    #[test]
-    fn setters_write_what_would_be_typed() {
-        let minhash = MinHash::builder().threshold(0.8).recall(0.999).exact(true).shingle(3).hash(ShingleHash::Sha1);
-        let minhash = minhash.sketch(Kind::Datasketch1).bands(20).rows(5).hashes(100).supershingles(6, 14);
-        check(
-            minhash.min_supershingles(2).count_repeats(false).drop_common(0.05),
-            "minhash",
-            &[
-                ("threshold", "0.8"),
-                ("recall", "0.999"),
-                ("exact", "true"),
-                ("shingle", "3"),
-                ("hash", "sha1"),
-                ("sketch", "datasketch1"),
-                ("bands", "20"),
-                ("rows", "5"),
-                ("hashes", "100"),
-                ("supershingles", "6x14"),
-                ("min-supershingles", "2"),
-                ("count-repeats", "false"),
-                ("drop-common", "0.05"),
-            ],
-        );
-        let simhash = SimHash::builder().distance(3).cosine("0.98").recall(0.9).bits(128).grams([1, 2]);
-        let simhash = simhash.hash(ShingleHash::Md5).weights(Weights::Idf).lexicon(lexicon()).blocks(9).tables(16);
-        check(
-            simhash.force(true).drop_common(0.1),
-            "simhash",
-            &[
-                ("distance", "3"),
-                ("cosine", "0.98"),
-                ("recall", "0.9"),
-                ("bits", "128"),
-                ("grams", "1+2"),
-                ("hash", "md5"),
-                ("weights", "idf"),
-                ("blocks", "9"),
-                ("tables", "16"),
-                ("force", "true"),
-                ("drop-common", "0.1"),
-            ],
-        );
-        let imatch = IMatch::builder().idf_low(0.2).idf_high(1.0).lexicons(5).drop_fraction(0.3).min_terms(3);
-        let imatch = imatch.drop_frequent("5%").drop_rare(0.2).min_share(0.4);
-        check(
-            imatch.lexicon(lexicon()).lexicon_without([lexicon(), lexicon()]),
-            "imatch",
-            &[
-                ("idf-low", "0.2"),
-                ("idf-high", "1"),
-                ("drop-frequent", "5%"),
-                ("drop-rare", "0.2"),
-                ("lexicons", "5"),
-                ("drop-fraction", "0.3"),
-                ("min-terms", "3"),
-                ("min-share", "0.4"),
-            ],
-        );
-        let projection = RandomProjection::builder().agree(372).cosine(0.97).recall(0.99).projection_bits(384);
-        check(
-            projection.weights(Weights::Binary).lexicon(lexicon()).drop_common(0.1),
-            "projection",
-            &[
-                ("agree", "372"),
-                ("cosine", "0.97"),
-                ("recall", "0.99"),
-                ("projection-bits", "384"),
-                ("weights", "binary"),
-                ("drop-common", "0.1"),
-            ],
-        );
-        let spotsigs = SpotSigs::builder().threshold(0.5).antecedents("de").spot_distance(2).spot_chain(3);
-        check(
-            spotsigs.chain_over(ChainOver::All).spots(Spots::Set).min_spots(7).drop_common(0.1),
-            "spotsigs",
-            &[
-                ("threshold", "0.5"),
-                ("antecedents", "de"),
-                ("spot-distance", "2"),
-                ("spot-chain", "3"),
-                ("chain-over", "all"),
-                ("spots", "set"),
-                ("min-spots", "7"),
-                ("drop-common", "0.1"),
-            ],
-        );
     }
 
     #[test]

@@ -2,6 +2,7 @@ use super::digests::{ABSENT, digests};
 use super::kept::Kept;
 use super::parameters::resolve;
 use super::*;
+use crate::algorithm::builder::tests::{check_setters, lexicon};
 use crate::algorithm::{Algorithm, Explain, Features, Learned, RunSummary};
 use crate::hash::token_hash;
 use crate::lexicon::{LexiconBuilder, TermMemory};
@@ -9,6 +10,24 @@ use crate::similarity::Similarity;
 use crate::tokenizer::{TokenDetail, Tokens};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+
+#[test]
+fn setters_write_what_would_be_typed() {
+    let built = IMatch::builder().idf_low(0.2).idf_high(1.0).lexicons(5).drop_fraction(0.3).min_terms(3);
+    let built = built.drop_frequent("5%").drop_rare(0.2).min_share(0.4);
+    let built = built.lexicon(lexicon()).lexicon_without([lexicon(), lexicon()]);
+    let typed = [
+        ("idf-low", "0.2"),
+        ("idf-high", "1"),
+        ("drop-frequent", "5%"),
+        ("drop-rare", "0.2"),
+        ("lexicons", "5"),
+        ("drop-fraction", "0.3"),
+        ("min-terms", "3"),
+        ("min-share", "0.4"),
+    ];
+    check_setters(built, &ENTRY, &typed);
+}
 
 fn hex(digest: [u8; 20]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()

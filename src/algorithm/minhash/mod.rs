@@ -617,11 +617,35 @@ fn forecast_sketched(settings: &Settings, median_tokens: usize, documents: u64) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::builder::tests::check_setters;
     use crate::algorithm::{AlgorithmFactory, TableFactory, Totals, Value};
 
     fn resolved(pairs: &[(&str, &str)]) -> (usize, usize) {
         let (_, _, bands) = resolve_bands(&Settings::from_pairs(pairs.iter().copied())).unwrap();
         (bands.bands, bands.rows)
+    }
+
+    #[test]
+    fn setters_write_what_would_be_typed() {
+        let built = MinHash::builder().threshold(0.8).recall(0.999).exact(true).shingle(3).hash(ShingleHash::Sha1);
+        let built = built.sketch(sketch::Kind::Datasketch1).bands(20).rows(5).hashes(100).supershingles(6, 14);
+        let built = built.min_supershingles(2).count_repeats(false).drop_common(0.05);
+        let typed = [
+            ("threshold", "0.8"),
+            ("recall", "0.999"),
+            ("exact", "true"),
+            ("shingle", "3"),
+            ("hash", "sha1"),
+            ("sketch", "datasketch1"),
+            ("bands", "20"),
+            ("rows", "5"),
+            ("hashes", "100"),
+            ("supershingles", "6x14"),
+            ("min-supershingles", "2"),
+            ("count-repeats", "false"),
+            ("drop-common", "0.05"),
+        ];
+        check_setters(built, &ENTRY, &typed);
     }
 
     #[test]

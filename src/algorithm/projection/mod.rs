@@ -317,6 +317,7 @@ fn forecast_cosine(threshold: Threshold, bands: Bands, documents: u64) -> Foreca
 mod tests {
     use super::*;
     use crate::algorithm::Algorithm;
+    use crate::algorithm::builder::tests::{check_setters, lexicon};
     use crate::hamming::BlockTables;
 
     fn settings(pairs: &[(&str, &str)]) -> Settings {
@@ -328,6 +329,21 @@ mod tests {
             Resolved::Agreeing(projection) => (projection.bits, projection.agree(), projection.tables.len()),
             Resolved::Cosine { .. } => panic!("decided by cosine"),
         }
+    }
+
+    #[test]
+    fn setters_write_what_would_be_typed() {
+        let built = RandomProjection::builder().agree(372).cosine(0.97).recall(0.99).projection_bits(384);
+        let built = built.weights(Weights::Binary).lexicon(lexicon()).drop_common(0.1);
+        let typed = [
+            ("agree", "372"),
+            ("cosine", "0.97"),
+            ("recall", "0.99"),
+            ("projection-bits", "384"),
+            ("weights", "binary"),
+            ("drop-common", "0.1"),
+        ];
+        check_setters(built, &ENTRY, &typed);
     }
 
     #[test]

@@ -378,8 +378,30 @@ fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::builder::tests::{check_setters, lexicon};
     use crate::algorithm::{Algorithm, Learned};
     use crate::tokenizer::Tokenizer;
+
+    #[test]
+    fn setters_write_what_would_be_typed() {
+        let built = SimHash::builder().distance(3).cosine("0.98").recall(0.9).bits(128).grams([1, 2]);
+        let built = built.hash(ShingleHash::Md5).weights(Weights::Idf).lexicon(lexicon()).blocks(9).tables(16);
+        let built = built.force(true).drop_common(0.1);
+        let typed = [
+            ("distance", "3"),
+            ("cosine", "0.98"),
+            ("recall", "0.9"),
+            ("bits", "128"),
+            ("grams", "1+2"),
+            ("hash", "md5"),
+            ("weights", "idf"),
+            ("blocks", "9"),
+            ("tables", "16"),
+            ("force", "true"),
+            ("drop-common", "0.1"),
+        ];
+        check_setters(built, &ENTRY, &typed);
+    }
 
     #[test]
     fn distances_for_cosines() {

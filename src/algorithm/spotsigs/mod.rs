@@ -478,6 +478,7 @@ fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Resul
 mod tests {
     use super::*;
     use crate::algorithm::Remarks;
+    use crate::algorithm::builder::tests::check_setters;
     use crate::hash::token_hash;
     use crate::tokenizer::{TokenDetail, Tokenizer, Word};
     use proptest::prelude::*;
@@ -506,6 +507,23 @@ mod tests {
         let mut spots: Vec<u64> = spots.split_whitespace().map(spot).collect();
         spots.sort_unstable();
         spots
+    }
+
+    #[test]
+    fn setters_write_what_would_be_typed() {
+        let built = SpotSigs::builder().threshold(0.5).antecedents("de").spot_distance(2).spot_chain(3);
+        let built = built.chain_over(ChainOver::All).spots(Spots::Set).min_spots(7).drop_common(0.1);
+        let typed = [
+            ("threshold", "0.5"),
+            ("antecedents", "de"),
+            ("spot-distance", "2"),
+            ("spot-chain", "3"),
+            ("chain-over", "all"),
+            ("spots", "set"),
+            ("min-spots", "7"),
+            ("drop-common", "0.1"),
+        ];
+        check_setters(built, &ENTRY, &typed);
     }
 
     /// The example of Theobald, Siddharth & Paepcke 2008; antecedents a, an, the and is, distance 1, chain 2. The text has none of
