@@ -132,10 +132,10 @@ impl TableFactory {
             self.settings.count_characters();
         }
         if tokenizer::is_overlapping(typed)
-            && self.entry.uses(SHINGLE)
-            && !self.settings.given().any(|(name, _)| name == SHINGLE)
+            && self.entry.uses(SHINGLE.name)
+            && !self.settings.given().any(|(name, _)| name == SHINGLE.name)
         {
-            self.settings.set_from(SHINGLE, "1", Provenance::derived(OVERLAPPING));
+            self.settings.set_from(SHINGLE.name, "1", Provenance::derived(OVERLAPPING));
         }
         Ok(self)
     }

@@ -483,7 +483,7 @@ impl Settings {
     }
 }
 
-// Parameters that more than one family has.
+// Parameters that more than one family has, or may have.
 
 /// The parameter `threshold`.
 pub static THRESHOLD: Parameter = Parameter {
@@ -598,8 +598,17 @@ pub static DROP_COMMON: Parameter = Parameter {
               near-duplicates that is larger than this share loses what it has in common. The documents are read twice more.",
 };
 
-/// The parameter that says how many tokens make a shingle, in every algorithm that has it.
-pub(super) const SHINGLE: &str = "shingle";
+/// The parameter `shingle`.
+pub static SHINGLE: Parameter = Parameter {
+    name: "shingle",
+    placeholder: "W",
+    default: "auto",
+    values: Values::AutoInteger(1..=64),
+    help: "Tokens in a shingle",
+    details: "auto follows the median document: 5 from 100 tokens, 3 from 30, 2 from 10; below that, runs of 4 characters. A longer \
+              shingle is stricter: one changed token spoils W of them.",
+};
+
 /// The reason why a shingle is a single token.
 pub(super) const OVERLAPPING: &str = "runs of characters are shingles already";
 

@@ -323,7 +323,7 @@ impl Preset {
         let replaced = |name: &str| INSTEAD.iter().any(|(by, these)| is_given(by) && these.contains(&name));
         // Shingles are counted in other tokens where a run of characters is one.
         let counts_others =
-            |name: &str| name == super::parameter::SHINGLE && typed.is_some_and(tokenizer::is_overlapping);
+            |name: &str| name == super::parameter::SHINGLE.name && typed.is_some_and(tokenizer::is_overlapping);
         let settings = self.settings.iter().copied();
         settings.filter(|(name, _)| !is_given(name) && !replaced(name) && !counts_others(name)).collect()
     }

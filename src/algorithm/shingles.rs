@@ -1,4 +1,5 @@
-//! Hashes of shingles: combined from token hashes, or the digest of the text that other tools take.
+//! Shingles: their length, and their hashes, which are combined from those of tokens, or are digests of the text as
+//! other tools take them.
 
 use super::parameter::{HASH, Origins, Settings};
 use super::{Provenance, Row};
@@ -8,6 +9,20 @@ use crate::tokenizer::{TokenDetail, Tokens};
 use md5::Md5;
 use sha1::digest::Output;
 use sha1::{Digest, Sha1};
+
+/// Returns the number of word tokens in a shingle, by the median length of the documents in tokens; `None` means runs
+/// of four characters instead. Longer documents can afford a stricter shingle: with `w` tokens a document needs about
+/// `10·w − 1` tokens for one substituted word to leave the similarity at 0.8.
+pub fn shingle_width(median_tokens: usize) -> Option<usize> {
+    match median_tokens {
+        100.. => Some(5),
+        30..=99 => Some(3),
+        10..=29 => Some(2),
+        // No document has any token, so nothing decides the width.
+        0 => Some(5),
+        _ => None,
+    }
+}
 
 /// The hash of a shingle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,6 +145,13 @@ mod tests {
         let text = "the quick brown fox jumps over the lazy dog and runs away";
         assert_eq!(shingles(ShingleHash::Sha1, 5, text)[..2], [0xaae26bc74804fa51, 0xbf8cb1fc2804824f]);
         assert_eq!(shingles(ShingleHash::Md5, 5, text)[..2], [0xc4f817925c083ee9, 0x8a6afbfa8ab112bc]);
+    }
+
+    #[test]
+    fn shingles_shrink_with_the_documents() {
+        let widths = [1000, 100, 99, 30, 29, 10].map(|median| shingle_width(median).unwrap());
+        assert_eq!(widths, [5, 5, 3, 3, 2, 2]);
+        assert_eq!(shingle_width(9), None);
     }
 
     #[test]

@@ -36,11 +36,12 @@ pub mod sketch;
 pub mod supershingles;
 
 pub use super::bands;
+pub use super::shingles::shingle_width;
 pub use shingles::Shingles;
 
 use super::builder::{Number, parameters};
 use super::forecast::{CHARACTERS_OF_A_WORD, three_digits};
-use super::parameter::{DROP_COMMON, HASH, OVERLAPPING, Origins, RECALL, Settings, THRESHOLD};
+use super::parameter::{DROP_COMMON, HASH, OVERLAPPING, Origins, RECALL, SHINGLE, Settings, THRESHOLD};
 use super::shingles::ShingleHash;
 use super::{
     Agreement, Algorithm, CompareOn, Entry, Explain, Features, Forecast, Learned, PreparedAlgorithm, Profile,
@@ -55,9 +56,7 @@ use crate::tokenizer::{CharNgram, Tokens};
 use bands::Bands;
 use curve::Curve;
 use exact::ExactJoin;
-use parameters::{
-    BANDS, COUNT_REPEATS, EXACT, HASHES, MAX_SLOTS, MIN_SUPERSHINGLES, ROWS, SHINGLE, SKETCH, SUPERSHINGLES,
-};
+use parameters::{BANDS, COUNT_REPEATS, EXACT, HASHES, MAX_SLOTS, MIN_SUPERSHINGLES, ROWS, SKETCH, SUPERSHINGLES};
 use sketch::Sketch;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -262,20 +261,6 @@ impl Explain for MinHash {
     fn agreement(&self, a: &[u64], b: &[u64]) -> Option<Vec<Agreement>> {
         let bands = (0..self.bands.bands).map(|band| (self.key(a, band), self.key(b, band)));
         Some(vec![Agreement::of_parts("slots", a.iter().zip(b)), Agreement::of_parts("bands", bands)])
-    }
-}
-
-/// Returns the number of word tokens in a shingle, by the median length of the documents in tokens; `None` means runs
-/// of four characters instead. Longer documents can afford a stricter shingle: with `w` tokens a document needs about
-/// `10·w − 1` tokens for one substituted word to leave the similarity at 0.8.
-pub fn shingle_width(median_tokens: usize) -> Option<usize> {
-    match median_tokens {
-        100.. => Some(5),
-        30..=99 => Some(3),
-        10..=29 => Some(2),
-        // No document has any token, so nothing decides the width.
-        0 => Some(5),
-        _ => None,
     }
 }
 
@@ -785,10 +770,7 @@ mod tests {
     }
 
     #[test]
-    fn shingles_shrink_with_the_documents() {
-        let widths = [1000, 100, 99, 30, 29, 10].map(|median| shingle_width(median).unwrap());
-        assert_eq!(widths, [5, 5, 3, 3, 2, 2]);
-        assert_eq!(shingle_width(9), None);
+    fn short_documents_are_compared_by_characters() {
         assert_eq!(prepare(&Settings::default(), 9).unwrap().tokenizer.unwrap().name(), "char:4");
     }
 }

@@ -14,15 +14,6 @@ pub(super) static EXACT: Parameter = Parameter {
     details: "A prefix-filter join instead of sketches: documents are read once more to count shingles, rare shingles bring candidates \
               together, and recall is 1. Slower than MinHash on large corpora, and takes more memory.",
 };
-pub(super) static SHINGLE: Parameter = Parameter {
-    name: "shingle",
-    placeholder: "W",
-    default: "auto",
-    values: Values::AutoInteger(1..=64),
-    help: "Tokens in a shingle",
-    details: "auto follows the median document: 5 from 100 tokens, 3 from 30, 2 from 10; below that, runs of 4 characters. A longer \
-              shingle is stricter: one changed token spoils W of them.",
-};
 pub(super) static SKETCH: Parameter = Parameter {
     name: "sketch",
     placeholder: "KIND",

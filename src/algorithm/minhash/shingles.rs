@@ -1,7 +1,7 @@
 //! The features of a document: its shingles, as a set or a multiset.
 
-use super::parameters::{COUNT_REPEATS, SHINGLE};
-use crate::algorithm::parameter::Origins;
+use super::parameters::COUNT_REPEATS;
+use crate::algorithm::parameter::{Origins, SHINGLE};
 use crate::algorithm::shingles::ShingleHash;
 use crate::algorithm::{Features, Row};
 use crate::hash::shingle_hashes_in_place;
@@ -61,7 +61,7 @@ impl Shingles {
     }
 
     pub(super) fn rows(self, origins: &Origins) -> impl Iterator<Item = Row> {
-        let shingle = Row::identity("shingle", self.width).with(origins.of(&SHINGLE));
+        let shingle = Row::identity(SHINGLE.name, self.width).with(origins.of(&SHINGLE));
         let repeats = self.count_repeats.then(|| {
             let provenance = origins.of(&COUNT_REPEATS).with_remark("similarities are those of multisets");
             Row::identity("count_repeats", true).with(provenance)

@@ -384,7 +384,7 @@ mod tests {
             above.expect("a heading")
         };
         for (option, expected) in [
-            ("shingle ", "Parameters of minhash:"),
+            ("sketch ", "Parameters of minhash:"),
             ("distance ", "Parameters of simhash:"),
             ("min-terms ", "Parameters of imatch:"),
             ("agree ", "Parameters of projection:"),
