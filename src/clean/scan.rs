@@ -50,8 +50,7 @@ pub(super) fn check_read(
     if documents > 0 || options.allow_empty {
         return Ok(());
     }
-    let why = read.why_none((failed, skipped));
-    Err(Error::Empty(format!("no document was read: {why} (use `allow-empty` if that is expected)")))
+    Err(read.none_read((failed, skipped), "`allow-empty`"))
 }
 
 /// A reference, as a source.

@@ -306,7 +306,7 @@ fn warn_of_index(remembered: &mut Remembered, by: &ByIndex, is_dry: bool, termin
         decided.warnings.extend(remembered.without_checkpoint.take());
         spell_all(&mut decided.warnings);
         let of_torn = if is_dry { stream::of_torn } else { stream::of_cut };
-        let of_anew = if is_dry { stream::of_empty } else { stream::of_begun_anew };
+        let of_anew = if is_dry { stream::of_empty } else { stream::of_decided_anew };
         decided.warnings.extend(decided.repair.map(|torn| of_torn(&by.path, torn)));
         decided.warnings.extend(decided.is_begun_anew.then(|| of_anew(&by.path)));
         decided.warnings.iter().for_each(|warning| terminal.warning(warning));

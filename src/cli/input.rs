@@ -31,8 +31,7 @@ pub fn check_not_empty(
     if documents > 0 || allowed {
         return Ok(());
     }
-    let why = read.why_none(rejected);
-    Err(Error::Empty(format!("no document was read: {why} (use --allow-empty if that is expected)")))
+    Err(read.none_read(rejected, "--allow-empty"))
 }
 
 /// Reports what was not read, or not as it was stored: files and records that failed, were skipped, were repaired, and pages without a

@@ -40,7 +40,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let data = found
         .as_ref()
         .map(|(found, words)| Data::new(found, &plan, (documents, *words), memory, &*method.tokens.tokenizer));
-    add_sizes(&mut plan, documents, memory);
+    add_sizes(&mut plan, found.as_ref().map(|(found, _)| found), documents, memory);
     spell_all(&mut plan.forecast.notes);
     let (preset, prepared) = (method.preset, method.tokens.prepared.as_ref());
     // The steps have lines of their own.
@@ -67,15 +67,20 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     Ok(Status::of_input(found.map_or(0, |(found, _)| found.report.counts.failed)))
 }
 
-/// Adds what a scan takes, and an index, of an algorithm that compares features.
-fn add_sizes(plan: &mut PlannedRun, documents: u64, memory: u64) {
-    let Some(stored) = plan.forecast.stored else { return };
+/// Adds what a scan takes, and an index, of an algorithm that compares features: so many as the documents that were read have on
+/// average, or those of the planned length.
+fn add_sizes(plan: &mut PlannedRun, found: Option<&Similarities>, documents: u64, memory: u64) {
+    let Some(mut stored) = plan.forecast.stored else { return };
     let (number, memory) = (documents as f64, memory as f64);
-    let collection = Collection {
-        documents: number,
-        features: stored.features as f64 * number,
-        keys: 8.0 * stored.keys as f64 * number,
-    };
+    let read = found.map(|found| &found.report.counts).filter(|counts| counts.documents > 0);
+    let mean = read.map_or(stored.features as f64, |counts| counts.tokens as f64 / counts.documents as f64);
+    stored.features = mean.round() as usize;
+    if read.is_some() {
+        // The median says nothing about all of them.
+        plan.forecast.costs.retain(|(what, ..)| !what.starts_with("text of a document"));
+    }
+    let keys = 8.0 * stored.keys as f64 * number;
+    let collection = Collection { documents: number, features: mean * number, keys };
     let [stored_bytes, table_bytes] =
         [bytes_on_disk(stored, PLANNED_ID), bytes_of_tables(stored)].map(|bytes| bytes as f64);
     plan.forecast.costs.extend([
@@ -93,12 +98,15 @@ fn add_sizes(plan: &mut PlannedRun, documents: u64, memory: u64) {
         ("least --memory of an index of all documents", memory_of_index(number, stored), "bytes"),
     ]);
     let notes = &mut plan.forecast.notes;
-    let note = "the sizes of an index and its tables follow from their formats; merging tables takes up to as much again for a time";
+    let note = "the sizes of an index and its tables follow from their formats; merging tables takes up to as much again for a time; a run \
+                that passes fewer than 16,384 documents writes none";
     let time =
         "for the time of a scan on this machine, plan with a sample of the documents: dedup plan SAMPLE --documents N";
     // What is special about these options stays at the end.
     let place = notes.len().min(1);
-    notes.insert(place, time.into());
+    if found.is_none() {
+        notes.insert(place, time.into());
+    }
     notes.insert(place, note.into());
 }
 

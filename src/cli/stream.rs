@@ -184,6 +184,15 @@ pub fn of_begun_anew(path: &Path) -> String {
     )
 }
 
+/// The same, where everything was decided without what the index may have remembered.
+pub fn of_decided_anew(path: &Path) -> String {
+    format!(
+        "{}: the file existed and held no index: nothing was remembered before, and a new index was begun in it; if there was one, put a \
+         copy of it back, delete the output, and run this again (--require-index makes this an error)",
+        path.display()
+    )
+}
+
 /// The warning of a torn end that was cut off.
 pub fn of_cut(path: &Path, torn: Repair) -> String {
     let (path, bytes, at) = (path.display(), counted(torn.bytes, "byte"), torn.at);

@@ -99,7 +99,7 @@ impl Corpus {
         let ranks = positions(&read.ranks, read.lengths.len());
         let mut corpus = Corpus {
             ranks,
-            unranked: read.ranks.iter().filter(|rank| rank.is_last()).count(),
+            unranked: read.ranks.iter().skip(read.references as usize).filter(|rank| rank.is_last()).count(),
             chosen: Vec::new(),
             always: Subset::default(),
             always_groups: Subset::default(),
@@ -373,7 +373,7 @@ impl Corpus {
             fields.check(&options.required_fields, here)?;
         }
         if let Some(field) = options.ranked_by.as_ref().filter(|_| self.unranked > 0)
-            && self.unranked == self.lengths.len()
+            && self.unranked == self.lengths.len() - self.references as usize
         {
             let here = fields_here(&mut || here(false));
             return Err(Error::Usage(format!(

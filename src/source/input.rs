@@ -17,7 +17,7 @@ use super::identity::FileId;
 use super::rest::{OnDisk, Original};
 use super::rewind::Rewind;
 use super::tally::Tally;
-use super::walk::{Found, below, display_path, walk};
+use super::walk::{DESCRIPTION, Found, below, display_path, walk};
 use super::{Batch, Globs, Problem, ProblemKind, ReadOptions, Severity, Source};
 use crate::error::Error;
 
@@ -276,6 +276,8 @@ impl Input {
         let each = sets.flat_map(|(name, globs)| globs.typed().iter().map(move |glob| (name, glob)));
         let mut unmatched: Vec<(&'static str, &String, Globs)> = each
             .filter_map(|(name, glob)| Some((name, glob, Globs::new(name, std::slice::from_ref(glob)).ok()?)))
+            // What describes an output is passed over in any case, if a run has ended.
+            .filter(|(name, _, glob)| *name != "exclude" || !glob.matches(DESCRIPTION))
             .collect();
         let all = ReadOptions { include: Globs::default(), exclude: Globs::default(), ..self.options.clone() };
         for path in &self.paths {

@@ -244,6 +244,33 @@ fn what_is_planned_is_what_is_run() {
     }
 }
 
+/// Of documents that are read, their mean counts and not the median: an index of them is as large as planned, and both parts of the plan
+/// state the same sizes.
+#[test]
+fn a_plan_of_documents_goes_by_their_mean_length() {
+    let shell = Shell::new();
+    let text = |number: usize| {
+        let words = if number.is_multiple_of(10) { 3_000 } else { 120 };
+        (0..words).map(|word| format!("w{number}x{word} ")).collect::<String>()
+    };
+    let line = |number| format!("{{\"id\":\"document-{number:011}\",\"text\":\"{}\"}}\n", text(number));
+    shell.write("all.jsonl", (0..300).map(line).collect::<String>());
+    let plan = records::plans(&shell.dedup("plan --json -q all.jsonl --shingle 5 --memory 1M").done()).remove(0);
+    shell.sh("dedup filter -q --index seen.idx --shingle 5 < all.jsonl > passed.jsonl").done();
+    let size = std::fs::metadata(shell.folder().join("seen.idx")).unwrap().len() as f64;
+    let costs = plan.costs();
+    let planned = |what: &str| costs.iter().find(|cost| cost.what.starts_with(what)).expect("it is planned").value;
+    let all = planned("index of all documents");
+    // The longer of the documents have larger numbers of features, whose differences take fewer bits.
+    assert!((all - size).abs() < 0.1 * size, "{all} planned, {size} found");
+    let expected = &plan.data.as_ref().unwrap().expected;
+    let near = |a: f64, b: f64| (a - b).abs() < 1.0;
+    assert!(near(planned("memory of a scan, at most"), expected.memory_bytes), "{expected:?}");
+    assert!(near(planned("temporary files of a scan, if all are"), expected.most_temporary_bytes), "{expected:?}");
+    assert!(expected.most_temporary_bytes > 0.0);
+    assert!(plan.notes.iter().all(|note| !note.contains("plan with a sample")), "{:?}", plan.notes);
+}
+
 /// With all documents in the sample, the numbers are those of scans that find every pair.
 #[test]
 fn a_plan_of_documents_counts_what_scans_find() {

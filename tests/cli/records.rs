@@ -673,7 +673,7 @@ pub struct PlanData {
     pub copies: u64,
     pub featureless: u64,
     failed: u64,
-    expected: ExpectedOfScan,
+    pub expected: ExpectedOfScan,
     measure: String,
     pub distinct: u64,
     pub sampled: u64,
@@ -685,11 +685,11 @@ pub struct PlanData {
 
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct ExpectedOfScan {
+pub struct ExpectedOfScan {
     documents: u64,
-    memory_bytes: f64,
+    pub memory_bytes: f64,
     temporary_bytes: f64,
-    most_temporary_bytes: f64,
+    pub most_temporary_bytes: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
 }
