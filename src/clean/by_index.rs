@@ -182,9 +182,12 @@ impl Decider for Stream<'_> {
         let (mut index, repair) = self.open(folder)?;
         let is_begun_anew = existed && index.is_begun_anew();
         let decided = self.decide_with(&mut index, (input, inputs), folder, observer).inspect_err(|_| {
+            // It is empty, and locked.
             if folder.is_some() && !existed {
-                // It is empty, and locked.
                 _ = fs::remove_file(path);
+            } else if folder.is_some() && is_begun_anew {
+                // So that the next run warns.
+                _ = fs::File::options().write(true).open(path).and_then(|file| file.set_len(0));
             }
         });
         let mut decisions = decided?;
