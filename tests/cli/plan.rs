@@ -39,7 +39,13 @@ fn minhash_as_a_record() {
     assert_eq!((&*default.algo, default.documents, default.tokens), ("minhash", 1_000_000, 300));
     assert_eq!(default.curve_of, "jaccard");
     assert_eq!(default.parameters()["bands"], 16);
-    for options in ["--threshold 0.5 --recall 0.95", "--bands 9 --rows 13", "--shingle 3", "--tokens 5 --documents 7"] {
+    for options in [
+        "--threshold 0.5 --recall 0.95",
+        "--bands 9 --rows 13",
+        "--shingle 3",
+        "--tokens 5 --documents 7",
+        "--threshold 0.5 --tokens 20 --shingle 5",
+    ] {
         assert_eq!(plan(options).algo, "minhash", "{options}");
     }
 }

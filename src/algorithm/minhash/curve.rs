@@ -153,9 +153,15 @@ impl Curve {
         above
     }
 
-    /// Returns the probability at similarities from 0.1 to 1 and at the threshold.
+    /// Returns the probability at similarities from 0.1 to 1 and at the threshold. It never falls.
     pub fn points(self, threshold: f64, features: Option<usize>) -> Vec<(f64, f64)> {
-        bands::similarities(threshold).into_iter().map(|s| (s, self.at(s, features))).collect()
+        let mut most = 0.0;
+        let point = |similarity| {
+            // Each way to compute it rounds, so that where another one begins it could fall by some 10⁻¹¹.
+            most = self.at(similarity, features).max(most);
+            (similarity, most)
+        };
+        bands::similarities(threshold).into_iter().map(point).collect()
     }
 
     /// Returns the lowest probability with which a pair at or above this similarity is found, whatever the size of its

@@ -50,11 +50,11 @@ pub fn about_sample(truth: &Truth) -> Option<String> {
     })
 }
 
-/// A warning if most of the found pairs are of documents that no label names.
+/// A warning if more than a quarter of the found pairs are of documents that no label names.
 pub fn warning_of_incomplete(scores: &Scores) -> Option<String> {
     let (elsewhere, found) = (scores.wrong_elsewhere, scores.predicted());
     // A single pair says little.
-    (elsewhere > 1 && 2 * elsewhere > found).then(|| {
+    (elsewhere > 1 && 4 * elsewhere > found).then(|| {
         format!(
             "of the {} pairs found, {} have no document that the labels name, and count as wrong: if the labels are only a sample of \
              the pairs, --truth-is sample counts no others (--truth-is complete: they are all)",
