@@ -1,6 +1,7 @@
 //! Errors before a run starts or while its output is written. Problems with single documents are not errors: each is a
 //! [`Problem`](crate::source::Problem), reported and counted while the run continues.
 
+use crate::readable::count;
 use std::{fmt, io};
 
 /// The kind of an error that ended a run, for programs that react to it.
@@ -106,6 +107,15 @@ pub enum Error {
     Full(String),
     /// No document was read.
     Empty(String),
+    /// No record has a text field that was named. The first problem with one, with its place.
+    NoText(String),
+    /// Files or records could not be read, and none may fail.
+    Failed {
+        /// Their number.
+        failed: u64,
+        /// What happened to the results: "nothing was written".
+        results: String,
+    },
     /// The [observer](crate::engine::Observer::is_stopped) ended the run.
     Stopped,
     /// A labelled pair or cluster that cannot be used.
@@ -161,6 +171,11 @@ impl fmt::Display for Error {
                 write!(f, "{place}: {message}")
             }
             Error::Index { path, message, .. } => write!(f, "{path}: {message}"),
+            Error::NoText(problem) => write!(f, "no record has a text field: {problem}"),
+            Error::Failed { failed: 1, results } => write!(f, "`on-error fail`: 1 file or record failed: {results}"),
+            Error::Failed { failed, results } => {
+                write!(f, "`on-error fail`: {} files or records failed: {results}", count(*failed))
+            }
             Error::Stopped => f.write_str("the run was stopped before its end"),
             Error::TooManyDocuments(most) => write!(f, "more than {most} documents: split the input"),
         }
@@ -202,11 +217,13 @@ impl Error {
             Error::Parameter { .. } | Error::Usage(_) | Error::Unsuitable(_) => ErrorKind::Usage,
             Error::Io { .. } => ErrorKind::Disk,
             Error::Output { .. } => ErrorKind::Output,
-            Error::Input { .. } | Error::Label { .. } | Error::Lexicon { .. } | Error::Decision { .. } => {
-                ErrorKind::Input
-            }
+            Error::Input { .. }
+            | Error::Failed { .. }
+            | Error::Label { .. }
+            | Error::Lexicon { .. }
+            | Error::Decision { .. } => ErrorKind::Input,
             Error::Full(_) | Error::TooManyDocuments(_) => ErrorKind::Memory,
-            Error::Empty(_) => ErrorKind::Empty,
+            Error::Empty(_) | Error::NoText(_) => ErrorKind::Empty,
             Error::Stopped => ErrorKind::Stopped,
             Error::Index { fault: IndexFault::Damaged, .. } => ErrorKind::IndexDamaged,
             Error::Index { fault: IndexFault::Options, .. } => ErrorKind::IndexOptions,

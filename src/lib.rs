@@ -45,7 +45,7 @@
 //! A module uses only modules that precede it in this order, line by line. A test checks the drawing.
 //!
 //! ```text
-//! numbers       error  readable  union_find  hash  similarity  outline  kernel  hamming
+//! numbers       readable  error  union_find  hash  similarity  outline  kernel  hamming
 //! files         replace      postings  keys → numbered documents, in memory and in sorted runs
 //! bytes →       source     files, streams, formats, compression → batches of documents
 //! text →        tokenizer  &str → tokens                lexicon  counts of a collection

@@ -664,9 +664,5 @@ pub(super) fn without_damaged<'a>(left_out: impl Iterator<Item = At<'a>>, names:
 
 /// An error if records failed and none may.
 pub(super) fn check_failed(on_error: OnError, failed: u64) -> Result<(), Error> {
-    if on_error != OnError::Fail || failed == 0 {
-        return Ok(());
-    }
-    let what = if failed == 1 { "1 file or record".into() } else { format!("{failed} files or records") };
-    Err(Error::input("records", io::Error::other(format!("{what} failed: nothing was written"))))
+    on_error.check(failed, "nothing was written")
 }

@@ -99,7 +99,7 @@ pub fn move_duplicates(
 /// it alone. Returns the report of the scan, and the paths of the files or why there are none.
 ///
 /// # Errors
-/// Those of the scan. In the second result: [`Error::Usage`] if a file has many records; [`Error::Input`] if
+/// Those of the scan. In the second result: [`Error::Usage`] if a file has many records; [`Error::Failed`] if
 /// [`OnError::Fail`] applies.
 ///
 /// # Cost

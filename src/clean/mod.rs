@@ -84,8 +84,8 @@ use summary::{json, summary};
 ///
 /// # Errors
 /// [`Error::Usage`] if an output would be an input, two files would have one output, or the folder holds something
-/// else; [`Error::Output`] if it cannot be written; [`Error::Input`] if a file changes meanwhile; those of
-/// [`engine::deduplicate`](crate::engine::deduplicate). Problems with single records are not errors: they go to the observer and the counts.
+/// else; [`Error::Output`] if it cannot be written; [`Error::Input`] if a file changes meanwhile; [`Error::Failed`] if [`OnError::Fail`]
+/// applies; those of [`engine::deduplicate`](crate::engine::deduplicate). Problems with single records are not errors: they go to the observer and the counts.
 ///
 /// # Cost
 /// A [scan](crate::engine::deduplicate), and one more reading of the files of which records are left out. Memory: that of the

@@ -1,5 +1,6 @@
 //! The options of cleaning, and what it returns.
 
+use crate::Error;
 use crate::algorithm::Row;
 use crate::engine::{self, KeepPolicy, Report};
 use crate::filter;
@@ -27,6 +28,17 @@ impl OnError {
     /// did not fail, and must not be deleted.
     pub fn keeps(self, keep: bool, error: Option<&str>, is_skipped: bool) -> bool {
         keep && (error.is_none() || is_skipped || self != OnError::Drop)
+    }
+
+    /// Checks how many files and records failed. `results` is what happened to the results, as the end of a message.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] if some failed, and none may.
+    pub fn check(self, failed: u64, results: &str) -> Result<(), Error> {
+        if self != OnError::Fail || failed == 0 {
+            return Ok(());
+        }
+        Err(Error::Failed { failed, results: results.into() })
     }
 }
 

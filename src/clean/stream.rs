@@ -20,8 +20,8 @@ use std::io::{self, Write};
 ///
 /// # Errors
 /// Those of the scan. In the second result: [`Error::Usage`] if the input has several formats, different header rows or
-/// files that are one document; [`Error::Input`] if a file changes meanwhile, or [`OnError::Fail`](super::OnError::Fail)
-/// applies; [`Error::Output`] if the stream cannot be written.
+/// files that are one document; [`Error::Input`] if a file changes meanwhile; [`Error::Failed`] if
+/// [`OnError::Fail`](super::OnError::Fail) applies; [`Error::Output`] if the stream cannot be written.
 ///
 /// # Cost
 /// That of the scan, and one more reading. The copy of standard input is kept until then.

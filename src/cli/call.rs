@@ -9,7 +9,7 @@ pub use super::arguments::passages::Emit as PassageEmit;
 use super::arguments::passages::Unit;
 pub use super::arguments::scan::Emit;
 use super::arguments::{
-    self, OnError, Signing, compare as compare_arguments, contain as contain_arguments, passages as passage_arguments,
+    self, Signing, compare as compare_arguments, contain as contain_arguments, passages as passage_arguments,
     scan as scan_arguments, signing,
 };
 pub use super::contain::{
@@ -61,12 +61,9 @@ impl From<Misuse> for Refused {
 
 /// Flags for messages and files beside the results, which a caller has its own way for.
 const OF_THE_PROGRAM: Withheld = Withheld {
-    flags: &["quiet", "report", "print0", "rejects"],
+    flags: &["quiet", "report", "print0", "rejects", "stats"],
     why: "is for the messages and files of the command dedup, and is taken there alone",
 };
-
-const STATS: Withheld =
-    Withheld { flags: &["stats"], why: "writes a file with dedup scan, dedup passages and dedup contain" };
 
 /// It makes another command of a scan.
 const MEASURE: Withheld = Withheld {
@@ -165,7 +162,7 @@ impl Function {
 
     /// The flags that have no effect on such documents, and such a reference.
     fn withheld(self, documents: Documents, reference: Option<Documents>) -> Vec<Withheld> {
-        let mut withheld = vec![OF_THE_PROGRAM, STATS];
+        let mut withheld = vec![OF_THE_PROGRAM];
         withheld.push(match self {
             Function::Scan | Function::Method => MEASURE,
             Function::Passages => OF_CUTS,
@@ -338,21 +335,15 @@ fn check_read(
     [documents, failed, skipped]: [u64; 3],
 ) -> Result<(), Error> {
     check_not_empty(allows_empty, documents, (failed, skipped), &Default::default())?;
-    let on_error = if on_error == clean::OnError::Fail { OnError::Fail } else { OnError::Keep };
-    scan_command::check_failed(on_error, failed, NOTHING_RETURNED)
+    on_error.check(failed, NOTHING_RETURNED)
 }
 
-const NOTHING_RETURNED: &str = "nothing is returned";
-
-/// Whether an error about this is for records that failed where none may fail.
-pub fn is_of_failed(what: &str) -> bool {
-    what == scan_command::FAIL
-}
+/// What happens to the results of a call that fails.
+pub const NOTHING_RETURNED: &str = "nothing is returned";
 
 /// A search for passages, or for documents that are contained in others, resolved.
 pub struct Search<R> {
     pub request: R,
-    pub source: ReadOptions,
     pub on_error: clean::OnError,
     /// Whether the field of ids was named.
     pub names_ids: bool,
@@ -361,10 +352,28 @@ pub struct Search<R> {
     pub allows_empty_reference: bool,
 }
 
-impl<R> Search<R> {
+/// What is looked for.
+pub trait Request {
+    /// How documents are read.
+    fn source(&self) -> &ReadOptions;
+}
+
+impl Request for PassageRequest {
+    fn source(&self) -> &ReadOptions {
+        &self.source
+    }
+}
+
+impl Request for ContainRequest {
+    fn source(&self) -> &ReadOptions {
+        &self.source
+    }
+}
+
+impl<R: Request> Search<R> {
     /// Whether the field of ids of the reference was named.
     pub fn names_reference_ids(&self) -> bool {
-        self.names_ids || self.source.reference.id.is_some()
+        self.names_ids || self.request.source().reference.id.is_some()
     }
 
     /// Checks what was read, as [`Scan::check`] does.
@@ -411,7 +420,6 @@ pub fn passages(
     let names_ids = arguments.input.id_field.is_typed;
     let request = PassageRequest::resolve(&arguments)?;
     Ok(Search {
-        source: request.source.clone(),
         on_error: request.whole.as_ref().map_or(clean::OnError::Keep, |whole| whole.options.on_error),
         names_ids,
         allows_empty: request.allow_empty || documents != Documents::Files,
@@ -476,7 +484,6 @@ pub fn contain(
     let names_ids = arguments.input.id_field.is_typed;
     let request = ContainRequest::resolve(&arguments)?;
     Ok(Search {
-        source: request.source.clone(),
         on_error: request.on_error.into(),
         names_ids,
         allows_empty: request.allow_empty || documents != Documents::Files,

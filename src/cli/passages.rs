@@ -246,10 +246,81 @@ impl From<Decided> for Written {
     }
 }
 
+/// A remark on what cannot be found, or is not listed.
+struct Remark {
+    message: String,
+    importance: Importance,
+}
+
+#[derive(PartialEq)]
+enum Importance {
+    /// A line of the summary.
+    Line,
+    /// The same, about documents of the reference: a warning where there is no summary.
+    OfReference,
+    Warning,
+}
+
+impl Remark {
+    fn new(message: String, is_warning: bool, of_reference: bool) -> Self {
+        let importance = match (is_warning, of_reference) {
+            (true, _) => Importance::Warning,
+            (false, true) => Importance::OfReference,
+            (false, false) => Importance::Line,
+        };
+        Remark { message, importance }
+    }
+
+    fn print(&self, terminal: &Terminal) {
+        match self.importance {
+            Importance::Warning => terminal.warning(&self.message),
+            Importance::Line | Importance::OfReference => terminal.line(&self.message),
+        }
+    }
+}
+
 impl Written {
-    /// The remark on documents of the reference that are too short, with whether all are.
-    pub fn remark_on_references(&self, min_words: usize) -> Option<(String, bool)> {
-        remark_on_short(&self.short, self.counts.references, min_words)
+    /// The warnings of a search without a summary. A document of the reference that cannot be found is worth one there.
+    #[cfg(feature = "python")]
+    pub fn warnings(&self, request: &Request) -> Vec<String> {
+        let remarks = self.remarks_on_found(request).into_iter().chain(self.remark_on_shortened(request));
+        remarks.filter(|remark| remark.importance != Importance::Line).map(|remark| remark.message).collect()
+    }
+
+    /// Why nothing can be found, or not in all documents.
+    fn remarks_on_found(&self, request: &Request) -> Vec<Remark> {
+        let PassageCounts { documents, references, .. } = self.counts;
+        let (all, wanted) = (documents + references, request.options.min_documents as u64);
+        let too_few = (wanted > all && all > 0).then(|| {
+            let were = if all == 1 { "was" } else { "were" };
+            let wanted = counted(wanted, "document");
+            let message = format!("nothing can be found in {wanted} (--min-documents): {} {were} read", count(all));
+            Remark::new(message, true, false)
+        });
+        let named = remark_on_short(&self.short, references, request.options.min_words);
+        let named = named.map(|(message, is_warning)| Remark::new(message, is_warning, true));
+        let of_reference = named.or_else(|| remark_on_counted(request, &self.counts, true));
+        let of_documents = remark_on_counted(request, &self.counts, false);
+        too_few.into_iter().chain(of_reference).chain(of_documents).collect()
+    }
+
+    /// The remark on passages with more places than are listed.
+    fn remark_on_shortened(&self, request: &Request) -> Option<Remark> {
+        let have = match self.shortened {
+            0 => return None,
+            1 => "has",
+            _ => "have",
+        };
+        let is_warning = request.emit == Emit::Pairs;
+        let effect = if is_warning {
+            "pairs with the places after these are missing: raise --max-places"
+        } else {
+            "the first are listed, and count has all (--max-places)"
+        };
+        let (passages, listed) =
+            (counted(self.shortened, "passage"), counted(request.options.max_places as u64, "place"));
+        let message = format!("{passages} {have} more than {listed}: {effect}");
+        Some(Remark::new(message, is_warning, false))
     }
 
     /// What was read, without what was found.
@@ -293,7 +364,7 @@ fn find_passages(
     let mut pairs = DocumentPairs::new(found.counts().references as usize);
     let result = match emit {
         Emit::Pairs => found.for_each(input, side(reference), terminal, |passage| {
-            shortened += u64::from(passage.count > passage.places.len() as u64);
+            shortened += u64::from(passage.is_shortened());
             pairs.add(passage, |pair| {
                 records += 1;
                 out.pair(pair)
@@ -303,7 +374,7 @@ fn find_passages(
             let add = |chunk: &mut (PassageLines<Vec<u8>>, [u64; 2]), passage: &Passage<'_>| {
                 let (lines, [count, more]) = chunk;
                 *count += 1;
-                *more += u64::from(passage.count > passage.places.len() as u64);
+                *more += u64::from(passage.is_shortened());
                 lines.passage(passage)
             };
             found.for_each_chunk(input, side(reference), terminal, add, |(lines, [count, more])| {
@@ -403,17 +474,7 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
         }
     }
     terminal.line(&found);
-    let (all, wanted) = (documents + references, request.options.min_documents as u64);
-    if wanted > all && all > 0 {
-        let were = if all == 1 { "was" } else { "were" };
-        let wanted = counted(wanted, "document");
-        terminal.warning(&format!("nothing can be found in {wanted} (--min-documents): {} {were} read", count(all)));
-    }
-    let named = written.remark_on_references(request.options.min_words);
-    let of_references = named.or_else(|| remark_on_counted(request, &written.counts, true));
-    for (remark, is_warning) in of_references.into_iter().chain(remark_on_counted(request, &written.counts, false)) {
-        if is_warning { terminal.warning(&remark) } else { terminal.line(&remark) }
-    }
+    written.remarks_on_found(request).iter().for_each(|remark| remark.print(terminal));
     if documents > 0 {
         let seconds = started.elapsed().as_secs_f64();
         let prepared = request.tokens.prepared.as_ref().map(|prepared| format!("; {prepared}")).unwrap_or_default();
@@ -446,19 +507,7 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
                 "{passages} left out: at least half of {of} is in longer ones that are listed (--no-overlaps)"
             ));
         }
-        if written.shortened > 0 {
-            let have = if written.shortened == 1 { "has" } else { "have" };
-            let (passages, listed) =
-                (counted(written.shortened, "passage"), counted(request.options.max_places as u64, "place"));
-            match request.emit {
-                Emit::Pairs => terminal.warning(&format!(
-                    "{passages} {have} more than {listed}: pairs with the places after these are missing: raise --max-places"
-                )),
-                _ => terminal.line(&format!(
-                    "{passages} {have} more than {listed}: the first are listed, and count has all (--max-places)"
-                )),
-            }
-        }
+        written.remark_on_shortened(request).iter().for_each(|remark| remark.print(terminal));
         if spilled > 0 {
             terminal.line(&format!(
                 "{} went to temporary files: of --memory ({}), a quarter is for tokens and an eighth for places",
@@ -469,9 +518,9 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
     }
 }
 
-/// The remark on documents of one side that are too short for a passage, with whether all are. Some of the source are only worth a remark
+/// The remark on documents of one side that are too short for a passage, a warning if all are. Some of the source are only worth a remark
 /// where something else is looked for in them than what they have in common.
-fn remark_on_counted(request: &Request, counts: &PassageCounts, of_reference: bool) -> Option<(String, bool)> {
+fn remark_on_counted(request: &Request, counts: &PassageCounts, of_reference: bool) -> Option<Remark> {
     let (short, all, what) = match of_reference {
         true => (counts.short_references, counts.references, "reference document"),
         false => (counts.short, counts.documents, "document"),
@@ -483,9 +532,9 @@ fn remark_on_counted(request: &Request, counts: &PassageCounts, of_reference: bo
     let have = if short == 1 { "has" } else { "have" };
     let words = counted(request.options.min_words as u64, "word");
     let advice = if is_warning { "; a lower --min-words finds shorter ones" } else { "" };
-    let remark =
+    let message =
         format!("{} {have} fewer than {words} (--min-words): too short for a passage{advice}", counted(short, what));
-    Some((remark, is_warning))
+    Some(Remark::new(message, is_warning, of_reference))
 }
 
 /// The one object of `--stats`.

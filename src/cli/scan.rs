@@ -334,13 +334,43 @@ pub fn check_reference(against: &[PathBuf]) -> Result<(), Error> {
 /// Counts of what was written.
 #[derive(Default)]
 pub struct Written {
-    pub records: u64,
-    pub clusters: Option<u64>,
-    pub dropped: Option<u64>,
+    records: u64,
+    clusters: Option<u64>,
+    dropped: Option<u64>,
     /// Clusters of which several documents are kept.
-    pub clusters_keeping_several: Option<u64>,
+    clusters_keeping_several: Option<u64>,
     /// The pairs of documents that the pairs of hosts were counted from.
-    pub pairs_across_hosts: Option<u64>,
+    pairs_across_hosts: Option<u64>,
+}
+
+impl Written {
+    /// Records that leave out nothing.
+    pub fn of_records(records: u64) -> Self {
+        Written { records, ..Written::default() }
+    }
+
+    /// Documents that are kept, of those that were read.
+    pub fn of_kept(counts: &Counts, records: u64) -> Self {
+        let dropped = (counts.documents + counts.failed).saturating_sub(records);
+        Written { records, dropped: Some(dropped), ..Written::default() }
+    }
+
+    /// A verdict on each document.
+    pub fn of_verdicts(kept: &Kept<'_>, records: u64) -> Self {
+        Written { records, dropped: Some(kept.dropped()), ..Written::default() }
+    }
+
+    /// Clusters. `has_reference`: whether documents were compared with a reference.
+    pub fn of_clusters(kept: &Kept<'_>, has_reference: bool) -> Self {
+        let (mut clusters, mut several) = (0, 0);
+        for cluster in kept.clusters() {
+            clusters += 1;
+            several += u64::from(cluster.keep_indices.len() > 1);
+        }
+        // Every document of a reference is kept.
+        let clusters_keeping_several = (!has_reference).then_some(several);
+        Written { clusters: Some(clusters), clusters_keeping_several, ..Written::of_verdicts(kept, clusters) }
+    }
 }
 
 /// What the pairs of hosts do not count.
@@ -364,15 +394,8 @@ fn warnings_of_hosts(hosts: &Hosts) -> Vec<String> {
 
 /// An error if records failed and `--on-error fail` was typed. It ends with what happened to the results.
 pub fn check_failed(on_error: OnError, failed: u64, results: &str) -> Result<(), Error> {
-    if on_error != OnError::Fail || failed == 0 {
-        return Ok(());
-    }
-    let what = if failed == 1 { "1 file or record".into() } else { format!("{} files or records", count(failed)) };
-    Err(Error::input(FAIL, io::Error::other(format!("{what} failed: {results}"))))
+    clean::OnError::from(on_error).check(failed, results)
 }
-
-/// What the error for records that failed begins with.
-pub const FAIL: &str = "--on-error fail";
 
 pub const NOTHING_WRITTEN: &str = "no results were written";
 
@@ -388,11 +411,9 @@ fn write_kept_records(
     let result = clean::write_kept(input, against, &request.factory, &options, terminal, &mut out);
     terminal.done();
     let (report, written) = terminal.finish_rejects(result)?;
-    let documents = report.counts.documents;
     let written = written.and_then(|kept| {
         out.flush().map_err(|error| Error::output("cannot write results", error))?;
-        let dropped = (documents + report.counts.failed).saturating_sub(kept);
-        Ok(Written { records: kept, dropped: Some(dropped), ..Written::default() })
+        Ok(Written::of_kept(&report.counts, kept))
     });
     Ok((report, written))
 }
@@ -447,17 +468,17 @@ fn write_fingerprints(
 /// Writes the fingerprints. After an error everything is still read, so that all records that fail are named.
 fn write_each(fingerprints: Fingerprints<'_>) -> (Report, Result<Written, Error>) {
     let mut out = WholeLines::new();
-    let (mut written, mut result) = (Written::default(), Ok(()));
+    let (mut records, mut result) = (0, Ok(()));
     let (report, all_read) = fingerprints.for_each(|fingerprint| {
         if result.is_ok() {
-            written.records += 1;
+            records += 1;
             let error = fingerprint.error.map(spelling::of_rejection);
             result = report::fingerprint(&mut out, &Fingerprint { error: error.as_deref(), ..fingerprint.clone() });
         }
         Ok(())
     });
     let mut flush = || out.flush().map_err(|error| Error::output("cannot write results", error));
-    (report, result.and(all_read).and_then(|()| flush()).map(|()| written))
+    (report, result.and(all_read).and_then(|()| flush()).map(|()| Written::of_records(records)))
 }
 
 /// Writes pairs, or the hosts that repeat each other.
@@ -484,25 +505,19 @@ fn write_kept(outcome: &KeptOutcome, request: &Request) -> Result<Written, Error
     check_failed(request.on_error, outcome.report().counts.failed, NOTHING_WRITTEN)?;
     let mut out = JsonLines::new(WholeLines::new(), outcome.report());
     let kept = outcome.kept();
-    let mut written = Written { dropped: Some(kept.dropped()), ..Written::default() };
-    if request.emit == Emit::Clusters {
-        let mut several = 0;
-        for cluster in kept.clusters() {
-            written.records += 1;
-            several += u64::from(cluster.keep_indices.len() > 1);
-            out.cluster(&cluster)?;
-        }
-        written.clusters = Some(written.records);
-        // Every document of a reference is kept.
-        written.clusters_keeping_several = request.against.is_empty().then_some(several);
+    let written = if request.emit == Emit::Clusters {
+        kept.clusters().try_for_each(|cluster| out.cluster(&cluster))?;
+        Written::of_clusters(&kept, !request.against.is_empty())
     } else {
+        let mut records = 0;
         for verdict in kept.verdicts() {
-            written.records += 1;
+            records += 1;
             let keep = clean::OnError::from(request.on_error).keeps(verdict.keep, verdict.error, verdict.is_skipped);
             let error = verdict.error.map(spelling::of_rejection);
             out.verdict(&Verdict { keep, error: error.as_deref(), ..verdict })?;
         }
-    }
+        Written::of_verdicts(&kept, records)
+    };
     out.finish()?;
     Ok(written)
 }

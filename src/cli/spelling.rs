@@ -105,6 +105,8 @@ pub fn of_error(error: &Error) -> String {
         Error::Io { what, error } | Error::Output { what, error } | Error::Input { what, error } => {
             format!("{}: {}", spelled_at_end(what), spelled_at_end(&error.to_string()))
         }
+        // What happened to the results may end with problems.
+        Error::Failed { .. } => error.to_string().replacen("`on-error fail`", "--on-error fail", 1),
         Error::Label { .. } | Error::Lexicon { .. } | Error::Decision { .. } => error.to_string(),
         error => spelled(&error.to_string()).into_owned(),
     }

@@ -50,6 +50,13 @@ pub struct Passage<'a> {
     pub text: &'a str,
 }
 
+impl Passage<'_> {
+    /// Whether it has more places than are listed.
+    pub fn is_shortened(&self) -> bool {
+        self.count > self.places.len() as u64
+    }
+}
+
 /// Where a passage stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]

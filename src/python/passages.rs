@@ -7,8 +7,8 @@ use super::scan::{Value, given};
 use super::worker::{self, Watch};
 use crate::clean::{self, CleanOptions};
 use crate::cli::call::{
-    self, ContainEmit, ContainRequest, ContainWritten, Decided, PassageEmit, PassageRequest, PassageWritten, Search,
-    decided,
+    self, ContainEmit, ContainRequest, ContainWritten, Decided, PassageEmit, PassageRequest, PassageWritten, Request,
+    Search, decided,
 };
 use crate::passages::{
     ContainOptions, ContainmentVerdict, DocumentPairs, Passage, PassageCounts, PassageVerdict, ShareOf, ShortDocuments,
@@ -67,7 +67,7 @@ pub fn contain<'py>(
 }
 
 /// Opens the documents and looks for what is asked.
-fn answer<'py, R: Send + 'static, W: 'static>(
+fn answer<'py, R: Request + Send + 'static, W: 'static>(
     py: Python<'py>,
     documents: Documents,
     against: Option<Documents>,
@@ -76,9 +76,10 @@ fn answer<'py, R: Send + 'static, W: 'static>(
     (find, stats): (Find<R, W>, Stats<R, W>),
 ) -> PyResult<Answer<'py>> {
     let started = Instant::now();
-    let mut documents = documents.open(&search.source, search.names_ids)?;
+    let source = search.request.source();
+    let mut documents = documents.open(source, search.names_ids)?;
     let mut against =
-        against.map(|against| against.open(&search.source.of_reference(), search.names_reference_ids())).transpose()?;
+        against.map(|against| against.open(&source.of_reference(), search.names_reference_ids())).transpose()?;
     let ids = match &against {
         Some(against) if against.ids() != documents.ids() => Ids::Strings,
         _ => documents.ids(),
@@ -138,10 +139,13 @@ fn find(
         let mut found = sides.with(|source, reference| find_passages(source, reference, options, watch))?;
         search.check(found.counts())?;
         ids_repeat = found.ids_repeat();
-        let mut pairs = DocumentPairs::new(found.counts().references as usize);
+        let (mut pairs, mut shortened) = (DocumentPairs::new(found.counts().references as usize), 0);
         sides.with(|source, reference| {
             if *emit == PassageEmit::Pairs {
-                return found.for_each(source, reference, watch, |passage| pairs.add(passage, |pair| out.pair(pair)));
+                return found.for_each(source, reference, watch, |passage| {
+                    shortened += u64::from(passage.is_shortened());
+                    pairs.add(passage, |pair| out.pair(pair))
+                });
             }
             let add = |lines: &mut PassageLines<Vec<u8>>, passage: &Passage<'_>| lines.passage(passage);
             found.for_each_chunk(source, reference, watch, add, |lines| out.append(&lines))
@@ -152,13 +156,15 @@ fn find(
             left_out: found.left_out(),
             overlapping: options.without_overlaps.then(|| found.overlapping()),
             below_min_documents: found.below_min_documents(),
+            shortened,
             ..PassageWritten::of(found.counts().clone())
         };
     }
     out.finish()?;
     written.records = records(&bytes);
     let fields = if *emit == PassageEmit::Pairs { call::PLACES_OF_PAIR } else { call::PLACE };
-    Ok((Found::Bytes(bytes), written, repeated(ids_repeat && !are_positions, fields).collect()))
+    let remarks = repeated(ids_repeat && !are_positions, fields).chain(written.warnings(&search.request)).collect();
+    Ok((Found::Bytes(bytes), written, remarks))
 }
 
 /// Decides which documents are kept: those without a passage of the reference.
@@ -175,7 +181,7 @@ fn find_unaffected(
         let (found, written) = clean::write_unshared(input, reference.source(), options, clean, watch, &mut bytes)?;
         let written = PassageWritten { records: written?, ..PassageWritten::from(Decided::of(&found)) };
         search.check(found.counts())?;
-        let remarks = short_references(search, &written);
+        let remarks = written.warnings(&search.request);
         return Ok((Found::Bytes(bytes), written, remarks));
     }
     let are_positions = documents.are_positions() && reference.are_positions();
@@ -185,7 +191,7 @@ fn find_unaffected(
         found.check_lengths(options)?;
     }
     let mut written = PassageWritten::from(Decided::of(&found));
-    let mut remarks = short_references(search, &written);
+    let remarks = written.warnings(&search.request);
     let verdicts = found.verdicts().map(|verdict| {
         let keep = search.on_error.keeps(verdict.keep, verdict.error, verdict.is_skipped);
         PassageVerdict { keep, ..verdict }
@@ -197,7 +203,7 @@ fn find_unaffected(
         );
         return Ok((Found::Flags(flags), written, remarks));
     }
-    remarks.extend(repeated(found.ids_repeat() && !are_positions, call::PLACES_OF_CONTAINING));
+    let remarks = repeated(found.ids_repeat() && !are_positions, call::PLACES_OF_CONTAINING).chain(remarks).collect();
     let mut out = PassageLines::new(&mut bytes);
     for verdict in verdicts {
         let error = verdict.error.map(rejection);
@@ -206,11 +212,6 @@ fn find_unaffected(
     out.finish()?;
     written.records = records(&bytes);
     Ok((Found::Bytes(bytes), written, remarks))
-}
-
-/// What the command says of documents of the reference that are too short.
-fn short_references(search: &Search<PassageRequest>, written: &PassageWritten) -> Vec<String> {
-    written.remark_on_references(search.request.options.min_words).into_iter().map(|(remark, _)| remark).collect()
 }
 
 /// The number of lines.
@@ -229,7 +230,7 @@ fn find_containers(
     if let (ContainEmit::Kept, Opened::Files(input)) = (*emit, &mut *documents) {
         let reference = against.map(Opened::source);
         let clean = CleanOptions {
-            source: search.source.clone(),
+            source: search.request.source.clone(),
             on_error: search.on_error,
             allow_empty: search.allows_empty_reference,
             ..CleanOptions::default()
@@ -250,16 +251,18 @@ fn find_containers(
             search.check(found.counts())?;
             sides.with(|source, reference| found.for_each(source, reference, watch, |found| out.containment(found)))?;
             search.check(found.counts())?;
-            let mut remarks = remarks(found.short(), found.counts(), options, false);
-            remarks.extend(repeated(found.ids_repeat() && !are_positions, call::PLACES_OF_CONTAINED));
+            let remarks = remarks(found.short(), found.counts(), options, false);
+            let remarks = repeated(found.ids_repeat() && !are_positions, call::PLACES_OF_CONTAINED).chain(remarks);
+            let remarks = remarks.collect();
             (ContainWritten::of(found.counts().clone(), found.short().clone()), remarks)
         }
         ContainEmit::Pairs => {
             let found = sides.with(|source, reference| find_coverages(source, reference, options, watch))?;
             search.check(found.counts())?;
             found.for_each(watch, |pair| out.coverage(pair))?;
-            let mut remarks = remarks(found.short(), found.counts(), options, false);
-            remarks.extend(repeated(found.ids_repeat() && !are_positions, call::PLACES_OF_CONTAINED));
+            let remarks = remarks(found.short(), found.counts(), options, false);
+            let remarks = repeated(found.ids_repeat() && !are_positions, call::PLACES_OF_CONTAINED).chain(remarks);
+            let remarks = remarks.collect();
             (ContainWritten::of(found.counts().clone(), found.short().clone()), remarks)
         }
         ContainEmit::Verdicts | ContainEmit::Kept => {
@@ -284,7 +287,7 @@ fn find_containers(
                 ShareOf::Document => call::PLACES_OF_CONTAINED,
                 ShareOf::Reference => call::PLACES_OF_CONTAINING,
             };
-            remarks.extend(repeated(found.ids_repeat() && !are_positions, places));
+            let remarks = repeated(found.ids_repeat() && !are_positions, places).chain(remarks).collect();
             for verdict in verdicts {
                 let error = verdict.error.map(rejection);
                 let verdict = ContainmentVerdict { error: error.as_deref(), ..verdict };

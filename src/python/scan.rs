@@ -95,7 +95,7 @@ fn find(
         let (report, written) = clean::write_kept(input, reference, factory, &clean, watch, &mut bytes)?;
         let records = written?;
         call.check(&report.counts)?;
-        return Ok((Found::Bytes(bytes), kept_of(&report, records), report));
+        return Ok((Found::Bytes(bytes), Written::of_kept(&report.counts, records), report));
     }
     let source = documents.source();
     match emit {
@@ -106,7 +106,7 @@ fn find(
                 Emit::Hosts => Table::hosts(&outcome.hosts(*host_depth)?)?,
                 _ => Table::pairs(&outcome, ids)?,
             };
-            let written = Written { records: table.rows(), ..Written::default() };
+            let written = Written::of_records(table.rows());
             Ok((Found::Records(table), written, outcome.report))
         }
         Emit::Clusters | Emit::Verdicts | Emit::Kept => {
@@ -119,18 +119,15 @@ fn find(
                 let flags =
                     verdicts(&kept, call).map(|(verdict, _)| verdict.keep).inspect(|keep| records += u64::from(*keep));
                 let table = Table::flags("keep", flags);
-                return Ok((Found::Records(table), kept_of(&report, records), report));
+                return Ok((Found::Records(table), Written::of_kept(&report.counts, records), report));
             }
-            let mut written = Written { dropped: Some(kept.dropped()), ..Written::default() };
-            let table = if *emit == Emit::Clusters {
-                let several = kept.clusters().filter(|cluster| cluster.keep_indices.len() > 1).count() as u64;
-                written.clusters_keeping_several = (!is_against).then_some(several);
-                Table::clusters(&kept, ids)
+            let (table, written) = if *emit == Emit::Clusters {
+                (Table::clusters(&kept, ids), Written::of_clusters(&kept, is_against))
             } else {
-                Table::verdicts(verdicts(&kept, call), ids)
+                let table = Table::verdicts(verdicts(&kept, call), ids);
+                let written = Written::of_verdicts(&kept, table.rows());
+                (table, written)
             };
-            written.records = table.rows();
-            written.clusters = (*emit == Emit::Clusters).then_some(written.records);
             Ok((Found::Records(table), written, report))
         }
         Emit::Fingerprints => {
@@ -149,16 +146,10 @@ fn find(
                 ids,
             )?;
             call.check(&report.counts)?;
-            let written = Written { records: table.rows(), ..Written::default() };
+            let written = Written::of_records(table.rows());
             Ok((Found::Records(table), written, report))
         }
     }
-}
-
-/// What is kept, of what was read.
-fn kept_of(report: &Report, records: u64) -> Written {
-    let dropped = (report.counts.documents + report.counts.failed).saturating_sub(records);
-    Written { records, dropped: Some(dropped), ..Written::default() }
 }
 
 /// The verdicts, and why records were rejected.

@@ -27,8 +27,6 @@ struct State {
     stage: &'static str,
     /// The first problems, and the number of all that lost a document or a value.
     problems: Vec<String>,
-    /// The first one, as the library states it.
-    first: Option<String>,
     failed: u64,
     /// The number of those that are not of files that cannot be read.
     others: u64,
@@ -64,22 +62,20 @@ impl Watch {
 
 impl Watch {
     /// An error that no document was read, or that some were not, with the problems. If no file could be read at all, it is an error of
-    /// reading.
+    /// reading. Nothing is returned then.
     pub fn explained(&self, error: Error) -> Error {
+        let error = match error {
+            Error::Failed { failed, .. } => Error::Failed { failed, results: call::NOTHING_RETURNED.into() },
+            error => error,
+        };
         let Some(problems) = self.problems() else { return error };
         match error {
             Error::Empty(_) if self.state().others == 0 => {
                 Error::io("no document was read", io::Error::other(problems))
             }
-            Error::Empty(message) => {
-                // It may end with the first problem.
-                let first = self.state().first.as_ref().map(|first| format!(": {first}"));
-                let message = first.and_then(|first| message.strip_suffix(&first)).unwrap_or(&message);
-                Error::Empty(format!("{message}: {problems}"))
-            }
-            Error::Input { what, error } if call::is_of_failed(&what) => {
-                Error::input(what, io::Error::other(format!("{error}: {problems}")))
-            }
+            Error::Empty(message) => Error::Empty(format!("{message}: {problems}")),
+            Error::NoText(_) => Error::NoText(problems),
+            Error::Failed { failed, results } => Error::Failed { failed, results: format!("{results}: {problems}") },
             error => error,
         }
     }
@@ -110,7 +106,6 @@ impl Observer for Watch {
         }
         let mut state = self.state();
         state.failed += 1;
-        state.first.get_or_insert_with(|| problem.to_string());
         state.others += u64::from(problem.kind != ProblemKind::Unreadable);
         if state.problems.len() < LISTED {
             let message = rejection(&problem.message);

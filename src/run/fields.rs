@@ -81,9 +81,7 @@ impl FieldsFound {
             (Some(field), _) if unnamed > 0 && unnamed == own => {
                 Err(missing("id-field", field, fields_here(&mut || here(false))))
             }
-            (_, Some(first)) if required.text && !self.has_text => {
-                Err(Error::Empty(format!("no record has a text field: {first}")))
-            }
+            (_, Some(first)) if required.text && !self.has_text => Err(Error::NoText(first.clone())),
             _ => Ok(()),
         }
     }

@@ -235,7 +235,7 @@ pub(super) fn null_column<'p>(texts: impl Iterator<Item = &'p FieldPath>) -> Str
         chooses |= path.steps().iter().any(Step::chooses);
         named.push(path);
     }
-    let or = if chooses { ", or chooses nothing" } else { "" };
+    let or = if chooses { ", or the path selects no value" } else { "" };
     format!("text column {} is null{or}: there is no text to compare", quoted(named.into_iter()))
 }
 

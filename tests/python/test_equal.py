@@ -1,6 +1,8 @@
 """What the module returns is what the command prints."""
 
 import json
+import re
+import warnings
 
 import pytest
 from conftest import ARTICLES, dedup, lines, without_nulls
@@ -14,8 +16,6 @@ POLICIES = ["first", "last", "longest", "shortest"]
 
 def quiet(call, *arguments, **options):
     """Calls without the warnings, of which other tests are."""
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", neardups.NeardupsWarning)
         return call(*arguments, **options)
@@ -107,6 +107,28 @@ def test_rows_without_a_text(table):
     message = r'^`on_error="fail"`: 1 file or record failed: nothing is returned: row:3: text column .text. is null'
     with pytest.raises(OSError, match=message):
         neardups.scan(broken, emit="verdicts", on_error="fail")
+
+
+@pytest.mark.parametrize("documents", ["path", "list"])
+def test_a_record_that_fails_is_named(tmp_path, documents):
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"text":"a b c d e f"}\n{"text":null}\n{"text":"x y z"}\n')
+    documents, place = (bad, "bad.jsonl:2: ") if documents == "path" else (["a b c d e f", None, "x y z"], "row:1: ")
+    whole = {"against": ["a question of some words"], "min_words": 4}
+    calls = [
+        *((neardups.scan, {"emit": emit}) for emit in [*EMITS, "kept"]),
+        *((neardups.contain, {"emit": emit, "shingle": 3}) for emit in ["containments", "pairs", "verdicts", "kept"]),
+        (neardups.passages, {"emit": "verdicts", **whole}),
+        (neardups.passages, {"emit": "kept", "unit": "document", **whole}),
+    ]
+    for call, options in calls:
+        with pytest.raises(OSError) as raised:
+            call(documents, on_error="fail", **options)
+        beginning, _, end = str(raised.value).partition(place)
+        assert beginning.startswith('`on_error="fail"`: 1 file or record failed: nothing is returned: '), (call, options)
+        assert "null" in end or "text" in end, (call, options)
+    with pytest.raises(OSError, match="nothing is returned: .*" + place):
+        neardups.keep(documents, on_error="fail")
 
 
 @pytest.mark.parametrize("emit", ["passages", "pairs", "spans"])
@@ -243,14 +265,21 @@ def statistics(tmp_path, *arguments: str) -> dict:
     return json.loads((tmp_path / "stats.json").read_text())
 
 
+def as_flags(warning: str) -> str:
+    """A warning with the options of the command."""
+    flag = lambda match: "--" + match[1].replace("_", "-") + (f" {match[2]}" if match[2] else "")
+    return re.sub(r'`(\w+)(?:="?([^"`]+)"?)?`', flag, warning)
+
+
 def same_statistics(documents, found: dict, printed: dict) -> None:
     """Compares without what differs from run to run, or from table to file."""
     found, printed = {**found, "counts": {**found["counts"]}}, {**printed, "counts": {**printed["counts"]}}
     if documents is not ARTICLES:
         assert 0 < found["counts"].pop("bytes") < printed["counts"].pop("bytes"), "those of the texts alone"
     assert printed.pop("type") == "stats"
-    for name in ("timings", "seconds", "warnings"):
+    for name in ("timings", "seconds"):
         assert found.pop(name, None).__class__ is printed.pop(name, None).__class__, name
+    found["warnings"] = [as_flags(warning) for warning in found["warnings"]]
     assert found == printed and list(found) == list(printed)
 
 
@@ -271,6 +300,10 @@ def test_statistics_of_other_searches(tmp_path, table, articles):
     for call, emits, more in [
         (neardups.passages, ["passages", "pairs", "spans"], {"min_words": 20}),
         (neardups.passages, ["passages"], {"min_words": 20, "no_overlaps": True, "min_documents": 2}),
+        (neardups.passages, ["passages", "pairs", "spans"], {"min_words": 20, "min_documents": 5000}),
+        (neardups.passages, ["passages", "pairs", "spans"], {"min_words": 900}),
+        (neardups.passages, ["pairs"], {"min_words": 4, "exact": True, "max_places": 2}),
+        (neardups.passages, ["passages", "verdicts", "kept"], {"against": reference, "min_words": 900, "allow_empty": True}),
         (neardups.passages, ["passages", "verdicts", "kept"], {"against": reference, "min_words": 20}),
         (neardups.contain, ["containments", "pairs", "verdicts", "kept"], {"shingle": 5}),
         (neardups.contain, ["containments", "kept"], {"against": reference, "preset": "llama-2"}),
@@ -298,6 +331,27 @@ def test_parameters_of_a_scan_give_its_similarity(articles):
         assert other["parameters"] == stats["parameters"] and other["counts"]["documents"] == len(texts)
 
 
+def test_warnings_of_passages_that_cannot_be_found():
+    def warned(documents, **options) -> list:
+        stats = {}
+        quiet(neardups.passages, documents, stats=stats, **options)
+        return stats["warnings"]
+
+    two = ["a b c d e f g h", "a b c d e f g h"]
+    few = "nothing can be found in 5 documents (`min_documents`): 2 were read"
+    short = "2 documents have fewer than 50 words (`min_words`): too short for a passage; a lower `min_words` finds shorter ones"
+    for emit in ("passages", "pairs", "spans"):
+        assert warned(two, min_documents=5, min_words=5, emit=emit) == [few]
+        assert warned(two, min_words=50, emit=emit) == [short]
+        assert warned(two, min_words=50, min_documents=5, emit=emit) == [few, short]
+        assert warned([*two, "x"], min_words=5, emit=emit) == [], "some that are too short are no surprise"
+    shared = "1 passage has more than 2 places: pairs with the places after these are missing: raise `max_places`"
+    assert warned(two * 2, min_words=5, max_places=2, emit="pairs") == [shared]
+    assert warned(two, against=[two[0], "who?"], min_words=5) == ["1 reference document has fewer than 5 words (`min_words`): too short for a passage"]
+    against = {"against": two, "emit": "verdicts", "min_words": 5}
+    assert warned(["x", "y z"], **against) == [short.replace("50", "5")]
+
+
 def test_warnings_are_in_statistics():
     stats = {}
     with pytest.warns(neardups.NeardupsWarning) as caught:
@@ -308,6 +362,28 @@ def test_warnings_are_in_statistics():
     with pytest.raises(ValueError):
         neardups.keep(["a b c"], threshold=2, stats=stats)
     assert stats == {}, "nothing of another call"
+
+
+def test_a_call_that_fails_leaves_statistics_empty():
+    texts = ["a b c", None]
+    for call, options, error in [
+        (neardups.keep, {"emit": "pairs"}, TypeError),
+        (neardups.clusters, {"emit": "pairs"}, TypeError),
+        (neardups.fingerprints, {"emit": "pairs"}, TypeError),
+        (neardups.fingerprints, {"against": ["a"]}, TypeError),
+        (neardups.passages, {"emit": ["kept"]}, (TypeError, ValueError)),
+        (neardups.passages, {"emit": {}}, (TypeError, ValueError)),
+        (neardups.contain, {"emit": {}}, (TypeError, ValueError)),
+        (neardups.scan, {"progress": 1}, TypeError),
+        *((call, {}, neardups.NeardupsWarning) for call in (neardups.scan, neardups.keep, neardups.clusters)),
+        *((call, {}, neardups.NeardupsWarning) for call in (neardups.fingerprints, neardups.passages, neardups.contain)),
+    ]:
+        stats = {"of": "another call"}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(error):
+                call(texts, stats=stats, **options)
+        assert stats == {}, (call, options)
 
 
 def test_a_search_that_is_refused():

@@ -51,6 +51,15 @@ def test_types_of_functions_that_fix_some_options():
     assert keep - fingerprints == {"prefer", "decisions", *reference} and fingerprints <= keep
 
 
+def test_annotations_can_be_read():
+    of_index = [getattr(neardups.Index, name) for name in ("__init__", "add", "filter", "query", "remove", "close", "__enter__")]
+    of_module = [getattr(neardups, name) for name in neardups.__all__ if name not in ("Index", "NeardupsWarning", "__version__")]
+    for function in [*of_module, *of_index]:
+        hints = typing.get_type_hints(function)
+        assert "return" in hints, function
+    assert "options" in typing.get_type_hints(neardups.scan)
+
+
 @pytest.mark.parametrize("function", ["scan", "passages", "contain"])
 def test_options_that_are_taken_are_known(function, tmp_path):
     """Each is refused for its value, or for another one that it needs, and never for its name."""

@@ -83,6 +83,12 @@ def test_options_of_other_functions_say_whose_they_are():
         with pytest.raises(TypeError) as raised:
             call(**{name: "1"})
         assert str(raised.value) == f"unexpected keyword argument '{name}': it is an option of {expected}"
+    for call in (lambda **o: neardups.similarity("a", "b", **o), lambda **o: neardups.compare("a", "b", **o), neardups.Index):
+        for stats in ({}, "stats.json"):
+            with pytest.raises(TypeError) as raised:
+                call(stats=stats)
+            expected = "`scan`, `keep`, `clusters`, `fingerprints`, `passages` and `contain` take it"
+            assert str(raised.value) == f"unexpected keyword argument 'stats': {expected}"
     with pytest.raises(TypeError, match="'format': it concerns files, and an index has no options for these"):
         neardups.Index(format="text")
 
@@ -91,7 +97,7 @@ def test_an_element_that_is_not_there():
     pyarrow = pytest.importorskip("pyarrow")
     chats = [[{"role": "user", "content": "some words"}], [{"role": "usr", "content": "some words"}]]
     chosen = {"text_field": "messages[role=usr].content", "emit": "verdicts"}
-    missing = "text column 'messages[role=usr].content' is null, or chooses nothing: there is no text to compare"
+    missing = "text column 'messages[role=usr].content' is null, or the path selects no value: there is no text to compare"
     for on_error in (None, "fail"):
         with pytest.raises(ValueError) as raised:
             neardups.scan(pyarrow.table({"messages": chats[:1] * 2}), on_error=on_error, **chosen)

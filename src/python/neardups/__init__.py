@@ -26,7 +26,7 @@ import sys
 import threading
 import warnings
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Iterable, Optional
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Union
 
 from neardups import _input, _native, _options
 from neardups._native import __version__
@@ -35,6 +35,13 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 elif sys.version_info >= (3, 11):
     from typing import Unpack
+else:
+
+    class Unpack:
+        """In annotations that are read at run time, the type of the options."""
+
+        def __class_getitem__(cls, options: type) -> type:
+            return options
 
 __all__ = [
     "Index",
@@ -72,10 +79,24 @@ def _fill(stats: Any, made: str, messages: list[str]) -> None:
         del stats["type"]
 
 
+def _kept(source: _input.Source, found: Any) -> Any:
+    """The documents that are kept, as documents of the same kind."""
+    return found if source.kind == "files" else source.take(found)
+
+
+def _records(source: _input.Source, found: Any) -> Any:
+    return found.to_list() if source.is_list else found.to_table()
+
+
 def _scan(
-    documents: Any, against: Any, progress: Optional[bool], stats: Any, options: dict[str, Any]
-) -> tuple[_input.Source, Any]:
-    _input.clear(stats)
+    documents: Any,
+    against: Any,
+    progress: Optional[bool],
+    stats: Any,
+    options: dict[str, Any],
+    made_of: Callable[[_input.Source, Any], Any] = _records,
+) -> Any:
+    """What is made of the results. Statistics are filled last, after everything that can fail."""
     source = _input.Source(documents, options)
     reference = None if against is None else _input.Source(against, options)
     shown = _input.progress(progress)
@@ -86,14 +107,10 @@ def _scan(
     finally:
         if shown is not None:
             shown.close()
-    _fill(stats, made, messages)
     _warn(messages)
-    return source, found
-
-
-def _records(documents: Any, against: Any, progress: Optional[bool], stats: Any, options: dict[str, Any]) -> Any:
-    source, found = _scan(documents, against, progress, stats, options)
-    return found.to_list() if source.is_list else found.to_table()
+    result = made_of(source, found)
+    _fill(stats, made, messages)
+    return result
 
 
 def scan(
@@ -129,11 +146,12 @@ def scan(
     ...
     ValueError: invalid value '99' for `distance`: expected a whole number from 0 to 32
     """
+    _input.clear(stats)
     given: dict[str, Any] = {**options}
     if given.get("emit") == "kept":
         del given["emit"]
         return keep(documents, against=against, progress=progress, stats=stats, **given)
-    return _records(documents, against, progress, stats, given)
+    return _scan(documents, against, progress, stats, given)
 
 
 def keep(
@@ -156,10 +174,10 @@ def keep(
     >>> neardups.keep(["to be or not to be, that is the question", "something else entirely", "To be or not to be: that is the question"])
     ['to be or not to be, that is the question', 'something else entirely']
     """
+    _input.clear(stats)
     if "emit" in options:
         raise TypeError("unexpected keyword argument 'emit': use `scan`")
-    source, found = _scan(documents, against, progress, stats, {"keep": keep, "emit": "kept", **options})
-    return found if source.kind == "files" else source.take(found)
+    return _scan(documents, against, progress, stats, {"keep": keep, "emit": "kept", **options}, _kept)
 
 
 def clusters(
@@ -177,9 +195,10 @@ def clusters(
     >>> neardups.clusters(["to be or not to be, that is the question", "something else entirely", "To be or not to be: that is the question"])
     [{'id': 1, 'size': 2, 'members': [0, 2], 'keep': [0]}]
     """
+    _input.clear(stats)
     if "emit" in options:
         raise TypeError("unexpected keyword argument 'emit': use `scan`")
-    return _records(documents, against, progress, stats, {"keep": keep, "emit": "clusters", **options})
+    return _scan(documents, against, progress, stats, {"keep": keep, "emit": "clusters", **options})
 
 
 def fingerprints(
@@ -196,11 +215,12 @@ def fingerprints(
     >>> made["id"], made["algo"], made["features"]
     (0, 'minhash', 9)
     """
+    _input.clear(stats)
     if "emit" in options:
         raise TypeError("unexpected keyword argument 'emit': use `scan`")
     if "against" in options:
         raise TypeError("unexpected keyword argument 'against': a fingerprint is of one document")
-    return _records(documents, None, progress, stats, {"emit": "fingerprints", **options})
+    return _scan(documents, None, progress, stats, {"emit": "fingerprints", **options})
 
 
 def passages(
@@ -214,7 +234,7 @@ def passages(
     """The passages that repeat, within a document or in several: what `dedup passages` prints.
 
     `emit` is what is returned: `"passages"`, `"pairs"` of documents that share some, or `"spans"`, the parts of each document
-    that are in one. With `against`, also `"verdicts"`, which say for each document whether it is kept, because it has no passage of the
+    that are in one. With `against`, also `"verdicts"`, which say for each document whether it is kept: it is if it has no passage of the
     reference; and with `unit="document"` also `"kept"`, these documents, as `keep` returns them. Starts and ends count bytes of the text in UTF-8, as the command does. With `min_documents`, only passages
     are found that are in so many different documents. With `against`, only those are found that are in the reference too, and
     places there have `"reference": True`: documents and reference are numbered apart.
@@ -231,10 +251,9 @@ def passages(
     >>> neardups.passages(["Nothing of it.", *texts], against=questions, min_words=5, unit="document", emit="kept")
     ['Nothing of it.']
     """
-    emit = options.get("emit") or "passages"
-    kind = {"pairs": "shared", "verdicts": "decided"}.get(emit, emit)
-    source, found = _search(_native.passages, kind, documents, against, progress, stats, {**options})
-    return found if emit != "kept" or source.kind == "files" else source.take(found)
+    _input.clear(stats)
+    kinds = {None: "passages", "pairs": "shared", "verdicts": "decided"}
+    return _search(_native.passages, kinds, documents, against, progress, stats, {**options})
 
 
 def contain(
@@ -259,17 +278,21 @@ def contain(
     >>> neardups.contain(texts, shingle=3, emit="kept") == texts[1:]
     True
     """
-    emit = options.get("emit") or "containments"
-    kind = "coverages" if emit == "pairs" else emit
-    source, found = _search(_native.contain, kind, documents, against, progress, stats, {**options})
-    return found if emit != "kept" or source.kind == "files" else source.take(found)
+    _input.clear(stats)
+    kinds = {None: "containments", "pairs": "coverages"}
+    return _search(_native.contain, kinds, documents, against, progress, stats, {**options})
 
 
 def _search(
-    native: Any, kind: str, documents: Any, against: Any, progress: Optional[bool], stats: Any, options: dict[str, Any]
-) -> tuple[_input.Source, Any]:
-    """Records of this kind, or what is kept."""
-    _input.clear(stats)
+    native: Any,
+    kinds: dict[Optional[str], str],
+    documents: Any,
+    against: Any,
+    progress: Optional[bool],
+    stats: Any,
+    options: dict[str, Any],
+) -> Any:
+    """Records, or what is kept. `kinds`: the kinds of records that have another name than `emit`. Statistics are filled last."""
     source = _input.Source(documents, options)
     reference = None if against is None else _input.Source(against, options)
     shown = _input.progress(progress)
@@ -280,10 +303,15 @@ def _search(
     finally:
         if shown is not None:
             shown.close()
-    _fill(stats, made, messages)
     _warn(messages)
-    if kind == "kept":
-        return source, found
+    emit = options.get("emit")
+    result = _kept(source, found) if emit == "kept" else _found_records(source, found, kinds.get(emit, emit), ids)
+    _fill(stats, made, messages)
+    return result
+
+
+def _found_records(source: _input.Source, found: bytes, kind: Any, ids: str) -> Any:
+    """The lines of records of this kind, as a list or table."""
     records = [json.loads(line) for line in found.split(b"\n") if line]
     for record in records:
         del record["type"]
@@ -294,8 +322,8 @@ def _search(
                     if name in named and isinstance(named[name], str):
                         named[name] = _integer(named[name])
     if not source.is_list:
-        records = _input.other("pyarrow").Table.from_pylist(records, schema=_found(kind, ids))
-    return source, records
+        return _input.other("pyarrow").Table.from_pylist(records, schema=_found(kind, ids))
+    return records
 
 
 def similarity(a: str, b: str, **options: Unpack[_options.Method]) -> Optional[float]:
@@ -351,7 +379,7 @@ class Index:
     <neardups.Index in memory: 2 documents, minhash>
     """
 
-    def __init__(self, path: "Optional[os.PathLike[str] | str]" = None, **options: Unpack[_options.Index]) -> None:
+    def __init__(self, path: "Union[os.PathLike[str], str, None]" = None, **options: Unpack[_options.Index]) -> None:
         if path is not None and not isinstance(path, (str, os.PathLike)):
             raise TypeError(f"`path` must be a path, not {type(path).__name__}")
         self._path = None if path is None else os.fsdecode(path)
@@ -426,7 +454,7 @@ class Index:
         wanted = None if top is None else (int(top), exhaustive)
         return self._run("query", documents, progress, wanted)[0]
 
-    def remove(self, ids: "Iterable[str | int] | str | int") -> int:
+    def remove(self, ids: Union[Iterable[Union[str, int]], str, int]) -> int:
         """Forgets all documents with these ids, in an index in a file. Returns their number. An integer is the id that is written so."""
         listed: Any = [ids] if isinstance(ids, (str, Integral)) else ids
         if not hasattr(listed, "__iter__"):

@@ -17,6 +17,7 @@ def other(name: str) -> Any:
 
 
 _OF_IDS = ("id_field", "against_id_field")
+_WITH_STATS = "`scan`, `keep`, `clusters`, `fingerprints`, `passages` and `contain`"
 
 
 def _is_numpy_bool(value: Any) -> bool:
@@ -29,6 +30,9 @@ def keywords(arguments: dict[str, Any]) -> list[tuple[str, Any]]:
     for name, value in arguments.items():
         if value is None:
             continue
+        if name == "stats":
+            # A parameter of the functions that take it. Its value is none of an option.
+            raise TypeError(f"unexpected keyword argument 'stats': {_WITH_STATS} take it")
         if isinstance(value, bool) or _is_numpy_bool(value):
             given.append((name, bool(value)))
         elif isinstance(value, (list, tuple)):
