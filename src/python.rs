@@ -29,6 +29,15 @@ use std::io::{self, Write};
 /// The native part of `neardups`.
 #[pymodule]
 mod _native {
+    use super::*;
+
+    /// Messages name options, which they know from now on.
+    #[pymodule_init]
+    fn init(_: &Bound<'_, PyModule>) -> PyResult<()> {
+        cli::learn_options();
+        Ok(())
+    }
+
     #[pymodule_export]
     use super::index::Index;
     #[pymodule_export]

@@ -32,7 +32,7 @@ use neardups::algorithm::TableFactory;
 use neardups::engine::{Counts, Report, RequiredFields};
 use neardups::index::{Limits, Plan};
 use neardups::passages::{PassageCounts, ShareOf};
-use neardups::source::ReadOptions;
+use neardups::source::{RankBy, ReadOptions};
 use neardups::tokenizer::Tokenizer;
 use neardups::{Error, clean, source};
 use std::collections::BTreeMap;
@@ -292,6 +292,9 @@ pub fn scan(given: &[(String, Given)], documents: Documents, against: Option<Doc
     let matches = parse_with(Function::Scan.command(), &withheld, given, reference(against)).map_err(or_elsewhere)?;
     let arguments = scan_arguments::Arguments::new(&matches);
     let request = ScanRequest::resolve(&arguments, |_| Ok(Vec::new()))?;
+    if documents != Documents::Files && matches!(request.source.ranking.by, RankBy::Newest | RankBy::Oldest) {
+        return Err(misused(given, "keep", OF_TIMES).into());
+    }
     Ok(Scan {
         on_error: request.on_error.into(),
         allows_empty: request.allow_empty || documents != Documents::Files,
@@ -299,6 +302,17 @@ pub fn scan(given: &[(String, Given)], documents: Documents, against: Option<Doc
         request,
     })
 }
+
+/// The misuse of the value of a name.
+fn misused(given: &[(String, Given)], name: &str, reason: &str) -> Misuse {
+    let value = given.iter().find_map(|(other, given)| match given {
+        Given::Values(values) if other == name => values.first().cloned(),
+        _ => None,
+    });
+    Misuse::Value { name: name.into(), value: value.unwrap_or_default(), reason: reason.into() }
+}
+
+const OF_TIMES: &str = "newest and oldest compare the times of files, and the documents are in memory";
 
 /// Where documents are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -434,13 +448,7 @@ fn refuse_cuts(arguments: &passage_arguments::Arguments, given: &[(String, Given
     let of_whole = matches!(emit, PassageEmit::Verdicts | PassageEmit::Kept);
     let refused = |why: &str| Err(Misuse::Other(why.into()).into());
     if let Some(Unit::Part(_)) = unit {
-        let value = given.iter().find_map(|(name, given)| match given {
-            Given::Values(values) if name == "unit" => values.first().cloned(),
-            _ => None,
-        });
-        return Err(
-            Misuse::Value { name: "unit".into(), value: value.unwrap_or_default(), reason: ONLY_WHOLE.into() }.into()
-        );
+        return Err(misused(given, "unit", ONLY_WHOLE).into());
     }
     match (unit, of_whole) {
         (None, true) if *emit == PassageEmit::Kept => refused(

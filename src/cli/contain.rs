@@ -538,14 +538,16 @@ fn write_folder(request: &Request, terminal: &Terminal) -> Result<Found, Error> 
 
 /// Why nothing was left out, if the reference documents are so much shorter than the documents that one can hardly reach the coverage.
 pub fn hint_of_share(found: &Uncontained, options: &ContainOptions) -> Option<String> {
-    let ContainOptions { min_coverage, min_coverage_all, of, .. } = *options;
+    let ContainOptions { min_coverage, min_coverage_all, of, shingle, .. } = *options;
     let is_any = min_coverage == Threshold::LEAST || min_coverage_all == Some(Threshold::LEAST);
     if is_any || of == ShareOf::Reference || found.dropped() > 0 {
         return None;
     }
     let [documents, references] = found.median_tokens();
     let least = min_coverage.as_f64().min(min_coverage_all.map_or(1.0, Threshold::as_f64));
-    (references > 0 && f64::from(references) < least * f64::from(documents)).then(|| {
+    // A share of runs of words: the shorter of two texts has fewer runs for its words.
+    let runs = |words: u32| f64::from((words + 1).saturating_sub(shingle as u32));
+    (references > 0 && runs(references) < least * runs(documents)).then(|| {
         format!(
             "nothing was left out: the coverage is a share of a document (median: {}), and a reference document is shorter \
              (median: {}); with `of reference`, the coverage is a share of the reference document",

@@ -87,7 +87,8 @@ fn spelled_at_end(message: &str) -> Cow<'_, str> {
 /// Whether this is the name of an option, or one with a value.
 fn is_option(quoted: &str) -> bool {
     let name = quoted.split(' ').next().unwrap_or_default();
-    OPTIONS.contains(name)
+    // They are not gathered before they are known.
+    PROGRAM.get().is_some() && OPTIONS.contains(name)
 }
 
 /// The same for several messages.

@@ -26,6 +26,9 @@ pub enum Given {
 /// The column of a list of texts.
 const TEXT: &str = "text";
 
+/// The problem of one that is missing.
+const MISSING: &str = "the text is null (None): there is no text to compare";
+
 impl<'py> FromPyObject<'_, 'py> for Given {
     type Error = PyErr;
 
@@ -98,6 +101,18 @@ impl Opened {
         }
     }
 
+    /// The same, of which some must have a text. They are the reference.
+    pub fn required_reference(self) -> Self {
+        const PARAMETER: &str = "against";
+        match self {
+            Opened::Files(mut input) => {
+                input.require_documents(PARAMETER);
+                Opened::Files(input)
+            }
+            Opened::Table(table) => Opened::Table(table.require_documents(PARAMETER)),
+        }
+    }
+
     /// What was read of files.
     pub fn counts(&self) -> Counts {
         match self {
@@ -142,7 +157,10 @@ impl Given {
                     let defaults = ReadOptions::default();
                     (options.text_fields, options.id_field) = (defaults.text_fields, defaults.id_field);
                 }
-                let table = ArrowTable::new(&schema, batches, &options).map_err(|error| exception(&error))?;
+                let mut table = ArrowTable::new(&schema, batches, &options).map_err(|error| exception(&error))?;
+                if are_texts {
+                    table = table.of_list(MISSING, options.is_reference);
+                }
                 if names_ids && !are_texts && !table.has_ids() && options.id_field.name() != "none" {
                     let columns: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
                     let field = if options.is_reference && options.reference.id.is_some() {

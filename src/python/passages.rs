@@ -2,9 +2,9 @@
 
 use super::input::{Given as Documents, Opened};
 use super::records::Records;
-use super::refusal::{exception, refused, rejection, warning};
+use super::refusal::{refused, rejection, warning};
 use super::scan::{Value, given};
-use super::worker::{self, Watch};
+use super::worker::{self, Ended, Watch};
 use crate::clean::{self, CleanOptions};
 use crate::cli::call::{
     self, ContainEmit, ContainRequest, ContainWritten, Decided, PassageEmit, PassageRequest, PassageWritten, Request,
@@ -80,16 +80,14 @@ fn answer<'py, R: Request + Send + 'static, W: 'static>(
     let mut documents = documents.open(source, search.names_ids)?;
     let mut against =
         against.map(|against| against.open(&source.of_reference(), search.names_reference_ids())).transpose()?;
+    if !search.allows_empty_reference {
+        against = against.map(Opened::required_reference);
+    }
     let ids = match &against {
         Some(against) if against.ids() != documents.ids() => Ids::Strings,
         _ => documents.ids(),
     };
     let work = move |watch: &Watch| {
-        if let Some(Opened::Files(reference)) = &mut against
-            && !search.allows_empty_reference
-        {
-            reference.require_documents("against");
-        }
         let (found, written, remarks) =
             find(&search, &mut documents, against.as_mut(), watch).map_err(|error| watch.explained(error))?;
         let never_found = [Some(&documents), against.as_ref()].into_iter().flatten().filter_map(|side| match side {
@@ -97,9 +95,9 @@ fn answer<'py, R: Request + Send + 'static, W: 'static>(
             Opened::Table(_) => None,
         });
         let warnings = never_found.chain(remarks).chain(watch.problems()).collect::<Vec<_>>();
-        Ok::<_, Error>((found, stats(&search, &written, started), warnings))
+        Ok::<_, Ended>((found, stats(&search, &written, started), warnings))
     };
-    let (found, stats, warnings) = worker::run(py, show, work)?.map_err(|error| exception(&error))?;
+    let (found, stats, warnings) = worker::run(py, show, work)?.map_err(|ended| ended.exception())?;
     let found = match found {
         Found::Bytes(bytes) => PyBytes::new(py, &bytes).into_any(),
         Found::Flags(table) => Bound::new(py, Records(table))?.into_any(),

@@ -1,7 +1,6 @@
 //! Errors as exceptions of Python, with parameters as its names: `text_field` for `--text-field`.
 
 use crate::cli::call::{self, Misuse, Refused};
-use crate::cli::learn_options;
 use crate::source::Problem;
 use crate::{Error, ErrorKind};
 use pyo3::exceptions::{
@@ -55,13 +54,11 @@ pub fn spelled(message: &str) -> String {
 
 /// A warning of the library.
 pub fn warning(message: &str) -> String {
-    learn_options();
     spelled(&call::warning(message))
 }
 
 /// Why a record was rejected.
 pub fn rejection(message: &str) -> String {
-    learn_options();
     spelled(&call::rejection(message))
 }
 
@@ -102,14 +99,14 @@ pub fn refused(refused: Refused) -> PyErr {
 
 /// The exception for an error of the library.
 pub fn exception(error: &Error) -> PyErr {
-    learn_options();
-    let message = spelled(&call::message(error));
-    if let Error::Io { error, .. } | Error::Output { error, .. } | Error::Input { error, .. } = error
-        && let Some(number) = error.raw_os_error()
+    if let Error::Io { error: of_system, .. }
+    | Error::Output { error: of_system, .. }
+    | Error::Input { error: of_system, .. } = error
+        && let Some(number) = of_system.raw_os_error()
     {
-        // Python makes it a `FileNotFoundError`, a `PermissionError` and so on by this number.
-        return PyOSError::new_err((number, message));
+        return system_exception(number, error);
     }
+    let message = spelled(&call::message(error));
     match error.kind() {
         ErrorKind::Usage | ErrorKind::Empty | ErrorKind::IndexOptions => PyValueError::new_err(message),
         ErrorKind::Input | ErrorKind::Output | ErrorKind::Disk => PyOSError::new_err(message),
@@ -119,6 +116,12 @@ pub fn exception(error: &Error) -> PyErr {
         ErrorKind::IndexDamaged => PyRuntimeError::new_err(message),
         ErrorKind::Stopped => PyKeyboardInterrupt::new_err(message),
     }
+}
+
+/// The exception for an error of the library that is because of one of the system. Python makes it a `FileNotFoundError`, a
+/// `PermissionError` and so on by its number.
+pub fn system_exception(number: i32, error: &Error) -> PyErr {
+    PyOSError::new_err((number, spelled(&call::message(error))))
 }
 
 /// Runs `work`. A panic, which is a defect of this package, becomes an exception: the interpreter goes on.

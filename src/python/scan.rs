@@ -55,6 +55,9 @@ pub fn scan<'py>(
     let mut opened = documents.open(source, call.request.names_ids)?;
     let mut against =
         against.map(|against| against.open(&source.of_reference(), call.names_reference_ids())).transpose()?;
+    if !call.allows_empty_reference {
+        against = against.map(Opened::required_reference);
+    }
     let work = move |watch: &Watch| {
         let found = find(&call, &mut opened, against.as_mut(), watch).map_err(|error| watch.explained(error));
         found.map(|(found, written, mut report)| {
@@ -64,7 +67,7 @@ pub fn scan<'py>(
             (found, stats, warnings.into_iter().chain(watch.problems()).collect::<Vec<_>>())
         })
     };
-    let (found, stats, warnings) = worker::run(py, show.as_ref(), work)?.map_err(|error| exception(&error))?;
+    let (found, stats, warnings) = worker::run(py, show.as_ref(), work)?.map_err(|ended| ended.exception())?;
     let found = match found {
         Found::Records(table) => Bound::new(py, Records(table))?.into_any(),
         Found::Bytes(bytes) => PyBytes::new(py, &bytes).into_any(),
@@ -75,18 +78,13 @@ pub fn scan<'py>(
 fn find(
     call: &Scan,
     documents: &mut Opened,
-    mut against: Option<&mut Opened>,
+    against: Option<&mut Opened>,
     watch: &Watch,
 ) -> Result<(Found, Written, Report), Error> {
     let ids = match &against {
         Some(against) if against.ids() != documents.ids() => Ids::Strings,
         _ => documents.ids(),
     };
-    if let Some(Opened::Files(reference)) = against.as_deref_mut()
-        && !call.allows_empty_reference
-    {
-        reference.require_documents("against");
-    }
     let is_against = against.is_some();
     let reference = against.map(Opened::source);
     let Request { factory, engine: options, emit, keep, host_depth, .. } = &call.request;

@@ -1,12 +1,13 @@
 //! Work without the lock of the interpreter: on a thread of its own, while the calling one shows progress and waits for Ctrl-C.
 
-use super::refusal::{caught, exception, rejection};
+use super::refusal::{caught, exception, rejection, system_exception};
 use crate::Error;
 use crate::cli::call;
 use crate::engine::{Observer, Stage};
 use crate::source::{Problem, ProblemKind, Severity};
 use pyo3::prelude::*;
 use std::io;
+use std::num::NonZeroI32;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,6 +29,8 @@ struct State {
     /// The first problems, and the number of all that lost a document or a value.
     problems: Vec<String>,
     failed: u64,
+    /// The number of the first error of the system.
+    os_error: Option<i32>,
     /// The number of those that are not of files that cannot be read.
     others: u64,
 }
@@ -63,7 +66,13 @@ impl Watch {
 impl Watch {
     /// An error that no document was read, or that some were not, with the problems. If no file could be read at all, it is an error of
     /// reading. Nothing is returned then.
-    pub fn explained(&self, error: Error) -> Error {
+    pub fn explained(&self, error: Error) -> Ended {
+        let is_of_problems = matches!(error, Error::Empty(_) | Error::Failed { .. });
+        let State { others, os_error, .. } = *self.state();
+        Ended { error: self.with_problems(error), os_error: os_error.filter(|_| is_of_problems && others == 0) }
+    }
+
+    fn with_problems(&self, error: Error) -> Error {
         let error = match error {
             Error::Failed { failed, .. } => Error::Failed { failed, results: call::NOTHING_RETURNED.into() },
             error => error,
@@ -77,6 +86,23 @@ impl Watch {
             Error::NoText(_) => Error::NoText(problems),
             Error::Failed { failed, results } => Error::Failed { failed, results: format!("{results}: {problems}") },
             error => error,
+        }
+    }
+}
+
+/// An error that ended a run.
+pub struct Ended {
+    error: Error,
+    /// The error of the system that it is because of, if nothing else failed.
+    os_error: Option<i32>,
+}
+
+impl Ended {
+    /// As an exception of Python.
+    pub fn exception(&self) -> PyErr {
+        match self.os_error {
+            Some(number) => system_exception(number, &self.error),
+            None => exception(&self.error),
         }
     }
 }
@@ -106,6 +132,7 @@ impl Observer for Watch {
         }
         let mut state = self.state();
         state.failed += 1;
+        state.os_error = state.os_error.or(problem.os_error.map(NonZeroI32::get));
         state.others += u64::from(problem.kind != ProblemKind::Unreadable);
         if state.problems.len() < LISTED {
             let message = rejection(&problem.message);

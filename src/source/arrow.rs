@@ -89,7 +89,7 @@ pub(super) struct Wanted<'w> {
     /// The messages about columns that are read and have the name of another one.
     pub repeated: Vec<String>,
     /// The names of all columns.
-    here: String,
+    pub here: String,
     null: Arc<str>,
 }
 
@@ -119,7 +119,8 @@ impl<'w> Wanted<'w> {
             let expected = format!("a column of texts{wrong} (columns here: {here})");
             return Err(Error::parameter(options.text_parameter(), names.join(","), expected));
         }
-        let null = null_column(texts.iter().map(|(path, _)| *path)).into();
+        let null = null_column(texts.iter().map(|(path, _)| *path));
+        let null = missing_text(&null, options.is_reference).into();
         let repeated = options.repeated_columns(|name| names.iter().filter(|&&other| other == name).count());
         Ok(Wanted { options, texts, missing, repeated, here, null })
     }
@@ -176,7 +177,25 @@ fn other_type(parameter: &'static str, path: &FieldPath, expected: &str, array: 
     )
 }
 
+/// The problem of a row without a text. Rows of both sides have the same places.
+pub(super) fn missing_text(why: &str, is_reference: bool) -> String {
+    if is_reference { format!("in the reference: {why}") } else { why.into() }
+}
+
 impl Columns {
+    /// Whether a row has a text.
+    pub fn has_text(&self, row: usize) -> bool {
+        let mut has_text = false;
+        self.texts.iter().for_each(|texts| texts.visit(row, &mut |_, _| has_text = true));
+        has_text
+    }
+
+    /// States the problem of rows without a text otherwise.
+    #[cfg(feature = "python")]
+    pub fn set_null(&mut self, null: &Arc<str>) {
+        self.null = null.clone();
+    }
+
     /// Whether there is a column of ids, or several that make one.
     pub fn has_ids(&self) -> bool {
         !self.ids.is_empty()

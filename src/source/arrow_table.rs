@@ -4,6 +4,7 @@ use super::arrow::{Columns, ROW, Rows, Wanted};
 use super::batch::Part;
 use super::{Batch, PageText, Problem, ProblemKind, ReadOptions, Severity, Source};
 use crate::error::Error;
+use crate::readable::counted;
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use std::ops::ControlFlow;
@@ -40,6 +41,10 @@ pub struct ArrowTable {
     max_record: usize,
     pages: Option<PageText>,
     batch_bytes: usize,
+    /// The names of the columns.
+    fields: Option<String>,
+    /// What the table is in an error, if some row must have a text.
+    required: Option<&'static str>,
 }
 
 impl ArrowTable {
@@ -67,6 +72,8 @@ impl ArrowTable {
             max_record: options.max_record,
             pages: options.field_pages(),
             batch_bytes: options.batch_bytes,
+            fields: Some(wanted.here.clone()),
+            required: None,
         };
         for batch in batches {
             let first = table.rows();
@@ -79,6 +86,22 @@ impl ArrowTable {
     #[must_use]
     pub fn with_ids_from(self, first_id: u64) -> Self {
         ArrowTable { first_id, ..self }
+    }
+
+    /// Makes it a [failure](Source::failure) of a reading if no row has a text. `parameter` names the table in the error.
+    #[must_use]
+    pub fn require_documents(self, parameter: &'static str) -> Self {
+        ArrowTable { required: Some(parameter), ..self }
+    }
+
+    /// The same rows, in the messages those of a list, which has no columns.
+    #[cfg(feature = "python")]
+    pub(crate) fn of_list(mut self, missing: &str, is_reference: bool) -> Self {
+        let null = super::arrow::missing_text(missing, is_reference).into();
+        for (columns, ..) in &mut self.batches {
+            Arc::get_mut(columns).expect("a table that is not read").set_null(&null);
+        }
+        ArrowTable { fields: None, ..self }
     }
 
     /// Whether there is a column of ids.
@@ -138,6 +161,26 @@ impl Source for ArrowTable {
         }
         // The rest is not wanted.
         _ = self.batches.iter().try_for_each(|batch| self.deliver(batch, deliver));
+    }
+
+    fn failure(&self) -> Option<Error> {
+        let parameter = self.required?;
+        let mut batches = self.batches.iter();
+        if batches.any(|(columns, _, rows)| (0..*rows).any(|row| columns.has_text(row))) {
+            return None;
+        }
+        let why = match self.rows() {
+            0 => "it has none".to_string(),
+            1 => "its only row has no text".to_string(),
+            rows => format!("none of its {} has a text", counted(rows, "row")),
+        };
+        Some(Error::Empty(format!(
+            "`{parameter}`: no document was read: {why} (use `allow-empty` if that is expected)"
+        )))
+    }
+
+    fn field_names(&mut self) -> Option<String> {
+        self.fields.clone()
     }
 
     fn total_bytes(&self) -> Option<u64> {
@@ -388,6 +431,28 @@ mod tests {
             shown(&mut table(std::slice::from_ref(&batch), &ranked).unwrap())[0]
                 .contains("neither a number nor a time")
         );
+    }
+
+    #[test]
+    fn a_table_that_must_have_documents() {
+        let failure = |texts: &[Option<&str>]| {
+            let batch = batch(vec![("text", strings(texts))]);
+            let mut table = table(&[batch], &options(&["text"])).unwrap();
+            assert!(table.failure().is_none(), "not required");
+            assert_eq!(table.field_names().as_deref(), Some("text"));
+            table.require_documents("against").failure().map(|error| error.to_string())
+        };
+        let because =
+            |why| Some(format!("`against`: no document was read: {why} (use `allow-empty` if that is expected)"));
+        assert_eq!(failure(&[]), because("it has none"));
+        assert_eq!(failure(&[None]), because("its only row has no text"));
+        assert_eq!(failure(&[None, None]), because("none of its 2 rows has a text"));
+        assert_eq!(failure(&[None, Some("")]), None, "a document without words is one");
+        let mut of_reference = options(&["text"]);
+        of_reference.is_reference = true;
+        let mut table = table(&[batch(vec![("text", strings(&[None]))])], &of_reference).unwrap();
+        let problem = "row:0: in the reference: text column 'text' is null: there is no text to compare";
+        assert_eq!(shown(&mut table), [format!("Failed {problem} Some(\"0\")")]);
     }
 
     #[test]

@@ -512,7 +512,10 @@ fn read_file(
     let shown = display_path(path);
     let (metadata, raw) = match fs::File::open(path).and_then(|file| Ok((file.metadata()?, file))) {
         Ok(opened) => opened,
-        Err(error) => return pass.fail(ProblemKind::Unreadable, &shown, None, format!("cannot open: {error}")),
+        Err(error) => {
+            let (kind, message) = (ProblemKind::Unreadable, format!("cannot open: {error}"));
+            return pass.problem(Problem::new(Severity::Failed, kind, &shown, None, message).caused_by(&error));
+        }
     };
     if let Some(id) = FileId::of(path, &metadata) {
         if elsewhere.contains(&id) {

@@ -2,6 +2,7 @@
 
 use super::document::Place;
 use std::fmt;
+use std::num::NonZeroI32;
 
 /// The severity of a [`Problem`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -186,6 +187,8 @@ pub struct Problem {
     /// Whether the record has none of the fields of the text. Otherwise, if the kind is [`ProblemKind::Text`], there is
     /// something that is no text.
     pub lacks_field: bool,
+    /// The number of the error of the system, where a file or folder cannot be opened.
+    pub os_error: Option<NonZeroI32>,
 }
 
 impl fmt::Display for Problem {
@@ -225,7 +228,14 @@ impl Problem {
             records: 1,
             record: None,
             lacks_field: false,
+            os_error: None,
         }
+    }
+
+    /// The same, because of this error.
+    #[cfg(feature = "files")]
+    pub(super) fn caused_by(self, error: &std::io::Error) -> Self {
+        Problem { os_error: error.raw_os_error().and_then(NonZeroI32::new), ..self }
     }
 
     /// Whether the text is not as it was stored. A file that lacks a column of texts is read as it is.

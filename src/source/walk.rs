@@ -151,11 +151,11 @@ fn problem(root: &Path, error: &walkdir::Error) -> Problem {
         let message = format!("symbolic link that leads back to {}", display_path(ancestor));
         return Problem::new(Severity::Skipped, ProblemKind::Loop, &path, None, message);
     }
-    let message = match error.io_error() {
-        Some(error) => format!("cannot read: {error}"),
-        None => format!("cannot read: {error}"),
-    };
-    Problem::new(Severity::Failed, ProblemKind::Unreadable, &path, None, message)
+    let unreadable = |message| Problem::new(Severity::Failed, ProblemKind::Unreadable, &path, None, message);
+    match error.io_error() {
+        Some(error) => unreadable(format!("cannot read: {error}")).caused_by(error),
+        None => unreadable(format!("cannot read: {error}")),
+    }
 }
 
 /// A path as an id: `/`-separated, with bytes that are not UTF-8 as `\xNN`. A backslash that would look like the start of

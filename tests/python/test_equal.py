@@ -225,7 +225,7 @@ def test_documents_that_cannot_be_read_have_verdicts_of_passages():
     verdicts = quiet(neardups.passages, ["x", None], emit="verdicts", on_error="drop", **whole)
     assert [verdict["keep"] for verdict in verdicts] == [True, False]
     assert quiet(neardups.passages, ["x", None], emit="kept", unit="document", on_error="drop", **whole) == ["x"]
-    with pytest.raises(OSError, match='`on_error="fail"`: 1 file or record failed: .*: row:1: text column'):
+    with pytest.raises(OSError, match='`on_error="fail"`: 1 file or record failed: .*: row:1: the text is null'):
         neardups.passages(["x", None], emit="verdicts", on_error="fail", **whole)
 
 
@@ -238,6 +238,19 @@ def test_ids_of_verdicts_of_passages_that_repeat():
         (1, False, 0, "row:0", "row:0"),
         (1, True, None, "row:1", None),
     ]
+
+
+@pytest.mark.parametrize("emit", ["verdicts", "kept"])
+def test_a_share_of_the_wrong_side_is_hinted_at(emit):
+    page = [f"w{number}" for number in range(60)]
+    for words in range(14, 60):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            left = neardups.contain([" ".join(page)], against=[" ".join(page[:words])], emit=emit)
+        kept = left if emit == "kept" else [verdict for verdict in left if verdict["keep"]]
+        hints = ["with `of=\"reference\"`" in str(warning.message) for warning in caught]
+        assert hints == [True] * len(kept), f"{words} words: either it is left out, or the hint says how"
+        assert neardups.contain([" ".join(page)], against=[" ".join(page[:words])], of="reference", emit="kept") == []
 
 
 def test_a_reference_of_which_nothing_can_be_found():
@@ -257,6 +270,43 @@ def test_a_reference_of_which_nothing_can_be_found_in_files(tmp_path):
         with pytest.raises(ValueError, match="nothing can match"):
             find(file, against=["who?"], emit="kept", **options)
         assert quiet(find, file, against=["who?"], emit="kept", allow_empty=True, **options) == file.read_bytes()
+
+
+def test_a_reference_without_documents(tmp_path):
+    texts, none = ["a b c d e f", "x y z u v w"], "no document was read: it has none"
+    calls = [
+        (neardups.keep, {}),
+        *((neardups.scan, {"emit": emit}) for emit in ("pairs", "clusters", "verdicts", "kept")),
+        *((neardups.contain, {"emit": emit, "shingle": 3}) for emit in ("containments", "pairs", "verdicts", "kept")),
+        (neardups.contain, {"emit": "kept", "of": "reference", "shingle": 3}),
+        *((neardups.passages, {"emit": emit, "min_words": 5}) for emit in ("passages", "pairs", "spans", "verdicts")),
+        (neardups.passages, {"emit": "kept", "unit": "document", "min_words": 5}),
+    ]
+    file = tmp_path / "a.jsonl"
+    file.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    references = [[], [None], [None, None]]
+    try:
+        import pyarrow
+    except ImportError:
+        pass
+    else:
+        references.append(pyarrow.table({"text": pyarrow.array([], pyarrow.string())}))
+    for call, options in calls:
+        for documents in (texts, file):
+            for against in references:
+                with pytest.raises(ValueError) as raised:
+                    call(documents, against=against, **options)
+                why = {1: "its only row has no text", 2: "none of its 2 rows has a text"}.get(len(against), "it has none")
+                expected = f"`against`: no document was read: {why} (use `allow_empty` if that is expected)"
+                assert str(raised.value).startswith(expected), (call, options)
+                quiet(call, documents, against=against, allow_empty=True, **options)
+    with pytest.warns(neardups.NeardupsWarning) as caught:
+        neardups.keep([None, *texts], against=[texts[0], None])
+    [warning] = caught
+    assert sorted(str(warning.message).split("; ")) == [
+        "row:0: the text is null (None): there is no text to compare",
+        "row:1: in the reference: the text is null (None): there is no text to compare",
+    ]
 
 
 def statistics(tmp_path, *arguments: str) -> dict:

@@ -76,14 +76,14 @@ def test_options_that_are_taken_are_known(function, tmp_path):
 def test_a_type_checker_sees_them(tmp_path):
     pytest.importorskip("mypy")
     (tmp_path / "use.py").write_text(
-        "import neardups\n"
+        "import fractions, neardups\n"
         "stats: dict[str, object] = {}\n"
         "neardups.scan([], threshold=0.7, emit='clusters', text_field=['a', 'b'], memory='1G', stats=stats)\n"
         "neardups.keep([], 'longest', exact=True, seed=7, lexicon=None)\n"
         "neardups.clusters([]), neardups.fingerprints([], algo='simhash')\n"
         "neardups.passages([], against=[], emit='kept', unit='document')\n"
         "neardups.contain([], of='reference'), neardups.similarity('a', 'b', shingle=3)\n"
-        "neardups.compare('a', 'b', algo='all'), neardups.Index('seen.idx', expire='30d', window=5)\n"
+        "neardups.scan([], threshold=fractions.Fraction(2, 3)), neardups.compare('a', 'b', algo='all'), neardups.Index('seen.idx', expire='30d', window=5)\n"
         "neardups.scan([], treshold=0.7)\n"
         "neardups.keep([], emit='pairs')\n"
         "neardups.passages([], unit='line')\n"

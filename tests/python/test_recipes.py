@@ -1,6 +1,8 @@
 """The recipes of the guide: each keeps the rows that the command keeps."""
 
+import doctest
 import json
+import random
 
 import pytest
 from conftest import ARTICLES, ROOT, dedup
@@ -107,7 +109,7 @@ def test_verdicts_beside_a_table(file, package):
     frame = module.read_parquet(file)
     if package == "pandas":
         frame = frame.set_index(frame.index + 7)
-    names = {"neardups": neardups, package: module, "frame": frame}
+    names = {"neardups": neardups, "pyarrow": pa, package: module, "frame": frame}
     exec({"pandas": pandas, "polars": polars}[package], names)
     dropped = names["dropped"].to_dict("records") if package == "pandas" else names["dropped"].to_dicts()
     printed = [json.loads(line) for line in dedup("scan", str(file), "--emit", "verdicts").splitlines()]
@@ -116,6 +118,39 @@ def test_verdicts_beside_a_table(file, package):
     assert sorted((row["id"], row["duplicate_of"]) for row in dropped) == sorted(expected) != []
     for row in dropped:
         assert row["text"] == texts[row["id"]] and row["kept_text"] == texts[row["duplicate_of"]]
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64"])
+def test_verdicts_beside_a_table_with_large_ids(kind):
+    pandas = pytest.importorskip("pandas")
+    guide = (ROOT / "src" / "guide" / "python.md").read_text(encoding="utf-8")
+    [recipe] = [block.split("\n\n")[0] for block in guide.split("```python\n")[1:] if block.startswith("# pandas. Positions of rows")]
+    # As floats, these are equal.
+    texts = ["to be or not to be that is the question", "in a hole in the ground there lived a hobbit"]
+    frame = pandas.DataFrame({"id": pandas.Series([2**60 + n for n in range(4)], dtype=kind), "text": texts * 2})
+    names = {"neardups": neardups, "pandas": pandas, "pyarrow": pa, "frame": frame}
+    exec(recipe, names)
+    rows = [(row["id"], row["duplicate_of"], row["kept_text"]) for row in names["dropped"].to_dict("records")]
+    assert rows == [(2**60 + 2, 2**60, texts[0]), (2**60 + 3, 2**60 + 1, texts[1])]
+
+
+def test_passages_that_are_cut():
+    guide = (ROOT / "src" / "guide" / "python.md").read_text(encoding="utf-8")
+    [block] = [block.split("```")[0] for block in guide.split("```python\n")[1:] if ">>> def cut(" in block]
+    examples = [example.source for example in doctest.DocTestParser().get_examples(block)]
+    [at] = [at for at, source in enumerate(examples) if source.startswith("def cut(")]
+    choose = random.Random(7)
+    corpora = [["0 " * 12]]
+    corpora += [[" ".join(choose.choices("0123", k=choose.randint(5, 40))) for _ in range(3)] for _ in range(20)]
+    for pages in corpora:
+        names = {"neardups": neardups, "pages": pages}
+        *made, last = examples[at : at + 4]
+        exec("\n".join(made), names)
+        cut = [text.split() for text in eval(last, names)]
+        lines = "".join(json.dumps({"text": page}) + "\n" for page in pages).encode()
+        printed = dedup("passages", "-", "--exact", "--min-words", "5", "--emit", "kept", stdin=lines)
+        expected = [json.loads(line)["text"].split() for line in printed.splitlines()]
+        assert [words for words in cut if words] == [words for words in expected if words], pages
 
 
 def test_ids_of_both_sides_have_one_type():

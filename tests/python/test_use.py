@@ -45,6 +45,8 @@ def test_names_and_values_are_checked():
     assert refusal(TypeError, threshold={}).startswith("`threshold` must be a string, a number")
     assert "`distance` is not used by minhash" in refusal(ValueError, distance=3)
     assert "invalid value 'ngram' for `tokenizer`" in refusal(ValueError, tokenizer="ngram")
+    assert refusal(ValueError, seed=2**64).endswith("expected a whole number from 0 to 18446744073709551615")
+    assert refusal(ValueError, seed=-1).endswith("expected a whole number from 0")
     assert "`keep` has no effect on pairs" in refusal(ValueError, keep="last")
     assert refusal(TypeError, progress=1) == "`progress` must be True, False or None"
 
@@ -667,6 +669,64 @@ def test_files_that_are_missing_have_the_exception_of_python(tmp_path):
         with pytest.raises(FileNotFoundError) as raised:
             call()
         assert raised.value.errno == 2 and "no" in str(raised.value)
+
+
+@pytest.mark.parametrize("options", [{}, {"on_error": "fail"}])
+def test_documents_that_are_missing_have_the_exception_of_python(tmp_path, options):
+    missing, file = tmp_path / "nope", tmp_path / "a.jsonl"
+    file.write_text('{"text":"a b c d e"}\n')
+    whole = {"emit": "verdicts", **options}
+    calls = [
+        lambda: neardups.scan(missing, **options),
+        lambda: neardups.keep([missing, tmp_path / "nor this"], **options),
+        lambda: neardups.scan(file, against=missing, **options),
+        lambda: neardups.contain([file, missing], on_error="fail", emit="kept"),
+        lambda: neardups.passages(file, against=missing, **whole),
+        lambda: neardups.contain(missing, **whole),
+    ]
+    for call in calls:
+        with pytest.raises(FileNotFoundError) as raised:
+            call()
+        assert raised.value.errno == 2 and "nope: cannot" in str(raised.value)
+    file.write_text("{")
+    with pytest.raises((OSError, ValueError)) as raised:
+        neardups.scan([file, missing], on_error="fail")
+    assert getattr(raised.value, "errno", None) is None, "another record failed too"
+
+
+def test_messages_have_the_names_of_python_in_each_process():
+    program = (
+        "import neardups, warnings\n"
+        "warnings.simplefilter('ignore')\n"
+        "options = {'min_words': 8, 'emit': 'verdicts'}\n"
+        "neardups.passages(['a b c d e f g h'], against=['u v w x y z', 'a b c d e f g h'], **options)\n"
+        "try:\n    neardups.passages(['a b c'], against=['who?'], **options)\n"
+        "except ValueError as error:\n    print(error)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    assert "`min_words`" in ran.stdout and "`allow_empty`" in ran.stdout and "-" not in ran.stdout, ran.stdout
+
+
+def test_times_of_files_do_not_rank_what_is_in_memory():
+    for keep in ("newest", "oldest", "newest,longest"):
+        for documents in (["a b c", "a b c"], [{"text": "a b c", "n": 1}]):
+            with pytest.raises(ValueError, match=f"^invalid value '{keep}' for `keep`: .* the times of files"):
+                neardups.keep(documents, keep)
+    pytest.importorskip("pyarrow")
+    with pytest.raises(ValueError, match="in the field 'scor' .fields here: text, score"):
+        neardups.keep([{"text": "a b c", "score": 1}], "max:scor")
+
+
+def test_ids_that_are_bytes_are_not_removed(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    with neardups.Index(tmp_path / "seen.idx") as index:
+        index.add(pyarrow.table({"id": [49, 50, 12], "text": [A, B, C]}))
+        for ids in (b"12", bytearray(b"12"), memoryview(b"12")):
+            with pytest.raises(TypeError, match="^`ids` must be strings or integers, not "):
+                index.remove(ids)
+        assert len(index) == 3
+    with pytest.raises(TypeError, match="^documents cannot be of type bytes: "):
+        neardups.keep(b"abc")
 
 
 def test_places_in_a_reference_are_marked():

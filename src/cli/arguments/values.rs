@@ -4,6 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::{MatchesError, ValueSource};
 use clap::{Arg, ArgMatches, value_parser};
 use neardups::similarity::Threshold;
+use std::num::IntErrorKind;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf, is_separator};
 
@@ -30,9 +31,16 @@ pub fn whole_number(
 ) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync + 'static {
     move |typed| match typed.parse() {
         Ok(number) if range.contains(&number) => Ok(number),
-        _ if *range.end() == u64::MAX => Err(format!("expected a whole number from {}", range.start())),
-        _ => Err(format!("expected a whole number from {} to {}", range.start(), range.end())),
+        // The upper end says something about a number that is greater.
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => Err(expected(range.start(), Some(range.end()))),
+        _ => Err(expected(range.start(), Some(range.end()).filter(|&&end| end != u64::MAX))),
     }
+}
+
+/// What a whole number must be, without an upper end that is only that of the type.
+fn expected(least: &u64, most: Option<&u64>) -> String {
+    let most = most.map(|most| format!(" to {most}")).unwrap_or_default();
+    format!("expected a whole number from {least}{most}")
 }
 
 /// The most documents that can be planned for or expected.

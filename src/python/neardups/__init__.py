@@ -456,6 +456,8 @@ class Index:
 
     def remove(self, ids: Union[Iterable[Union[str, int]], str, int]) -> int:
         """Forgets all documents with these ids, in an index in a file. Returns their number. An integer is the id that is written so."""
+        if isinstance(ids, (bytes, bytearray, memoryview)):
+            raise TypeError(f"`ids` must be strings or integers, not {type(ids).__name__}")
         listed: Any = [ids] if isinstance(ids, (str, Integral)) else ids
         if not hasattr(listed, "__iter__"):
             raise TypeError(f"`ids` must be strings or integers, not {type(ids).__name__}")

@@ -81,7 +81,7 @@ class Source:
     """Documents of one kind: how the native part reads them, and what is made of the rows that are kept. Options may name columns."""
 
     def __init__(self, documents: Any, options: dict[str, Any]) -> None:
-        if not isinstance(documents, (str, Mapping)) and _is_iterable_only(documents):
+        if not isinstance(documents, (str, bytes, bytearray, memoryview, Mapping)) and _is_iterable_only(documents):
             documents = list(documents)
         self.kind, self.native = _native(documents, options)
         self.documents = self.native if self.kind == "texts" else documents
@@ -140,6 +140,8 @@ def _native(documents: Any, options: dict[str, Any]) -> tuple[str, Any]:
     kind = type(documents).__name__
     if isinstance(documents, str):
         raise TypeError("a string is neither documents nor a path: give a list of texts, or pathlib.Path(...)")
+    if isinstance(documents, (bytes, bytearray, memoryview)):
+        raise TypeError(f"documents cannot be of type {kind}: give a list of texts, which decode() makes, or paths")
     if isinstance(documents, os.PathLike):
         return "files", [documents]
     if isinstance(documents, (list, tuple)):

@@ -6,11 +6,11 @@ A test compares them with the options that the native part takes. `None` is an o
 from __future__ import annotations
 
 import os
-from typing import Literal, Optional, TypedDict, Union
+from typing import Literal, Optional, SupportsFloat, SupportsIndex, TypedDict, Union
 
 Switch = Optional[bool]
-# Numbers may be written as on a command line: "2/3", "auto", "10G".
-Number = Union[float, str, None]
+# Numbers may be written as on a command line: "2/3", "auto", "10G". Those of numpy and fractions are numbers, too.
+Number = Union[SupportsFloat, SupportsIndex, str, None]
 Text = Optional[str]
 Texts = Union[str, list[str], tuple[str, ...], None]
 File = Union[str, "os.PathLike[str]", None]
