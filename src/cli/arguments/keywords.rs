@@ -73,6 +73,10 @@ pub fn taken<'c>(command: &'c Command, withheld: &[Withheld]) -> impl Iterator<I
     command.get_arguments().filter(is_taken)
 }
 
+/// What other packages call an option.
+const OF_OTHERS: [(&str, &str); 4] =
+    [("n-jobs", "threads"), ("num-proc", "threads"), ("num-workers", "threads"), ("num-perm", "hashes")];
+
 /// The misuse of a name that is not taken.
 fn unknown(command: &Command, withheld: &[Withheld], name: &str) -> Misuse {
     let mut names: Vec<_> = command.get_arguments().filter_map(Arg::get_long).collect();
@@ -80,6 +84,10 @@ fn unknown(command: &Command, withheld: &[Withheld], name: &str) -> Misuse {
         && let Some(why) = why_withheld(withheld, name)
     {
         return Misuse::Withheld { name: name.into(), meant: None, why: why.into() };
+    }
+    let known = OF_OTHERS.iter().find(|(theirs, _)| *theirs == name).map(|&(_, ours)| ours);
+    if let Some(ours) = known.filter(|ours| taken(command, withheld).any(|arg| arg.get_long() == Some(ours))) {
+        return Misuse::Unknown { name: name.into(), nearest: Some(ours.into()) };
     }
     // Where documents have no files or columns, an option that concerns those of the reference is similar to one that is withheld.
     let near = nearest(name, names.drain(..)).first().map(|near| near.to_string());
@@ -201,6 +209,9 @@ mod tests {
         assert_eq!(nearest("treshold").as_deref(), Some("threshold"));
         assert_eq!(nearest("id_fields").as_deref(), Some("id-field"));
         assert_eq!(nearest("xyzzyplugh"), None);
+        for (theirs, ours) in OF_OTHERS {
+            assert_eq!(nearest(theirs).as_deref(), Some(ours));
+        }
     }
 
     #[test]
