@@ -268,6 +268,14 @@ impl<'a> Reader<'a> {
         if documents.bytes_held() + learned <= memory / 4 * 3 + DOCUMENTS_BYTES + allowed {
             return Ok(());
         }
+        let rejections = &documents.rejections;
+        if rejections.bytes_held() > documents.bytes_held() / 2 {
+            return Err(Error::Full(format!(
+                "the messages of the first {} records that are not read do not fit `memory` ({memory} bytes): allow more, \
+                 or check whether the input is damaged",
+                rejections.len()
+            )));
+        }
         let terms = if learned == 0 { String::new() } else { format!(", beside {learned} bytes for terms,") };
         Err(Error::Full(format!(
             "the ids and keys of the first {count} documents{terms} do not fit `memory` ({memory} bytes): allow more"
@@ -756,7 +764,7 @@ fn clamp(tokens: usize) -> u32 {
 mod tests {
     use crate::algorithm::ALGORITHMS;
     use crate::engine::{self, Observer, ScanOptions, Stage};
-    use crate::source::{Input, ReadOptions, Source};
+    use crate::source::{Input, Problem, ReadOptions, Records, Source};
     use std::fs;
     use std::io::Write;
     use std::sync::Mutex;
@@ -783,6 +791,21 @@ mod tests {
         let words = |n: usize| (0..60).map(|i| format!("w{} ", n * i % 97)).collect::<String>();
         let line = |n| format!("{{\"id\":\"{n}\",\"text\":\"{}\"}}\n", words(n));
         (0..2000).map(line).collect::<String>().into_bytes()
+    }
+
+    #[test]
+    fn records_that_are_not_read_and_fill_the_memory_are_named() {
+        let mut records = Records::new(|| {
+            let failures = (0..50).map(|n| Err(Problem::of_record(n, format!("{n}{}", "x".repeat(1 << 20)))));
+            [Ok(("a", "some text")), Ok(("b", "other text"))].into_iter().chain(failures)
+        });
+        let factory = ALGORITHMS[0].factory(Default::default()).unwrap();
+        let options = ScanOptions { memory: 1 << 20, threads: 2, ..ScanOptions::default() };
+        let Err(error) = engine::scan(&mut records, None, &factory, &options, &()) else { panic!("they do not fit") };
+        let (start, end) =
+            ("the messages of the first ", " records that are not read do not fit `memory` (1048576 bytes)");
+        let message = error.to_string();
+        assert!(message.contains(start) && message.contains(end), "{message}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::places::{At, Places};
 use crate::source::{Problem, Severity};
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// Rejected records and files, in input order. Takes some 30 bytes each in addition to their names; equal messages are stored once.
 #[derive(Default)]
@@ -18,8 +19,8 @@ pub(crate) struct Rejections {
     flags: Vec<(bool, bool)>,
     /// Why each was rejected, by its number among the messages.
     reasons: Vec<u32>,
-    messages: Vec<String>,
-    numbers: HashMap<String, u32>,
+    messages: Vec<Arc<str>>,
+    numbers: HashMap<Arc<str>, u32>,
     /// Bytes of the messages. Counted as they are added, because the size is requested for each batch.
     message_bytes: usize,
 }
@@ -45,12 +46,14 @@ impl Rejections {
     /// Adds the records that a problem rejected, with so many documents before them.
     pub fn push(&mut self, before: u32, problem: &Problem) {
         let next = self.messages.len() as u32;
-        let number = *self.numbers.entry(problem.message.clone()).or_insert(next);
-        if number == next {
-            self.messages.push(problem.message.clone());
-            // Counted as often as they are stored.
-            self.message_bytes += 2 * (problem.message.len() + size_of::<String>());
-        }
+        let number = self.numbers.get(&*problem.message).copied().unwrap_or_else(|| {
+            let message: Arc<str> = problem.message.as_str().into();
+            self.messages.push(Arc::clone(&message));
+            // Two counters are stored with the text, and two pointers to it.
+            self.message_bytes += message.len() + size_of::<([usize; 2], [&str; 2], u32)>();
+            self.numbers.insert(message, next);
+            next
+        });
         for place in problem.places() {
             self.before.push(before);
             self.places.push(&place);

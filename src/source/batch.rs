@@ -243,6 +243,10 @@ impl Part {
             Part::Checks { checks, .. } => checks.bytes_held(),
             #[cfg(feature = "files")]
             Part::Program { job, .. } => job.bytes_held(),
+            #[cfg(feature = "warc")]
+            Part::Warc(records, pages, _) => {
+                (records.bytes.len() + pages.iter().map(Record::bytes_held).sum::<usize>()) as u64
+            }
             part => part.bytes().len() as u64,
         };
         PART_COST as u64 + records

@@ -60,6 +60,13 @@ pub(super) struct Broken {
     pub message: String,
 }
 
+impl Record {
+    /// Bytes of memory, without those of the piece.
+    pub fn bytes_held(&self) -> usize {
+        size_of::<Record>() + self.found.as_ref().map_or_else(|broken| broken.message.len(), |_| 0)
+    }
+}
+
 impl Broken {
     fn record(message: String) -> Self {
         Broken { kind: ProblemKind::Archive, message }
@@ -109,6 +116,8 @@ pub(super) struct Archive<'a> {
     /// The number of records so far.
     number: u64,
     found: Vec<Record>,
+    /// The bytes of memory that `found` takes.
+    held: usize,
     /// Whether every record is returned, as soon as it is available.
     live: bool,
     /// The number of responses, resources and conversions skipped because they hold no text.
@@ -156,6 +165,7 @@ impl<'a> Archive<'a> {
             skip: None,
             number: 0,
             found: Vec::new(),
+            held: 0,
             live: false,
             textless: 0,
         }
@@ -170,6 +180,12 @@ impl<'a> Archive<'a> {
     /// As many records as there are.
     pub fn next(&mut self) -> Option<Piece> {
         loop {
+            // Failures may take more memory than the bytes in which they were found.
+            if self.held >= self.block.max(self.buffer.len())
+                && let Some(piece) = self.take()
+            {
+                return Some(piece);
+            }
             match self.step() {
                 Step::Whole { head, block, wanted } => {
                     self.number += 1;
@@ -225,7 +241,14 @@ impl<'a> Archive<'a> {
 
     /// The record at the current position.
     fn found(&mut self, found: Result<(Range<usize>, Range<usize>), Broken>) {
-        self.found.push(Record { number: self.number, start: self.base + self.at as u64, found });
+        self.push(self.base + self.at as u64, found);
+    }
+
+    /// The record at this position of the archive.
+    fn push(&mut self, start: u64, found: Result<(Range<usize>, Range<usize>), Broken>) {
+        let record = Record { number: self.number, start, found };
+        self.held += record.bytes_held();
+        self.found.push(record);
     }
 
     /// The next record is somewhere after the first byte of this one.
@@ -241,13 +264,24 @@ impl<'a> Archive<'a> {
             self.base += std::mem::take(&mut self.at) as u64;
             return None;
         }
-        let rest = &self.buffer[self.at..];
+        let at = std::mem::take(&mut self.at);
+        self.base += at as u64;
+        let rest = &self.buffer[at..];
         let room = if self.reader.is_ended() { 0 } else { self.block };
-        let mut next = Vec::with_capacity(rest.len() + room);
-        next.extend_from_slice(rest);
-        self.buffer.truncate(self.at);
-        self.base += std::mem::take(&mut self.at) as u64;
-        let bytes = std::mem::replace(&mut self.buffer, next);
+        let most = rest.len() + room;
+        // A piece waits: it must not hold a buffer of which it uses little.
+        let bytes = if self.buffer.capacity() > 2 * at {
+            let bytes = self.buffer[..at].to_vec();
+            self.buffer.drain(..at);
+            self.buffer.shrink_to(most);
+            bytes
+        } else {
+            let mut next = Vec::with_capacity(most);
+            next.extend_from_slice(rest);
+            self.buffer.truncate(at);
+            std::mem::replace(&mut self.buffer, next)
+        };
+        self.held = 0;
         Some(Piece { bytes, records: std::mem::take(&mut self.found) })
     }
 
@@ -278,7 +312,7 @@ impl<'a> Archive<'a> {
             Some(error) => self.failed(&error),
         };
         if !is_regular || skip.text || self.live {
-            self.found.push(Record { number: self.number, start: skip.start, found: Err(broken) });
+            self.push(skip.start, Err(broken));
         }
     }
 
@@ -1048,6 +1082,25 @@ mod tests {
         let mut archive = Archive::new(reader, 1 << 20, 4000);
         let pieces: Vec<usize> = std::iter::from_fn(|| archive.next()).map(|piece| piece.records.len()).collect();
         assert_eq!(pieces, [400], "a record and a failure of each member");
+    }
+
+    /// Each gives a few bytes and a failure: what was found must not grow while the buffer fills.
+    #[test]
+    fn what_is_found_in_a_piece_is_bounded() {
+        let damaged = [&b"\x1f\x8b\x08\0\0\0\0\0\0\xff\0\x07\0\xf8\xff"[..], b"WARC/1.\x07"].concat();
+        let broken = [END, WARC_MAGIC, END].concat();
+        for (one, first) in [(&damaged, gzip(&conversion("u", b"text"))), (&broken, conversion("u", b"text"))] {
+            let raw = [first, one.repeat(20_000)].concat();
+            let reader = Reader::of(&raw[..], Default::default(), &super::super::ReadOptions::default()).unwrap();
+            let mut archive = Archive::new(reader, 1 << 16, 4000);
+            let mut found = 0;
+            while let Some(Piece { bytes, records }) = archive.next() {
+                found += records.len();
+                assert!(records.len() * size_of::<Record>() <= 2 << 16, "{}", records.len());
+                assert!(bytes.capacity() <= 2 * bytes.len() + 64, "{} for {}", bytes.capacity(), bytes.len());
+            }
+            assert!(found >= 20_000, "{found}");
+        }
     }
 
     proptest! {
