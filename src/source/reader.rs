@@ -98,7 +98,8 @@ impl<'a> Reader<'a> {
         };
         let resumed = resumed(&error);
         match resumed {
-            Some(_) => self.rest = Some(rest),
+            Some(Resumed { to: Some(_), .. }) => self.rest = Some(rest),
+            Some(Resumed { to: None, .. }) => {}
             None => self.failure = Some(error),
         }
         resumed

@@ -23,12 +23,11 @@ use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use memchr::{memchr, memmem};
 
 use super::decode::{Change, Decoded, Repair};
-use super::decompress::Resumed;
 use super::html::{self, Charsets};
 use super::options::WARC_MAGIC;
 use super::reader::Reader;
 use super::{Encoding, PageText, ProblemKind};
-use crate::readable::{count, display_size};
+use crate::readable::display_size;
 use head::{END, Fields, HEAD_BYTES, head_length, length};
 use skip::{Ending, Skip};
 
@@ -289,9 +288,8 @@ impl<'a> Archive<'a> {
     /// next one that begins with a record.
     fn failed(&mut self, error: &io::Error) -> Broken {
         let mut broken = Broken::stream(error);
-        if let Some(Resumed { from, to }) = self.reader.resume() {
-            let (from, to) = (count(from), count(to));
-            broken.message += &format!(" (from byte {from} on; reading continues with the member at byte {to})");
+        if let Some(resumed) = self.reader.resume() {
+            broken.message += &format!(" ({resumed})");
         }
         broken
     }
@@ -624,6 +622,7 @@ fn chunk(bytes: &[u8]) -> Option<(usize, &[u8])> {
 mod tests {
     use super::super::decompress::tests::gzip;
     use super::*;
+    use crate::readable::count;
     use flate2::Compression;
     use flate2::write::{DeflateEncoder, ZlibEncoder};
     use proptest::prelude::*;
@@ -1100,6 +1099,41 @@ mod tests {
                 assert!(bytes.capacity() <= 2 * bytes.len() + 64, "{} for {}", bytes.capacity(), bytes.len());
             }
             assert!(found >= 20_000, "{found}");
+        }
+    }
+
+    #[test]
+    fn members_of_any_version_are_where_reading_continues() {
+        let one = |text: &str| conversion("u", text.as_bytes());
+        let versioned =
+            |version: &str| gzip(String::from_utf8(one(version)).unwrap().replacen("WARC/1.0", version, 1).as_bytes());
+        let mut damaged = gzip(&one("damaged"));
+        let checksum = damaged.len() - 5;
+        damaged[checksum] ^= 1;
+        let first = gzip(&one("first"));
+        let from = count(first.len() as u64);
+        let after_line_ends = gzip(&[b"\r\n\r\n", &one("after")[..]].concat());
+        for (next, text) in
+            [(versioned("WARC/0.18"), "WARC/0.18"), (versioned("WARC/2.0"), "WARC/2.0"), (after_line_ends, "after")]
+        {
+            let raw = [&first[..], &damaged, &next, &versioned("WARC/1.1")].concat();
+            let to = count((first.len() + damaged.len()) as u64);
+            for (block, live) in [(1 << 20, false), (1, false), (7, true)] {
+                let found = members(&raw, block, live);
+                let texts: Vec<&[u8]> = found.iter().filter_map(|(_, found)| found.as_deref().ok()).collect();
+                assert_eq!(texts, [&b"first"[..], b"damaged", text.as_bytes(), b"WARC/1.1"]);
+                let why = found[2].1.as_ref().unwrap_err();
+                let place = format!("(from byte {from} on; reading continues with the member at byte {to})");
+                assert!(why.ends_with(&place), "{why}");
+            }
+        }
+        // Nothing that follows begins with a record.
+        for rest in [&b""[..], b"garbage", &gzip(b"hello")] {
+            let raw = [&first[..], &damaged, rest].concat();
+            let found = members(&raw, 1 << 20, false);
+            let why = found[2].1.as_ref().unwrap_err();
+            let place = format!("(from byte {from} on; the rest is not read: no later member begins with a record)");
+            assert!(found.len() == 3 && why.ends_with(&place), "{why}");
         }
     }
 

@@ -13,12 +13,16 @@ use flate2::{Decompress, FlushDecompress};
 use memchr::{memchr, memmem};
 
 use super::super::super::compression::Unreadable;
+use crate::readable::count;
 
 /// How a member begins.
 const MAGIC: &[u8] = b"\x1f\x8b\x08";
 
-/// How the content of a member with a record begins.
-const RECORD: &[u8] = b"WARC/1.";
+/// How the content of a member with a record begins, of any version; line ends may precede it.
+const RECORD: &[u8] = b"WARC/";
+
+/// At most this many bytes of the content of a member are examined.
+const CONTENT_BYTES: usize = 64;
 
 /// At most this many bytes of a member are examined to see how its content begins.
 const TRIED_BYTES: usize = 1 << 10;
@@ -29,16 +33,21 @@ const KEPT_BYTES: usize = 1 << 20;
 /// So many bytes may be examined to see whether members are whole, for each byte of the file and of [`KEPT_BYTES`].
 const CHECKED_PER_BYTE: u64 = 8;
 
-/// Reading continues after damage: the positions of the member that is damaged and of the next one, compressed.
+/// How reading continues after damage: the positions of the member that is damaged and of the next one with a record, if
+/// there is one; compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::source) struct Resumed {
     pub from: u64,
-    pub to: u64,
+    pub to: Option<u64>,
 }
 
 impl fmt::Display for Resumed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "reading continues with the member at byte {}", self.to)
+        write!(f, "from byte {} on; ", count(self.from))?;
+        match self.to {
+            Some(to) => write!(f, "reading continues with the member at byte {}", count(to)),
+            None => f.write_str("the rest is not read: no later member begins with a record"),
+        }
     }
 }
 
@@ -47,8 +56,8 @@ impl std::error::Error for Resumed {}
 /// The content of all members. Zeros after the last one are ignored, as by gzip(1): what writes whole blocks, such as a
 /// tape, fills up the last one with them.
 ///
-/// The read after an error of damage searches the next member with a record. It fails with [`Resumed`] if there is one,
-/// whose content follows; else the content has ended.
+/// The read after an error of damage searches the next member with a record. It fails with [`Resumed`]. The content of that
+/// member follows, if there is one; else the content has ended.
 pub(super) struct Gzip<R>(State<R>);
 
 enum State<R> {
@@ -93,11 +102,11 @@ impl<R: BufRead> Read for Gzip<R> {
                 },
                 State::Damaged(mut raw) => {
                     let from = raw.start_position();
-                    if !raw.find_record()? {
-                        return Ok(0);
+                    let found = raw.find_record()?;
+                    let to = found.then(|| raw.start_position());
+                    if found {
+                        self.0 = State::Member(Box::new(GzDecoder::new(*raw)));
                     }
-                    let to = raw.start_position();
-                    self.0 = State::Member(Box::new(GzDecoder::new(*raw)));
                     return Err(io::Error::other(Resumed { from, to }));
                 }
             }
@@ -361,12 +370,15 @@ fn begins_record(bytes: &[u8], inflate: &mut Decompress) -> Option<bool> {
     }
     let data = bytes.get(at..)?;
     inflate.reset(false);
-    let mut content = [0; RECORD.len()];
+    let mut content = [0; CONTENT_BYTES];
     let status = inflate.decompress(data, &mut content, FlushDecompress::None);
     let content = &content[..inflate.total_out() as usize];
+    let is_full = content.len() == CONTENT_BYTES;
+    let line_ends = content.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    let content = &content[line_ends..];
     match status {
-        _ if content == RECORD => Some(true),
-        Ok(flate2::Status::Ok | flate2::Status::BufError) if RECORD.starts_with(content) => None,
+        _ if content.starts_with(RECORD) => Some(true),
+        Ok(flate2::Status::Ok | flate2::Status::BufError) if !is_full && RECORD.starts_with(content) => None,
         _ => Some(false),
     }
 }
@@ -411,7 +423,8 @@ mod tests {
             let raw = [&a[..], between, &b].concat();
             let (out, resumed, _) = read(&raw);
             let (from, to) = (a.len() as u64, (a.len() + between.len()) as u64);
-            assert_eq!((&out[..], &resumed[..]), (&b"WARC/1.0 firstWARC/1.1 second"[..], &[Resumed { from, to }][..]));
+            let resumed_at = [Resumed { from, to: Some(to) }];
+            assert_eq!((&out[..], &resumed[..]), (&b"WARC/1.0 firstWARC/1.1 second"[..], &resumed_at[..]));
         }
     }
 
@@ -450,7 +463,7 @@ mod tests {
             let raw = [&a[..], &damaged, &over.concat(), &a].concat();
             let (out, resumed, _) = read(&raw);
             let from = a.len() as u64;
-            assert_eq!(resumed, [Resumed { from, to: from + damaged.len() as u64 }]);
+            assert_eq!(resumed, [Resumed { from, to: Some(from + damaged.len() as u64) }]);
             let mut expected = Vec::new();
             flate2::read::MultiGzDecoder::new(&[&over.concat(), &a[..]].concat()[..])
                 .read_to_end(&mut expected)
@@ -478,7 +491,7 @@ mod tests {
             let end = raw.len();
             raw[end - 5] ^= 1;
             raw.extend(gzip(b"WARC/1.0 next"));
-            assert_eq!(read(&raw).1, [Resumed { from: 0, to: end as u64 }]);
+            assert_eq!(read(&raw).1, [Resumed { from: 0, to: Some(end as u64) }]);
         }
     }
 
