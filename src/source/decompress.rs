@@ -12,6 +12,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::compression::{Compression, Unreadable};
+use super::members::Members;
 use super::options::ReadOptions;
 
 #[cfg(feature = "compression")]
@@ -27,7 +28,7 @@ pub(super) fn decompressed<'a>(
     consumed: Rc<Cell<u64>>,
     options: &ReadOptions,
 ) -> io::Result<Box<dyn Read + 'a>> {
-    Ok(open_as(raw, consumed, options)?.0)
+    Ok(open_as(raw, consumed, &Members::default(), options)?.0)
 }
 
 /// Whether an error of reading is that compressed data is damaged, or ends too early.
@@ -62,6 +63,7 @@ pub(super) enum Bytes<'a, R> {
 pub(super) fn bytes_of<'a, R: Read + 'a>(
     raw: R,
     consumed: Rc<Cell<u64>>,
+    members: &Members,
     options: &ReadOptions,
 ) -> io::Result<Bytes<'a, R>> {
     let before = consumed.get();
@@ -73,7 +75,8 @@ pub(super) fn bytes_of<'a, R: Read + 'a>(
             Ok(Bytes::Plain(Cursor::new(start).chain(raw.inner)))
         }
         Some(kind) => {
-            decoder::open(kind, Cursor::new(start).chain(raw), (consumed, before), options).map(Bytes::Decompressed)
+            let raw = Cursor::new(start).chain(raw);
+            decoder::open(kind, raw, (consumed, before), members, options).map(Bytes::Decompressed)
         }
     }
 }
@@ -82,6 +85,7 @@ pub(super) fn bytes_of<'a, R: Read + 'a>(
 pub(super) fn open_as<'a>(
     raw: impl Read + 'a,
     consumed: Rc<Cell<u64>>,
+    members: &Members,
     options: &ReadOptions,
 ) -> io::Result<(Box<dyn Read + 'a>, Option<Compression>)> {
     let before = consumed.get();
@@ -91,7 +95,7 @@ pub(super) fn open_as<'a>(
     let raw = Cursor::new(start).chain(raw);
     Ok(match compression {
         None => (Box::new(raw), None),
-        Some(kind) => (decoder::open(kind, raw, (consumed, before), options)?, compression),
+        Some(kind) => (decoder::open(kind, raw, (consumed, before), members, options)?, compression),
     })
 }
 
@@ -114,6 +118,7 @@ fn start(raw: &mut impl Read) -> io::Result<Vec<u8>> {
 #[cfg(not(feature = "compression"))]
 mod decoder {
     use crate::source::compression::Compression;
+    use crate::source::members::Members;
     use crate::source::options::ReadOptions;
     use std::cell::Cell;
     use std::io::{self, ErrorKind, Read};
@@ -123,6 +128,7 @@ mod decoder {
         compression: Compression,
         _raw: impl Read + 'a,
         _consumed: (Rc<Cell<u64>>, u64),
+        _members: &Members,
         _options: &ReadOptions,
     ) -> io::Result<Box<dyn Read + 'a>> {
         let message = format!("{compression} data, which is only read by programs built with the feature compression");

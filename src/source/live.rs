@@ -3,6 +3,7 @@
 use super::batch::{JsonFields, Part, Records, too_long};
 use super::decode::without_utf8_mark;
 use super::lines::{Blank, raw_lines};
+use super::members::Members;
 use super::opaque::{may_become_opaque, opaque};
 use super::options::{PARQUET_MAGIC, WARC_MAGIC};
 use super::{
@@ -52,8 +53,9 @@ impl<R: Read> Live<R> {
         R: 'r,
     {
         let Live { input, path, options } = self;
+        let members = Members::default();
         let input = match options.decompresses {
-            true => decompress::decompressed(input, Default::default(), &options)?,
+            true => decompress::open_as(input, Default::default(), &members, &options)?.0,
             false => Box::new(decompress::Counted { inner: input, consumed: Default::default() }),
         };
         let (input, encoding) = match options.encoding {
@@ -72,7 +74,9 @@ impl<R: Read> Live<R> {
         let fields = JsonFields::new(&ReadOptions { ranking: Ranking::default(), ..options.clone() });
         let kind = match options.format {
             #[cfg(feature = "warc")]
-            Format::Warc => Kind::Archive(Box::new(Archive::live(Reader::new(input), BLOCK, max_record))),
+            Format::Warc => {
+                Kind::Archive(Box::new(Archive::live(Reader::new(input).with_members(members), BLOCK, max_record)))
+            }
             #[cfg(not(feature = "warc"))]
             Format::Warc => {
                 let message = "archives are only read by programs built with the feature warc";

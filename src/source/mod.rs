@@ -65,6 +65,7 @@ mod jsonl;
 mod label;
 mod lines;
 mod live;
+mod members;
 mod opaque;
 mod options;
 mod page_text;

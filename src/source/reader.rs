@@ -4,6 +4,7 @@ use super::compression::Unreadable;
 use super::decompress::{Bytes, Counted, Failing, bytes_of};
 #[cfg(feature = "warc")]
 use super::decompress::{Resumed, is_damage, resumed};
+use super::members::Members;
 use super::options::ReadOptions;
 use std::cell::Cell;
 use std::io::{self, Cursor, Read};
@@ -22,6 +23,9 @@ pub(super) struct Reader<'a> {
     /// What failed because compressed data is damaged.
     #[cfg(feature = "warc")]
     damaged: Option<Box<dyn Read + 'a>>,
+    /// Where members of gzip begin.
+    #[cfg_attr(not(feature = "warc"), allow(dead_code))]
+    pub members: Members,
     /// Where bytes are counted, unless the stream does so itself. Between the stream and the buffer there is then nothing that
     /// would have to clear the buffer first.
     consumed: Option<Rc<Cell<u64>>>,
@@ -35,15 +39,22 @@ impl<'a> Reader<'a> {
             failure: None,
             #[cfg(feature = "warc")]
             damaged: None,
+            members: Members::default(),
             consumed: None,
         }
     }
 
+    /// The same stream, in which members of gzip begin here.
+    pub fn with_members(self, members: Members) -> Self {
+        Reader { members, ..self }
+    }
+
     /// The bytes of a file, decompressed if they are compressed; see [`decompressed`](super::decompress::decompressed).
     pub fn of(raw: impl Read + 'a, consumed: Rc<Cell<u64>>, options: &ReadOptions) -> io::Result<Self> {
-        Ok(match bytes_of(raw, Rc::clone(&consumed), options)? {
+        let members = Members::default();
+        Ok(match bytes_of(raw, Rc::clone(&consumed), &members, options)? {
             Bytes::Plain(raw) => Reader::counted(Box::new(raw), consumed),
-            Bytes::Decompressed(bytes) => Reader::new(bytes),
+            Bytes::Decompressed(bytes) => Reader::new(bytes).with_members(members),
         })
     }
 

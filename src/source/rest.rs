@@ -20,6 +20,7 @@ use super::compression::Compression;
 use super::csv::RecordCut;
 use super::cut::{Cut, LineCut};
 use super::label::utf16;
+use super::members::Members;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::reader::Reader;
@@ -128,9 +129,10 @@ fn open<'o>(
 ) -> Result<(Reader<'o>, Format, Option<Compression>), Failure> {
     let (name, size) = (original.name().map(OsStr::to_os_string), original.size());
     let is_whole = original.path().is_some_and(|path| options.program_for(path).is_some());
-    let opened = original.reopen().and_then(|raw| decompress::open_as(raw, Rc::default(), options));
+    let members = Members::default();
+    let opened = original.reopen().and_then(|raw| decompress::open_as(raw, Rc::default(), &members, options));
     let (reader, compression) = opened.map_err(Failure::Read)?;
-    let mut reader = Reader::new(reader);
+    let mut reader = Reader::new(reader).with_members(members);
     file::fill_head(&mut reader, name.as_deref(), size, options);
     let format = match is_whole {
         true => Format::Text,

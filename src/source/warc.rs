@@ -8,7 +8,7 @@
 //! damaged one ends there: it is not joined with what follows.
 //!
 //! If a header is invalid, or its block is not followed by two empty lines, reading continues at the next two line ends
-//! that `WARC/` follows. A record that is too long is skipped to the end that its header names, or to the next header of a
+//! that `WARC/` follows, or at the next member of gzip that begins with `WARC/`. A record that is too long is skipped to the end that its header names, or to the next header of a
 //! record, if one comes before: see `skip`. In any other record nothing that a server sent can pose as a record. Messages
 //! identify records by their number in the file, like lines.
 
@@ -147,6 +147,13 @@ enum Step {
     Failed(Broken),
     /// The input has ended.
     End,
+}
+
+/// Where a record begins that is searched in a buffer.
+enum Found {
+    Start(usize),
+    /// Perhaps here; more bytes are needed to decide.
+    More(usize),
 }
 
 impl<'a> Archive<'a> {
@@ -314,6 +321,25 @@ impl<'a> Archive<'a> {
         }
     }
 
+    /// The first member of gzip that begins from here on, before `end`, with a record. It is whole, so that what is before
+    /// it need not end like a record.
+    fn member_with_record(&self, end: usize, ended: bool) -> Option<Found> {
+        let mut from = self.base + self.at as u64;
+        loop {
+            let start = self.reader.members.first_from(from)?;
+            let at = usize::try_from(start - self.base).ok().filter(|&at| at < end)?;
+            let line_ends = self.buffer[at..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            let rest = &self.buffer[at + line_ends..];
+            if rest.starts_with(WARC_MAGIC) {
+                return Some(Found::Start(at));
+            }
+            if WARC_MAGIC.starts_with(rest) && !ended {
+                return Some(Found::More(at));
+            }
+            from = start + 1;
+        }
+    }
+
     fn step(&mut self) -> Step {
         let ended = self.reader.is_ended();
         if let Some(skip) = &self.skip {
@@ -322,8 +348,13 @@ impl<'a> Archive<'a> {
         }
         if self.lost {
             let marker = [END, WARC_MAGIC].concat();
-            match memmem::find(&self.buffer[self.at..], &marker) {
-                Some(found) => self.at += found + END.len(),
+            let marked = memmem::find(&self.buffer[self.at..], &marker).map(|found| self.at + found + END.len());
+            match self.member_with_record(marked.unwrap_or(self.buffer.len()), ended).or(marked.map(Found::Start)) {
+                Some(Found::Start(at)) => self.at = at,
+                Some(Found::More(at)) => {
+                    self.at = at;
+                    return Step::More(1);
+                }
                 None if ended => self.at = self.buffer.len(),
                 None => {
                     // The last bytes may begin a match.
@@ -1135,6 +1166,41 @@ mod tests {
             let place = format!("(from byte {from} on; the rest is not read: no later member begins with a record)");
             assert!(found.len() == 3 && why.ends_with(&place), "{why}");
         }
+    }
+
+    #[test]
+    fn the_start_of_a_member_is_where_a_record_may_begin() {
+        let [a, b, c] = ["a", "b", "c"].map(|text| conversion("u", text.as_bytes()));
+        let short = &a[..a.len() - END.len() - 1];
+        let deceptive = conversion("u", b"WARC/1.0\r\nWARC-Type: conversion\r\n\r\n");
+        let spaced = [b"\r\n\r\n\r\n", &b[..]].concat();
+        for (between, next, expected_failures) in [
+            (&b"hello"[..], &b[..], 1),
+            (b"hello\r\n", &b, 1),
+            (b"hello", &spaced, 1),
+            (short, &b, 1),
+            // Its block looks like a header.
+            (&deceptive[1..], &b, 2),
+            (b"WARC", &b, 1),
+            (b"\r", &b, 0),
+        ] {
+            let raw = [&a, between, next, &c].map(gzip).concat();
+            let expected = vec![Ok(b"a".to_vec()), Ok(b"b".to_vec()), Ok(b"c".to_vec())];
+            for (block, live) in [(1 << 20, false), (1, false), (60, false), (7, true)] {
+                let found = members(&raw, block, live);
+                let failures = found.iter().filter(|(_, found)| found.is_err()).count();
+                assert_eq!(failures, expected_failures, "{found:?}");
+                let read: Vec<_> = found.into_iter().map(|(_, found)| found).filter(Result::is_ok).collect();
+                assert_eq!(read, expected, "{:?}", between.escape_ascii().to_string());
+            }
+        }
+        // What looks like a record at the start of a member is a part of the one that its length ends.
+        let body = [&b"x"[..], &conversion("forged", b"forged")].concat();
+        let whole = conversion("u", &body);
+        let at = memmem::find(&whole, b"xWARC").unwrap() + 1;
+        let raw = [&a[..], &whole[..at], &whole[at..], &c].map(gzip).concat();
+        let read: Vec<_> = members(&raw, 1 << 20, false).into_iter().map(|(_, found)| found).collect();
+        assert_eq!(read, [Ok(b"a".to_vec()), Ok(body), Ok(b"c".to_vec())]);
     }
 
     proptest! {

@@ -12,6 +12,7 @@ use lzma_rust2::XzReader;
 use super::super::compression::{Compression, Unreadable};
 use super::super::options::ReadOptions;
 use crate::readable::display_size;
+use crate::source::members::Members;
 
 mod gzip;
 
@@ -24,15 +25,16 @@ const READ_BYTES: usize = 256 << 10;
 /// What a decoder of xz needs in addition to its dictionary, in KiB.
 const XZ_MORE_KIB: u64 = 1024;
 
-/// The decompressed bytes of `raw`. `consumed` counts the bytes taken from the file, including those before it.
+/// The decompressed bytes of `raw`, and where members of gzip begin in them. `consumed` counts the bytes taken from the file, including those before it.
 pub(super) fn open<'a>(
     compression: Compression,
     raw: impl Read + 'a,
     (consumed, before): (Rc<Cell<u64>>, u64),
+    members: &Members,
     options: &ReadOptions,
 ) -> io::Result<Box<dyn Read + 'a>> {
     let decompressed = Decompressed {
-        inner: decoder(compression, raw, options.max_window)?,
+        inner: decoder(compression, raw, members, options.max_window)?,
         max_window: options.max_window,
         compression,
         consumed,
@@ -45,10 +47,15 @@ pub(super) fn open<'a>(
     Ok(Box::new(Steps::new(decompressed, step_bytes(compression))))
 }
 
-fn decoder<'a>(compression: Compression, raw: impl Read + 'a, max_window: u64) -> io::Result<Box<dyn Read + 'a>> {
+fn decoder<'a>(
+    compression: Compression,
+    raw: impl Read + 'a,
+    members: &Members,
+    max_window: u64,
+) -> io::Result<Box<dyn Read + 'a>> {
     let raw = BufReader::with_capacity(READ_BYTES, raw);
     Ok(match compression {
-        Compression::Gzip => Box::new(Gzip::new(raw)),
+        Compression::Gzip => Box::new(Gzip::new(raw, members.clone())),
         Compression::Bzip2 => Box::new(MultiBzDecoder::new(raw)),
         Compression::Xz => {
             let limit = (max_window >> 10) + XZ_MORE_KIB;

@@ -14,6 +14,7 @@ use memchr::{memchr, memmem};
 
 use super::super::super::compression::Unreadable;
 use crate::readable::count;
+use crate::source::members::Members;
 
 /// How a member begins.
 const MAGIC: &[u8] = b"\x1f\x8b\x08";
@@ -58,7 +59,10 @@ impl std::error::Error for Resumed {}
 ///
 /// The read after an error of damage searches the next member with a record. It fails with [`Resumed`]. The content of that
 /// member follows, if there is one; else the content has ended.
-pub(super) struct Gzip<R>(State<R>);
+pub(super) struct Gzip<R>(State<R>, Produced);
+
+/// The number of bytes of content so far, and where members begin in them.
+struct Produced(u64, Members);
 
 enum State<R> {
     Member(Box<GzDecoder<Kept<R>>>),
@@ -67,8 +71,8 @@ enum State<R> {
 }
 
 impl<R: BufRead> Gzip<R> {
-    pub fn new(raw: R) -> Self {
-        Gzip(State::Member(Box::new(GzDecoder::new(Kept::new(raw)))))
+    pub fn new(raw: R, members: Members) -> Self {
+        Gzip(State::Member(Box::new(GzDecoder::new(Kept::new(raw)))), Produced(0, members))
     }
 }
 
@@ -85,12 +89,16 @@ impl<R: BufRead> Read for Gzip<R> {
                         let mut raw = member.into_inner();
                         raw.mark();
                         match after_zeros(&mut raw) {
-                            Ok(true) => self.0 = State::Member(Box::new(GzDecoder::new(raw))),
+                            Ok(true) => {
+                                self.1.1.push(self.1.0);
+                                self.0 = State::Member(Box::new(GzDecoder::new(raw)));
+                            }
                             Ok(false) => {}
                             Err(error) => return Err(self.fail(error, raw)),
                         }
                     }
                     Ok(n) => {
+                        self.1.0 += n as u64;
                         self.0 = State::Member(member);
                         return Ok(n);
                     }
@@ -105,6 +113,7 @@ impl<R: BufRead> Read for Gzip<R> {
                     let found = raw.find_record()?;
                     let to = found.then(|| raw.start_position());
                     if found {
+                        self.1.1.push(self.1.0);
                         self.0 = State::Member(Box::new(GzDecoder::new(*raw)));
                     }
                     return Err(io::Error::other(Resumed { from, to }));
@@ -390,7 +399,7 @@ mod tests {
 
     /// The content up to the end, with the members where reading continued; and how many members were tried.
     fn read(raw: &[u8]) -> (Vec<u8>, Vec<Resumed>, u64) {
-        let mut reader = Gzip::new(raw);
+        let mut reader = Gzip::new(raw, Members::default());
         let (mut out, mut resumed, mut tries, mut is_damaged) = (Vec::new(), Vec::new(), 0, false);
         loop {
             let mut buffer = [0; 100];
@@ -567,7 +576,7 @@ mod tests {
         let mut encoder = flate2::read::GzEncoder::new(&content[..], flate2::Compression::none());
         let mut raw = Vec::new();
         encoder.read_to_end(&mut raw).unwrap();
-        let mut reader = Gzip::new(io::BufReader::with_capacity(4096, &raw[..]));
+        let mut reader = Gzip::new(io::BufReader::with_capacity(4096, &raw[..]), Members::default());
         let mut buffer = vec![0; 1 << 16];
         while reader.read(&mut buffer).unwrap() > 0 {
             if let State::Member(member) = &reader.0 {
