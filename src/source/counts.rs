@@ -1,5 +1,7 @@
 //! How many files were read.
 
+#[cfg(any(feature = "clean", feature = "cli"))]
+use crate::error::Error;
 use crate::readable::{count, counted};
 use std::ops::Add;
 
@@ -31,10 +33,10 @@ impl Counts {
     /// The error that no document was read, if so many files and records failed and were skipped. `allow` is the option that allows it:
     /// no remedy where some failed.
     #[cfg(any(feature = "clean", feature = "cli"))]
-    pub(crate) fn none_read(&self, (failed, skipped): (u64, u64), allow: &str) -> crate::error::Error {
+    pub(crate) fn none_read(&self, (failed, skipped): (u64, u64), allow: &str) -> Error {
         let why = self.why_none((failed, skipped));
         let remedy = if failed > 0 { String::new() } else { format!(" (use {allow} if that is expected)") };
-        crate::error::Error::Empty(format!("no document was read: {why}{remedy}"))
+        Error::Empty(format!("no document was read: {why}{remedy}"))
     }
 
     /// Why no document was read, if so many files and records failed and were skipped.
