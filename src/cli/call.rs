@@ -21,16 +21,17 @@ use super::input::{check_not_empty, required_fields};
 use super::json::json;
 use super::method::Method;
 pub use super::passages::{Request as PassageRequest, Written as PassageWritten};
-pub use super::scan::{Request as ScanRequest, Written as ScanWritten};
+pub use super::scan::{Request as ScanRequest, Written as ScanWritten, warnings_of_hosts};
 pub use super::whole::Decided;
 use super::{
-    compare as compare_command, contain as contain_command, passages as passage_command, scan as scan_command,
-    spelling, stream,
+    compare as compare_command, contain as contain_command, filter as filter_command, passages as passage_command,
+    scan as scan_command, spelling, stream,
 };
 use clap::{ArgAction, Command};
 use neardups::algorithm::TableFactory;
 use neardups::engine::{Counts, Report, RequiredFields};
-use neardups::index::{Limits, Plan};
+use neardups::filter;
+use neardups::index::{Index, Limits, Plan};
 use neardups::passages::{PassageCounts, ShareOf};
 use neardups::source::{RankBy, ReadOptions};
 use neardups::tokenizer::Tokenizer;
@@ -61,9 +62,21 @@ impl From<Misuse> for Refused {
 
 /// Flags for messages and files beside the results, which a caller has its own way for.
 const OF_THE_PROGRAM: Withheld = Withheld {
-    flags: &["quiet", "report", "print0", "rejects", "stats"],
+    flags: &["quiet", "report", "print0", "rejects"],
     why: "is for the messages and files of the command dedup, and is taken there alone",
 };
+
+/// What a caller takes apart from options.
+const STATS: Withheld =
+    Withheld { flags: &["stats"], why: "is a dictionary that `scan`, `keep` and other functions fill" };
+
+/// What people call the option of a file to write.
+const OUTPUTS: [&str; 8] =
+    ["output", "out", "output-dir", "output-path", "output-file", "outfile", "outdir", "save-to"];
+
+/// What takes the place of it.
+const RETURNED: &str = "names a file or folder to write, and functions return their results: the command dedup clean --output DIR \
+     writes what is kept";
 
 /// It makes another command of a scan.
 const MEASURE: Withheld = Withheld {
@@ -162,7 +175,7 @@ impl Function {
 
     /// The flags that have no effect on such documents, and such a reference.
     fn withheld(self, documents: Documents, reference: Option<Documents>) -> Vec<Withheld> {
-        let mut withheld = vec![OF_THE_PROGRAM];
+        let mut withheld = vec![OF_THE_PROGRAM, STATS];
         withheld.push(match self {
             Function::Scan | Function::Method => MEASURE,
             Function::Passages => OF_CUTS,
@@ -202,26 +215,50 @@ fn reference(against: Option<Documents>) -> Option<(&'static str, &'static str)>
     against.map(|_| ("against", REFERENCE))
 }
 
-/// A misuse, where other functions may take the name.
+/// A misuse, where other functions may take the name, or the word.
 fn or_elsewhere(misuse: Misuse) -> Misuse {
     match misuse {
+        Misuse::Unknown { name, .. } if OUTPUTS.contains(&&*name) => {
+            Misuse::Withheld { name, meant: None, why: RETURNED.into() }
+        }
         Misuse::Unknown { ref name, .. } | Misuse::Withheld { ref name, meant: Some(_), .. } => {
             elsewhere(name).unwrap_or(misuse)
+        }
+        Misuse::Value { name, value, reason } if name == "emit" => {
+            let reason = match emitted_by(&value) {
+                _ if ["cut", "cuts"].contains(&&*value) => format!("{reason}. {CUTS}"),
+                Some(functions) => format!("{reason}; '{value}' is of {functions}"),
+                None => reason,
+            };
+            Misuse::Value { name, value, reason }
         }
         misuse => misuse,
     }
 }
 
+/// The functions that take this word for what they return, if any does.
+fn emitted_by(word: &str) -> Option<String> {
+    let takes = |(_, options): &(&str, Vec<Taken>)| {
+        options.iter().any(|option| option.name == "emit" && option.words.iter().any(|known| known == word))
+    };
+    listed(options().iter().filter(|of| takes(of)).map(|(function, _)| *function))
+}
+
+/// Functions, as the end of a sentence about them; `None` if there are none.
+fn listed<'n>(functions: impl Iterator<Item = &'n str>) -> Option<String> {
+    let functions: Vec<_> = functions.map(|function| format!("`{function}`")).collect();
+    let (last, others) = functions.split_last()?;
+    Some(if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) })
+}
+
 /// The misuse of a name that other functions take, if any does.
 fn elsewhere(name: &str) -> Option<Misuse> {
-    let takes = |(function, of): &(&str, Function)| {
+    let takes = |(function, of): &(&'static str, Function)| {
         let (command, withheld) = (of.command(), of.withheld(documents_of_most(*of), None));
         let is_taken = taken(&command, &withheld).any(|arg| arg.get_long() == Some(name));
-        is_taken.then(|| format!("`{function}`"))
+        is_taken.then_some(*function)
     };
-    let functions: Vec<_> = FUNCTIONS.iter().filter_map(takes).collect();
-    let (last, others) = functions.split_last()?;
-    let functions = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
+    let functions = listed(FUNCTIONS.iter().filter_map(takes))?;
     Some(Misuse::Withheld { name: name.into(), meant: None, why: format!("is an option of {functions}") })
 }
 
@@ -306,7 +343,7 @@ pub fn scan(given: &[(String, Given)], documents: Documents, against: Option<Doc
 /// The misuse of the value of a name.
 fn misused(given: &[(String, Given)], name: &str, reason: &str) -> Misuse {
     let value = given.iter().find_map(|(other, given)| match given {
-        Given::Values(values) if other == name => values.first().cloned(),
+        Given::Value(value) if other == name => Some(value.to_string_lossy().into_owned()),
         _ => None,
     });
     Misuse::Value { name: name.into(), value: value.unwrap_or_default(), reason: reason.into() }
@@ -425,7 +462,7 @@ pub fn passages(
     let withheld = Function::Passages.withheld(documents, against);
     let matches = parse_with(Function::Passages.command(), &withheld, given, reference(against));
     let matches = matches.map_err(or_elsewhere).map_err(|misuse| match misuse {
-        Misuse::Value { name, value, .. } if name == "unit" => Misuse::Value { name, value, reason: ONLY_WHOLE.into() },
+        Misuse::Value { name, value, .. } if name == "unit" => Misuse::Value { name, value, reason: only_whole() },
         misuse => misuse,
     })?;
     let mut arguments = passage_arguments::Arguments::new(&matches);
@@ -448,7 +485,7 @@ fn refuse_cuts(arguments: &passage_arguments::Arguments, given: &[(String, Given
     let of_whole = matches!(emit, PassageEmit::Verdicts | PassageEmit::Kept);
     let refused = |why: &str| Err(Misuse::Other(why.into()).into());
     if let Some(Unit::Part(_)) = unit {
-        return Err(misused(given, "unit", ONLY_WHOLE).into());
+        return Err(misused(given, "unit", &only_whole()).into());
     }
     match (unit, of_whole) {
         (None, true) if *emit == PassageEmit::Kept => refused(
@@ -469,8 +506,14 @@ fn refuse_cuts(arguments: &passage_arguments::Arguments, given: &[(String, Given
     }
 }
 
-const ONLY_WHOLE: &str = "expected document. To cut out what repeats, take the spans that --emit spans returns, or use the command dedup \
+/// What cuts documents.
+const CUTS: &str = "To cut out what repeats, take the spans that `passages` returns with --emit spans, or use the command dedup \
      passages --exact --output DIR";
+
+/// Why parts of documents are none of the units.
+fn only_whole() -> String {
+    format!("expected document. {CUTS}")
+}
 
 /// Resolves `dedup contain`. Documents are given as for [`scan`].
 ///
@@ -554,6 +597,11 @@ pub struct Indexing {
     pub temp_dir: Option<PathBuf>,
     /// The fields that some record must have.
     pub required_fields: RequiredFields,
+}
+
+/// What `dedup filter --stats` writes about documents that ran through an index, without warnings.
+pub fn stats_of_index(counts: &filter::Counts, index: &Index, started: Instant) -> String {
+    json(&filter_command::Stats::of(counts, index, started, Vec::new()))
 }
 
 /// The options of an index.

@@ -476,7 +476,7 @@ struct Output<'a> {
 
 /// The object of `--stats`.
 #[derive(Serialize)]
-struct Stats<'a> {
+pub struct Stats<'a> {
     r#type: &'static str,
     version: &'static str,
     hash_version: u32,
@@ -511,6 +511,19 @@ impl<'a> Stats<'a> {
         warnings: Vec<String>,
         failure: Option<&Error>,
     ) -> Self {
+        Stats {
+            remembered: match failure {
+                Some(Error::Io { .. }) => sink.remembered,
+                _ => index.len(),
+            },
+            replaced_fields: sink.mark.then_some(sink.replaced_fields),
+            error: failure.map(Failure::from),
+            ..Stats::of(counts, index, started, warnings)
+        }
+    }
+
+    /// Those of a run that did not fail.
+    pub fn of(counts: &Counts, index: &'a Index, started: Instant, warnings: Vec<String>) -> Self {
         let (pace, spec) = (index.pace(), index.spec());
         Stats {
             r#type: "stats",
@@ -521,19 +534,16 @@ impl<'a> Stats<'a> {
             tokenizer: &spec.tokenizer,
             parameters: Ordered(spec.parameters.iter().map(|row| (row.name, &row.value)).collect()),
             counts: *counts,
-            remembered: match failure {
-                Some(Error::Io { .. }) => sink.remembered,
-                _ => index.len(),
-            },
+            remembered: index.len(),
             bytes_held: index.bytes_held(),
             bytes_stored: index.bytes_stored(),
             capped: index.capped(),
             seconds: started.elapsed().as_secs_f64(),
             seconds_deciding: pace.total.as_secs_f64(),
             longest_decision: pace.longest.as_secs_f64(),
-            replaced_fields: sink.mark.then_some(sink.replaced_fields),
+            replaced_fields: None,
             warnings,
-            error: failure.map(Failure::from),
+            error: None,
         }
     }
 }

@@ -374,7 +374,7 @@ impl Written {
 }
 
 /// What the pairs of hosts do not count.
-fn warnings_of_hosts(hosts: &Hosts) -> Vec<String> {
+pub fn warnings_of_hosts(hosts: &Hosts) -> Vec<String> {
     let mut warnings = Vec::new();
     if hosts.nameless > 0 {
         warnings.push(format!(

@@ -357,10 +357,11 @@ impl Index {
             + least_room(most)
     }
 
-    /// Changes what [`decide`](Self::decide) does from now on, of an index that was opened to be written.
+    /// Begins a run, in which [`decide`](Self::decide) does this, of an index that was opened to be written. Its [pace](Self::pace), and
+    /// [what is capped](Self::capped), are of this run.
     #[cfg(feature = "python")]
-    pub(crate) fn set_mode(&mut self, mode: Mode) {
-        self.mode = mode;
+    pub(crate) fn begin_run(&mut self, mode: Mode) {
+        (self.mode, self.pace, self.capped) = (mode, Pace::default(), 0);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::input::{Given as Documents, Opened};
 use super::refusal::{self, exception, refused, warning};
 use super::scan::{Value, given};
-use super::worker::{self, Watch};
+use super::worker::{self, Ended, Watch};
 use crate::Error;
 use crate::cli::call::{self, Indexing};
 use crate::engine::Observer;
@@ -17,6 +17,7 @@ use pyo3::prelude::*;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
 
 /// The native part of `neardups.Index`.
 #[pyclass(frozen, module = "neardups._native")]
@@ -113,8 +114,13 @@ struct Answers {
     lines: String,
     added: u64,
     ids: Ids,
+    /// As JSON, without warnings.
+    stats: String,
     warnings: Vec<String>,
 }
+
+/// Records as JSON lines, the number of new documents, the type of their ids, statistics as JSON without warnings, and warnings.
+type Run = (String, u64, &'static str, String, Vec<String>);
 
 #[pymethods]
 impl Index {
@@ -127,8 +133,8 @@ impl Index {
         Ok(Index { shared })
     }
 
-    /// Runs documents through the index: `add`, `filter` or `query`, with `wanted` for the most similar. Returns the records as JSON
-    /// lines, the number of new documents, the type of their ids, and warnings. What it remembers is forgotten unless `keep` follows.
+    /// Runs documents through the index: `add`, `filter` or `query`, with `wanted` for the most similar. What it remembers is forgotten
+    /// unless `keep` follows.
     fn run(
         &self,
         py: Python<'_>,
@@ -136,7 +142,8 @@ impl Index {
         documents: Documents,
         wanted: Option<(usize, bool)>,
         show: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<(String, u64, &'static str, Vec<String>)> {
+    ) -> PyResult<Run> {
+        let started = Instant::now();
         let mode = match (mode, wanted) {
             ("add", _) => Mode::Add,
             ("filter", _) => Mode::Filter,
@@ -150,26 +157,26 @@ impl Index {
         let work = move |watch: &Watch| {
             // Work that was stopped may end while the next call waits for the index: what that one remembers is not forgotten.
             let mut state = shared.lock();
-            let answers = shared.with_state(&mut state, |index| shared.answers(index, mode, opened, watch));
+            let answers = shared.with_state(&mut state, |index| shared.answers(index, mode, opened, (watch, started)));
             if answers.is_err() || watch.is_stopped() {
-                shared.roll_back(&mut state)?;
+                shared.roll_back(&mut state).map_err(|error| watch.explained(error))?;
             }
-            answers
+            answers.map_err(|error| watch.explained(error))
         };
-        let answers = worker::run(py, show.as_ref(), work)?.map_err(|error| exception(&error))?;
+        let answers = worker::run(py, show.as_ref(), work)?.map_err(|ended: Ended| ended.exception())?;
         let warnings = answers.warnings.iter().map(|message| warning(message));
-        Ok((answers.lines, answers.added, answers.ids.name(), warnings.collect()))
+        Ok((answers.lines, answers.added, answers.ids.name(), answers.stats, warnings.collect()))
     }
 
-    /// Remembers what the last call of `run` gave, which nothing may come between.
-    fn keep(&self, py: Python<'_>) -> PyResult<()> {
+    /// Remembers what the last call of `run` gave, which nothing may come between. Returns the bytes that are stored now.
+    fn keep(&self, py: Python<'_>) -> PyResult<u64> {
         py.check_signals()?;
         let kept = py.detach(|| {
             let mut state = self.shared.lock();
             let Some(index) = state.index.as_mut().filter(|index| index.is_in_transaction()) else {
                 return Err(Error::Usage("nothing is to be remembered: the index was used otherwise".into()));
             };
-            let kept = index.end_transaction();
+            let kept = index.end_transaction().map(|()| index.bytes_stored());
             if kept.is_err() {
                 self.shared.roll_back(&mut state)?;
             }
@@ -219,9 +226,9 @@ impl Shared {
         index: &mut index::Index,
         mode: Mode,
         mut opened: Opened,
-        watch: &Watch,
+        (watch, started): (&Watch, Instant),
     ) -> Result<Answers, Error> {
-        index.set_mode(mode);
+        index.begin_run(mode);
         if !mode.only_reads() {
             self.begin(index)?;
         }
@@ -250,6 +257,9 @@ impl Shared {
             Ok(())
         })?;
         let never_found = match &opened {
+            Opened::Files(_) if counts.documents == 0 && watch.no_file_could_be_read() => {
+                return Err(Error::Empty("no document was read".into()));
+            }
             Opened::Files(input) => {
                 fields.check(&self.settings.required_fields, &mut |_| None)?;
                 input.fields_never_found()
@@ -257,8 +267,8 @@ impl Shared {
             Opened::Table(_) => None,
         };
         let warnings = never_found.into_iter().chain(index.warnings()).chain(watch.problems()).collect();
-        let added = counts.fresh;
-        Ok(Answers { lines, added, ids, warnings })
+        let stats = call::stats_of_index(&counts, index, started);
+        Ok(Answers { lines, added: counts.fresh, ids, stats, warnings })
     }
 }
 

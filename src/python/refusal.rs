@@ -80,15 +80,19 @@ pub fn refused(refused: Refused) -> PyErr {
             let about = meant.map_or_else(|| "it".into(), |meant| format!("'{}'", python(&meant)));
             PyTypeError::new_err(format!("unexpected keyword argument '{}': {about} {why}", python(&name)))
         }
-        Refused::Misuse(Misuse::Type { name, expected }) => {
-            PyTypeError::new_err(format!("`{}` must be {expected}", python(&name)))
+        Refused::Misuse(Misuse::Type { name, value, expected }) => {
+            PyTypeError::new_err(format!("`{}` must be {expected}, not {value}", python(&name)))
         }
         Refused::Misuse(Misuse::Value { name, value, reason }) => {
             let reason = spelled(&reason);
             PyValueError::new_err(format!("invalid value '{value}' for `{}`: {reason}", python(&name)))
         }
-        Refused::Misuse(Misuse::Several { name, count }) => {
-            PyTypeError::new_err(format!("`{}` takes one value, and not a list of {count}", python(&name)))
+        Refused::Misuse(Misuse::Several { name, values, words }) => {
+            let shown = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
+            let expected =
+                if words.is_empty() { String::new() } else { format!(": expected one of {}", words.join(", ")) };
+            let (name, count) = (python(&name), values.len());
+            PyTypeError::new_err(format!("`{name}` takes one value, and not a list of {count}{shown}{expected}"))
         }
         Refused::Misuse(Misuse::Needs { name, other }) => {
             PyValueError::new_err(format!("`{}` has an effect only with `{}`", python(&name), python(&other)))

@@ -11,13 +11,27 @@ use crate::report::table::{Ids, Records as Table};
 use crate::{Error, compare};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::ffi::OsString;
 use std::time::Instant;
 
 /// The value of a keyword argument, as `_input.py` passes it.
 #[derive(FromPyObject)]
 pub enum Value {
     Switch(bool),
-    Values(Vec<String>),
+    One(Typed),
+    List(Vec<Typed>),
+}
+
+/// A value as it would be typed: text, or the path of a file, whose name may be none.
+pub struct Typed(OsString);
+
+impl<'py> FromPyObject<'_, 'py> for Typed {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let text = value.extract::<String>().map(OsString::from);
+        text.or_else(|_| value.extract::<OsString>()).map(Typed)
+    }
 }
 
 /// Keyword arguments, by their names.
@@ -25,7 +39,8 @@ pub fn given(keywords: Vec<(String, Value)>) -> Vec<(String, Given)> {
     let given = keywords.into_iter().map(|(name, value)| {
         let value = match value {
             Value::Switch(is_on) => Given::Switch(is_on),
-            Value::Values(values) => Given::Values(values),
+            Value::One(Typed(value)) => Given::Value(value),
+            Value::List(values) => Given::List(values.into_iter().map(|Typed(value)| value).collect()),
         };
         (name.replace('_', "-"), value)
     });
@@ -98,10 +113,14 @@ fn find(
     let source = documents.source();
     match emit {
         Emit::Pairs | Emit::Paths | Emit::Hosts => {
-            let outcome = engine::scan(source, reference, factory, options, watch)?;
+            let mut outcome = engine::scan(source, reference, factory, options, watch)?;
             call.check(&outcome.report.counts)?;
             let table = match emit {
-                Emit::Hosts => Table::hosts(&outcome.hosts(*host_depth)?)?,
+                Emit::Hosts => {
+                    let hosts = outcome.hosts(*host_depth)?;
+                    outcome.report.warnings.extend(call::warnings_of_hosts(&hosts));
+                    Table::hosts(&hosts)?
+                }
                 _ => Table::pairs(&outcome, ids)?,
             };
             let written = Written::of_records(table.rows());

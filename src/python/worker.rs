@@ -54,6 +54,12 @@ impl Watch {
         &self.stop
     }
 
+    /// Whether files could not be read, and nothing else failed.
+    pub fn no_file_could_be_read(&self) -> bool {
+        let State { failed, others, .. } = *self.state();
+        failed > 0 && others == 0
+    }
+
     /// A warning about the records that could not be read, if there were any.
     pub fn problems(&self) -> Option<String> {
         let State { problems, failed, .. } = &*self.state();

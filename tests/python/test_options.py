@@ -88,7 +88,70 @@ def test_a_type_checker_sees_them(tmp_path):
         "neardups.keep([], emit='pairs')\n"
         "neardups.passages([], unit='line')\n"
         "neardups.Index(exact='yes')\n"
+        + "".join(f"neardups.{call}\n" for call in REFUSED)
     )
     ran = subprocess.run([sys.executable, "-m", "mypy", "use.py"], cwd=tmp_path, capture_output=True, text=True)
     errors = [line for line in ran.stdout.splitlines() if ": error:" in line]
-    assert [line.split(":")[1] for line in errors] == ["9", "10", "11", "12"], ran.stdout + ran.stderr
+    assert list(dict.fromkeys(line.split(":")[1] for line in errors)) == [str(9 + n) for n in range(4 + len(REFUSED))], ran.stdout + ran.stderr
+
+
+# What no function takes.
+REFUSED = [
+    "scan('abc')",
+    "keep(b'abc')",
+    "passages(5)",
+    "contain([1, 2])",
+    "clusters(['a'], against='abc')",
+    "fingerprints(None)",
+    "scan(['a'], emit=['pairs'])",
+    "scan(['a'], threshold=[0.8])",
+    "keep(['a'], output='kept.jsonl')",
+    "scan(['a'], stats='stats.json')",
+    "similarity('a', ['b'])",
+    "compare('a', 'b', stats={})",
+    "Index().add('abc')",
+    "Index().query(['a'], top='3')",
+    "Index().query(['a'], top=1.5)",
+    "Index(b'seen.idx')",
+    "Index('seen.idx').remove(1.5)",
+]
+
+# The documents that the chapter lists.
+TAKEN = """
+import collections, pathlib
+from typing import Any, Collection, Iterator, Mapping, Optional, Sequence
+import neardups, pandas, polars, pyarrow, datasets  # type: ignore[import-untyped, import-not-found, unused-ignore]
+
+texts = ["a", "b"]
+rows = [{"id": 7, "text": "a"}]
+def typed(a: list[str], b: Sequence[str], c: Collection[str], d: Iterator[str], e: list[Optional[str]], f: Sequence[Mapping[str, object]]) -> None:
+    for documents in (a, b, c, d, e, f):
+        neardups.scan(documents)
+    neardups.keep(a), neardups.keep(b), neardups.keep(c), neardups.keep(d), neardups.keep(e), neardups.keep(f)
+
+neardups.keep([]), neardups.keep(texts), neardups.keep(tuple(texts)), neardups.keep(set(texts)), neardups.keep(text for text in texts)
+neardups.keep(map(str.lower, texts)), neardups.keep({"a": "b"}.values()), neardups.keep(["a", None]), neardups.keep(collections.deque(texts))
+neardups.keep(rows), neardups.keep(row for row in rows), neardups.keep([{"doc": {"body": "a"}}], text_field="doc.body")
+neardups.scan(pathlib.Path("a")), neardups.scan([pathlib.Path("a"), pathlib.Path("b")]), neardups.scan(pathlib.PurePath("a"))
+table = pyarrow.table({"text": texts})
+neardups.keep(table), neardups.keep(table["text"]), neardups.keep(table.to_batches()[0]), neardups.keep(table.to_reader())
+frame = polars.DataFrame({"text": texts})
+neardups.keep(frame), neardups.keep(frame["text"]), frame.pipe(neardups.keep)
+other = pandas.DataFrame({"text": texts})
+neardups.keep(other), neardups.keep(other["text"]), other.pipe(neardups.keep, keep="longest")
+dataset = datasets.Dataset.from_dict({"text": texts})
+neardups.keep(dataset), neardups.keep(dataset, against=dataset), neardups.keep(dataset.to_iterable_dataset())
+class Exporter:
+    def __arrow_c_stream__(self, schema: Any = None) -> Any: ...
+stats: dict[str, Any] = {}
+index = neardups.Index()
+index.add(Exporter(), stats=stats), index.filter(texts, stats=stats), index.query(rows, top=3, exhaustive=True, stats=stats)
+index.remove("a"), index.remove([1, "a"]), index.remove(iter([1])), neardups.Index(pathlib.Path("a"), threshold=0.8)
+"""
+
+
+def test_a_type_checker_takes_all_kinds_of_documents(tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "use.py").write_text(TAKEN)
+    ran = subprocess.run([sys.executable, "-m", "mypy", "use.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr

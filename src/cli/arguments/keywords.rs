@@ -4,15 +4,18 @@ use crate::readable::nearest;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::error::Error as _;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::slice;
 
 /// What a name was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Given {
     /// Yes or no.
     Switch(bool),
-    /// Values as they would be typed.
-    Values(Vec<String>),
+    /// A value as it would be typed.
+    Value(OsString),
+    /// A list of these, also of a single one.
+    List(Vec<OsString>),
 }
 
 /// Why names and values cannot be used. Names are those of the flags, without dashes before them.
@@ -34,7 +37,8 @@ pub enum Misuse {
     /// The value of a switch is neither yes nor no, or that of an option is.
     Type {
         name: String,
-        expected: &'static str,
+        value: String,
+        expected: String,
     },
     /// A value is none that the option takes. The reason says what is expected, or what is wrong.
     Value {
@@ -42,10 +46,11 @@ pub enum Misuse {
         value: String,
         reason: String,
     },
-    /// An option takes one value, and was given several.
+    /// An option takes one value, and was given a list; with the words that it takes, if these are some.
     Several {
         name: String,
-        count: usize,
+        values: Vec<String>,
+        words: Vec<String>,
     },
     /// An option has an effect only with another one.
     Needs {
@@ -106,20 +111,43 @@ pub fn parse(command: Command, withheld: &[Withheld], given: &[(String, Given)])
             return Err(unknown(&command, withheld, name));
         };
         match (arg.get_action().takes_values(), given) {
-            (false, Given::Switch(_)) => {}
-            (true, Given::Values(values)) if values.len() > 1 && !matches!(arg.get_action(), ArgAction::Append) => {
-                return Err(Misuse::Several { name: name.clone(), count: values.len() });
+            (false, Given::Switch(_)) | (true, Given::Value(_)) => {}
+            (true, Given::List(_)) if matches!(arg.get_action(), ArgAction::Append) => {}
+            (true, Given::List(values)) => {
+                let values = values.iter().map(|value| value.to_string_lossy().into_owned()).collect();
+                return Err(Misuse::Several { name: name.clone(), values, words: words(&command, name) });
             }
-            (true, Given::Values(_)) => {}
-            (false, Given::Values(_)) => return Err(Misuse::Type { name: name.clone(), expected: "True or False" }),
-            (true, Given::Switch(_)) => {
-                return Err(Misuse::Type { name: name.clone(), expected: "a string or a number" });
+            (false, Given::Value(value)) => return Err(mistyped(name, &value.to_string_lossy(), "True or False")),
+            (false, Given::List(_)) => return Err(mistyped(name, "a list", "True or False")),
+            (true, Given::Switch(is_on)) => {
+                let words = words(&command, name);
+                let expected = match words.is_empty() {
+                    true => "a string or a number".into(),
+                    false => format!("one of {}", words.join(", ")),
+                };
+                return Err(mistyped(name, if *is_on { "True" } else { "False" }, &expected));
             }
         }
         line.extend(typed(name, given));
     }
     let parsed = command.clone().try_get_matches_from(line);
-    parsed.map_err(|error| missing(&command, given, &error).unwrap_or_else(|| misuse(&error)))
+    parsed.map_err(|error| {
+        let special = missing(&command, given, &error).or_else(|| undecoded(&command, given, &error));
+        special.unwrap_or_else(|| misuse(&error))
+    })
+}
+
+fn mistyped(name: &str, value: &str, expected: &str) -> Misuse {
+    Misuse::Type { name: name.into(), value: value.into(), expected: expected.into() }
+}
+
+/// The words that an option takes, if these are some.
+fn words(command: &Command, name: &str) -> Vec<String> {
+    let mut command = command.clone();
+    // Before that, clap does not know which arguments take values.
+    command.build();
+    let words = command.get_arguments().find(|arg| arg.get_long() == Some(name)).map(Arg::get_possible_values);
+    words.into_iter().flatten().map(|word| word.get_name().to_string()).collect()
 }
 
 /// The words of a command line.
@@ -127,8 +155,37 @@ fn typed(name: &str, given: &Given) -> Vec<OsString> {
     match given {
         Given::Switch(false) => Vec::new(),
         Given::Switch(true) => vec![format!("--{name}").into()],
-        Given::Values(values) => values.iter().map(|value| format!("--{name}={value}").into()).collect(),
+        Given::Value(value) => vec![typed_value(name, value)],
+        Given::List(values) => values.iter().map(|value| typed_value(name, value)).collect(),
     }
+}
+
+fn typed_value(name: &str, value: &OsStr) -> OsString {
+    let mut word = OsString::from(format!("--{name}="));
+    word.push(value);
+    word
+}
+
+/// The misuse of a text that is not UTF-8, which paths may be.
+fn undecoded(command: &Command, given: &[(String, Given)], error: &clap::Error) -> Option<Misuse> {
+    let is_undecoded = |error: &clap::Error| error.kind() == ErrorKind::InvalidUtf8;
+    if !is_undecoded(error) {
+        return None;
+    }
+    // The error does not name the option.
+    given.iter().find_map(|(name, given)| {
+        let values = match given {
+            Given::Switch(_) => return None,
+            Given::Value(value) => slice::from_ref(value),
+            Given::List(values) => values,
+        };
+        let value = values.iter().find(|value| {
+            let line = [command.get_name().into(), typed_value(name, value)];
+            value.to_str().is_none() && command.clone().try_get_matches_from(line).is_err_and(|e| is_undecoded(&e))
+        })?;
+        let (name, value) = (name.clone(), value.to_string_lossy().into_owned());
+        Some(Misuse::Value { name, value, reason: "expected text, and it is not UTF-8".into() })
+    })
 }
 
 /// The misuse of an option without one that it needs.
@@ -157,7 +214,7 @@ pub fn parse_with(
     if given.iter().any(|(given, _)| given == name) {
         return Err(Misuse::Unknown { name: name.into(), nearest: None });
     }
-    parse(command, withheld, &[given, &[(name.into(), Given::Values(vec![value.into()]))]].concat())
+    parse(command, withheld, &[given, &[(name.into(), Given::Value(value.into()))]].concat())
 }
 
 fn misuse(error: &clap::Error) -> Misuse {
@@ -190,8 +247,12 @@ fn misuse(error: &clap::Error) -> Misuse {
 mod tests {
     use super::*;
 
-    fn values(values: &[&str]) -> Given {
-        Given::Values(values.iter().map(|value| value.to_string()).collect())
+    fn value(value: &str) -> Given {
+        Given::Value(value.into())
+    }
+
+    fn list(values: &[&str]) -> Given {
+        Given::List(values.iter().map(Into::into).collect())
     }
 
     fn misused(name: &str, given: Given) -> Misuse {
@@ -202,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_misspelled_name_has_a_nearest_one() {
-        let nearest = |name: &str| match misused(name, values(&["1"])) {
+        let nearest = |name: &str| match misused(name, value("1")) {
             Misuse::Unknown { nearest, .. } => nearest,
             other => panic!("{other:?}"),
         };
@@ -216,7 +277,7 @@ mod tests {
 
     #[test]
     fn an_option_that_is_withheld_says_why() {
-        let withheld = |name: &str| match misused(name, values(&["1"])) {
+        let withheld = |name: &str| match misused(name, value("1")) {
             Misuse::Withheld { meant, why, .. } => (meant, why),
             other => panic!("{other:?}"),
         };
@@ -227,7 +288,7 @@ mod tests {
 
     #[test]
     fn an_option_without_one_that_it_needs() {
-        let given = [("shingle".to_string(), values(&["9"])), ("of".to_string(), values(&["reference"]))];
+        let given = [("shingle".to_string(), value("9")), ("of".to_string(), value("reference"))];
         let needs = Misuse::Needs { name: "of".into(), other: "against".into() };
         assert_eq!(parse(super::super::contain::command(), &[], &given).expect_err("a misuse"), needs);
     }
@@ -237,14 +298,38 @@ mod tests {
         let expected = "a number above 0 and at most 1 with up to 12 decimals, such as 0.8, or a fraction, such as 2/3";
         let reason = format!("expected {expected}");
         let misuse = Misuse::Value { name: "threshold".into(), value: "2".into(), reason };
-        assert_eq!(misused("threshold", values(&["2"])), misuse);
-        let Misuse::Value { name, reason, .. } = misused("emit", values(&["all"])) else { panic!("a value") };
+        assert_eq!(misused("threshold", value("2")), misuse);
+        let Misuse::Value { name, reason, .. } = misused("emit", value("all")) else { panic!("a value") };
         assert_eq!((&*name, &reason[..21]), ("emit", "expected one of pairs"));
-        let Misuse::Value { reason, .. } = misused("memory", values(&["10"])) else { panic!("a value") };
+        let Misuse::Value { reason, .. } = misused("memory", value("10")) else { panic!("a value") };
         assert_eq!(reason, "10 bytes are too few: add a unit, as in 10G");
-        assert!(matches!(misused("hidden", values(&["x"])), Misuse::Type { .. }));
+        assert!(matches!(misused("hidden", value("x")), Misuse::Type { .. }));
         assert!(matches!(misused("threshold", Given::Switch(true)), Misuse::Type { .. }));
-        let several = Misuse::Several { name: "threshold".into(), count: 2 };
-        assert_eq!(misused("threshold", values(&["0.8", "0.9"])), several);
+        for values in [&["0.8", "0.9"][..], &["0.8"], &[]] {
+            let given = values.iter().map(|value| value.to_string()).collect();
+            let several = Misuse::Several { name: "threshold".into(), values: given, words: Vec::new() };
+            assert_eq!(misused("threshold", list(values)), several);
+        }
+        let Misuse::Several { words, .. } = misused("emit", list(&["pairs"])) else { panic!("a list") };
+        assert_eq!(words[..2], ["pairs", "clusters"]);
+        let Misuse::Type { value, expected, .. } = misused("emit", Given::Switch(true)) else { panic!("a switch") };
+        assert_eq!((&*value, &expected[..12]), ("True", "one of pairs"));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn texts_are_utf_8_and_paths_may_be_others() {
+        use std::os::unix::ffi::OsStrExt;
+        let odd = OsStr::from_bytes(b"a\xff");
+        let undecoded = Misuse::Value {
+            name: "tokenizer".into(),
+            value: "a\u{fffd}".into(),
+            reason: "expected text, and it is not UTF-8".into(),
+        };
+        assert_eq!(misused("tokenizer", Given::Value(odd.into())), undecoded);
+        let given = [("temp-dir".to_string(), Given::Value(odd.into()))];
+        let parsed = parse(super::super::scan::command().mut_args(|arg| arg.required(false)), &[], &given);
+        let parsed = parsed.expect("a path");
+        assert_eq!(parsed.get_one::<std::path::PathBuf>("temp-dir").map(|path| path.as_os_str()), Some(odd));
     }
 }

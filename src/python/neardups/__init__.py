@@ -98,11 +98,11 @@ def _scan(
 ) -> Any:
     """What is made of the results. Statistics are filled last, after everything that can fail."""
     source = _input.Source(documents, options)
-    reference = None if against is None else _input.Source(against, options)
+    reference = None if against is None else _input.Source(against, options, "against_id_field")
     shown = _input.progress(progress)
     try:
         found, made, messages = _native.scan(
-            source.pair, None if reference is None else reference.pair, _input.keywords(options), shown
+            source.pair, None if reference is None else reference.pair, _input.keywords(options, "scan"), shown
         )
     finally:
         if shown is not None:
@@ -114,9 +114,9 @@ def _scan(
 
 
 def scan(
-    documents: Any,
+    documents: _options.AnyDocuments,
     *,
-    against: Any = None,
+    against: Optional[_options.AnyDocuments] = None,
     progress: Optional[bool] = None,
     stats: Optional[dict[str, Any]] = None,
     **options: Unpack[_options.Scan],
@@ -155,10 +155,10 @@ def scan(
 
 
 def keep(
-    documents: Any,
+    documents: _options.AnyDocuments,
     keep: Optional[str] = None,
     *,
-    against: Any = None,
+    against: Optional[_options.AnyDocuments] = None,
     progress: Optional[bool] = None,
     stats: Optional[dict[str, Any]] = None,
     **options: Unpack[_options.Keep],
@@ -176,15 +176,15 @@ def keep(
     """
     _input.clear(stats)
     if "emit" in options:
-        raise TypeError("unexpected keyword argument 'emit': use `scan`")
+        _input.refuse_emit("keep", "kept", options.get("emit"))
     return _scan(documents, against, progress, stats, {"keep": keep, "emit": "kept", **options}, _kept)
 
 
 def clusters(
-    documents: Any,
+    documents: _options.AnyDocuments,
     keep: Optional[str] = None,
     *,
-    against: Any = None,
+    against: Optional[_options.AnyDocuments] = None,
     progress: Optional[bool] = None,
     stats: Optional[dict[str, Any]] = None,
     **options: Unpack[_options.Keep],
@@ -197,12 +197,12 @@ def clusters(
     """
     _input.clear(stats)
     if "emit" in options:
-        raise TypeError("unexpected keyword argument 'emit': use `scan`")
+        _input.refuse_emit("clusters", "clusters", options.get("emit"))
     return _scan(documents, against, progress, stats, {"keep": keep, "emit": "clusters", **options})
 
 
 def fingerprints(
-    documents: Any,
+    documents: _options.AnyDocuments,
     *,
     progress: Optional[bool] = None,
     stats: Optional[dict[str, Any]] = None,
@@ -217,16 +217,16 @@ def fingerprints(
     """
     _input.clear(stats)
     if "emit" in options:
-        raise TypeError("unexpected keyword argument 'emit': use `scan`")
+        _input.refuse_emit("fingerprints", "fingerprints", options.get("emit"))
     if "against" in options:
         raise TypeError("unexpected keyword argument 'against': a fingerprint is of one document")
     return _scan(documents, None, progress, stats, {"emit": "fingerprints", **options})
 
 
 def passages(
-    documents: Any,
+    documents: _options.AnyDocuments,
     *,
-    against: Any = None,
+    against: Optional[_options.AnyDocuments] = None,
     progress: Optional[bool] = None,
     stats: Optional[dict[str, Any]] = None,
     **options: Unpack[_options.Passages],
@@ -257,9 +257,9 @@ def passages(
 
 
 def contain(
-    documents: Any,
+    documents: _options.AnyDocuments,
     *,
-    against: Any = None,
+    against: Optional[_options.AnyDocuments] = None,
     progress: Optional[bool] = None,
     stats: Optional[dict[str, Any]] = None,
     **options: Unpack[_options.Contain],
@@ -294,11 +294,11 @@ def _search(
 ) -> Any:
     """Records, or what is kept. `kinds`: the kinds of records that have another name than `emit`. Statistics are filled last."""
     source = _input.Source(documents, options)
-    reference = None if against is None else _input.Source(against, options)
+    reference = None if against is None else _input.Source(against, options, "against_id_field")
     shown = _input.progress(progress)
     try:
         found, ids, made, messages = native(
-            source.pair, None if reference is None else reference.pair, _input.keywords(options), shown
+            source.pair, None if reference is None else reference.pair, _input.keywords(options, native.__name__), shown
         )
     finally:
         if shown is not None:
@@ -348,7 +348,7 @@ def compare(a: str, b: str, **options: Unpack[_options.Compare]) -> dict[str, An
     >>> result["algorithms"][0]["similarity"], result["reported_by"], result["contained"]
     (1.0, ['minhash'], 'both')
     """
-    record, messages = _native.compare(_input.text("a", a), _input.text("b", b), _input.keywords({**options}))
+    record, messages = _native.compare(_input.text("a", a), _input.text("b", b), _input.keywords({**options}, "compare"))
     _warn(messages)
     result: dict[str, Any] = json.loads(record)
     del result["type"]
@@ -366,8 +366,9 @@ class Index:
     near-duplicate for `filter`, and there already for `add`. A document with an id that comes again with the same text is the
     same document, as after a crash, and passes `filter` again.
 
-    What `add` and `filter` remember, they remember when they return. After an exception, also of Ctrl-C, nothing of the call is
-    remembered, and the same documents can be passed again.
+    What `add` and `filter` remember, they remember when they return. After an exception, nothing of the call is remembered, and the
+    same documents can be passed again. So it is after Ctrl-C, except at the end of a call, while the file is written: then all of
+    them are remembered.
 
     >>> import neardups
     >>> index = neardups.Index(threshold=0.8)
@@ -382,23 +383,24 @@ class Index:
     def __init__(self, path: "Union[os.PathLike[str], str, None]" = None, **options: Unpack[_options.Index]) -> None:
         if path is not None and not isinstance(path, (str, os.PathLike)):
             raise TypeError(f"`path` must be a path, not {type(path).__name__}")
-        self._path = None if path is None else os.fsdecode(path)
+        self._path = None if path is None else _input.path("`path`", path)
         self._options: dict[str, Any] = {**options}
         # The file has one writer, and a process that is forked has the same lock on it.
         self._process = os.getpid()
-        self._index = _native.Index(self._path, _input.keywords(self._options))
+        self._index = _native.Index(self._path, _input.keywords(self._options, "Index"))
         # What a call remembers is not certain before its records are made.
         self._lock = threading.RLock()
 
     def _run(
-        self, mode: str, documents: Any, progress: Optional[bool], wanted: "Optional[tuple[int, bool]]" = None
+        self, mode: str, documents: Any, progress: Optional[bool], stats: Any, wanted: "Optional[tuple[int, bool]]" = None
     ) -> tuple[Any, int]:
+        _input.clear(stats)
         self._check_process()
         source = _input.Source(documents, self._options)
         with self._lock:
             shown = _input.progress(progress)
             try:
-                lines, added, ids, messages = self._index.run(mode, source.pair, wanted, shown)
+                lines, added, ids, made, messages = self._index.run(mode, source.pair, wanted, shown)
             finally:
                 if shown is not None:
                     shown.close()
@@ -412,8 +414,11 @@ class Index:
                 records = _input.other("pyarrow").Table.from_pylist(records, schema=schema)
             _warn(messages)
             if mode != "query":
-                # The last step: who gets no records has to pass the documents again.
-                self._index.keep()
+                # The last step that can fail: who gets no records has to pass the documents again.
+                stored = self._index.keep()
+        _fill(stats, made, messages)
+        if mode != "query" and stats is not None:
+            stats["bytes_stored"] = stored
         return records, added
 
     def _check_process(self) -> None:
@@ -423,36 +428,48 @@ class Index:
                 "close it before the fork, and open it where it is used"
             )
 
-    def add(self, documents: Any, *, progress: Optional[bool] = None) -> int:
+    def add(
+        self, documents: _options.AnyDocuments, *, progress: Optional[bool] = None, stats: Optional[dict[str, Any]] = None
+    ) -> int:
         """Remembers documents without a decision, except those that it has already: with the same id and text, or, without an id,
-        with the same text. Returns the number of new ones."""
-        return self._run("add", documents, progress)[1]
+        with the same text. Returns the number of new ones. `stats` is filled as by `filter`."""
+        return self._run("add", documents, progress, stats)[1]
 
-    def filter(self, documents: Any, *, progress: Optional[bool] = None) -> Any:
+    def filter(
+        self, documents: _options.AnyDocuments, *, progress: Optional[bool] = None, stats: Optional[dict[str, Any]] = None
+    ) -> Any:
         """Decides on each document, in order, and remembers those that are kept: what `dedup filter` does.
 
         Returns a verdict for each. A document without a text is kept, with `error` in its verdict, where the command drops the
-        record unless it has `--on-error keep`.
+        record unless it has `--on-error keep`. `stats` is a dictionary that is filled with what `dedup filter --stats` writes, of this
+        call.
         """
-        return self._run("filter", documents, progress)[0]
+        return self._run("filter", documents, progress, stats)[0]
 
     def query(
-        self, documents: Any, *, top: Optional[int] = None, exhaustive: bool = False, progress: Optional[bool] = None
+        self,
+        documents: _options.AnyDocuments,
+        *,
+        top: Optional[int] = None,
+        exhaustive: bool = False,
+        progress: Optional[bool] = None,
+        stats: Optional[dict[str, Any]] = None,
     ) -> Any:
         """What the index says about each document, without remembering it: what `dedup index query` prints.
 
-        Returns a verdict for each, or with `top` the most similar documents.
+        Returns a verdict for each, or with `top` the most similar documents. `stats` is filled as by `filter`.
         """
+        _input.clear(stats)
         if not isinstance(exhaustive, bool):
             raise TypeError("`exhaustive` must be True or False")
         if top is None and exhaustive:
             raise ValueError("`exhaustive` has an effect only with `top`")
         if top is not None and (isinstance(top, bool) or not isinstance(top, Integral)):
-            raise TypeError(f"`top` must be a whole number, not {type(top).__name__}")
-        if top is not None and top < 1:
-            raise ValueError(f"invalid value '{top}' for `top`: expected a whole number from 1")
+            raise TypeError(f"`top` must be a whole number from 1, not {top!r}")
+        if top is not None and not 1 <= top <= sys.maxsize:
+            raise ValueError(f"invalid value '{top}' for `top`: expected a whole number from 1 to {sys.maxsize}")
         wanted = None if top is None else (int(top), exhaustive)
-        return self._run("query", documents, progress, wanted)[0]
+        return self._run("query", documents, progress, stats, wanted)[0]
 
     def remove(self, ids: Union[Iterable[Union[str, int]], str, int]) -> int:
         """Forgets all documents with these ids, in an index in a file. Returns their number. An integer is the id that is written so."""
@@ -465,7 +482,7 @@ class Index:
         for given in listed:
             if isinstance(given, bool) or not isinstance(given, (str, Integral)):
                 raise TypeError(f"`ids` must be strings or integers, and one is of type {type(given).__name__}")
-            texts.add(given if isinstance(given, str) else str(int(given)))
+            texts.add(_input.text("ids", given) if isinstance(given, str) else str(int(given)))
         self._check_process()
         with self._lock:
             removed, unknown = self._index.remove(texts)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
-from numbers import Real
-from typing import Any, Optional
+from numbers import Integral, Real
+from typing import Any, NoReturn, Optional
+
+from neardups import _native
+
 
 def other(name: str) -> Any:
     """A package that this one works with, but does not need."""
@@ -17,17 +21,34 @@ def other(name: str) -> Any:
 
 
 _OF_IDS = ("id_field", "against_id_field")
-_WITH_STATS = "`scan`, `keep`, `clusters`, `fingerprints`, `passages` and `contain`"
+_WITH_STATS = "`scan`, `keep`, `clusters`, `fingerprints`, `passages`, `contain`, and `add`, `filter` and `query` of an `Index`"
 
 
 def _is_numpy_bool(value: Any) -> bool:
     return type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_")
 
 
-def keywords(arguments: dict[str, Any]) -> list[tuple[str, Any]]:
-    """The arguments that are given, with their values as the command line has them."""
+@functools.lru_cache(None)
+def _words() -> dict[str, dict[str, list[str]]]:
+    """The words that the options of each function take."""
+    return {function: {name: words for name, _, _, words in options} for function, options in _native.options_table()}
+
+
+def refuse_emit(function: str, word: str, emit: Any) -> NoReturn:
+    """Refuses `emit` for a function that is `scan` with this word."""
+    others = [f"`{other}`" for other, words in _words().items() if isinstance(emit, str) and emit in words.get("emit", [])]
+    *first, last = others or [""]
+    taking = f"'{emit}' is of " + (f"{', '.join(first)} and {last}" if first else last)
+    hint = taking if last else f"`scan` takes one of {', '.join(_words()['scan']['emit'])}"
+    raise TypeError(f"unexpected keyword argument 'emit': `{function}` is `scan` with `emit=\"{word}\"`; {hint}")
+
+
+def keywords(arguments: dict[str, Any], function: str = "similarity") -> list[tuple[str, Any]]:
+    """The arguments that are given to a function, with their values as the command line has them: a string, or a list of them."""
     given: list[tuple[str, Any]] = []
     for name, value in arguments.items():
+        if not _is_encoded(name):
+            raise TypeError(f"unexpected keyword argument {name!r}")
         if value is None:
             continue
         if name == "stats":
@@ -38,23 +59,46 @@ def keywords(arguments: dict[str, Any]) -> list[tuple[str, Any]]:
         elif isinstance(value, (list, tuple)):
             values = [_text(name, element) for element in value]
             # Several columns make one id.
-            given.append((name, [",".join(values)] if name in _OF_IDS and values else values))
+            given.append((name, ",".join(values) if name in _OF_IDS and values else values))
+        elif isinstance(value, os.PathLike) and _words()[function].get(name):
+            words = ", ".join(_words()[function][name])
+            raise TypeError(f"`{name}` must be a string, not {value!r}: expected one of {words}")
         else:
-            given.append((name, [_text(name, value)]))
+            given.append((name, _text(name, value)))
     return given
 
 
+def _is_encoded(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def path(what: str, value: Any) -> str:
+    """A path, or a text. It may have bytes of a path that are no text, as `os.fsdecode` gives them."""
+    decoded = os.fsdecode(value)
+    if not _is_encoded(decoded):
+        try:
+            os.fsencode(decoded)
+        except UnicodeEncodeError as error:
+            raise ValueError(f"{what} cannot be encoded: {error}") from None
+    return decoded
+
+
 def _text(name: str, value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, os.PathLike):
-        return os.fsdecode(value)
+    if isinstance(value, (str, os.PathLike)):
+        return path(f"`{name}`", value)
     if isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
         raise TypeError(f"`{name}` must be a string, a number, a path or a list of these, not {type(value).__name__}")
     if isinstance(value, float):
         # The shortest digits that mean this number, without an exponent.
         return format(Decimal(float.__repr__(value)), "f")
-    return str(value)
+    try:
+        return str(value)
+    except ValueError:
+        raise ValueError(f"invalid value for `{name}`: the number has too many digits") from None
 
 
 def clear(stats: Any) -> None:
@@ -80,10 +124,10 @@ def text(name: str, value: Any) -> str:
 class Source:
     """Documents of one kind: how the native part reads them, and what is made of the rows that are kept. Options may name columns."""
 
-    def __init__(self, documents: Any, options: dict[str, Any]) -> None:
+    def __init__(self, documents: Any, options: dict[str, Any], of_ids: str = "id_field") -> None:
         if not isinstance(documents, (str, bytes, bytearray, memoryview, Mapping)) and _is_iterable_only(documents):
             documents = list(documents)
-        self.kind, self.native = _native(documents, options)
+        self.kind, self.native = _native_of(documents, options, _IdCheck(options, of_ids))
         self.documents = self.native if self.kind == "texts" else documents
 
     @property
@@ -136,16 +180,48 @@ def _is_iterable_only(documents: Any) -> bool:
     return _module(documents) not in ("polars", "pandas", "pyarrow") and not hasattr(documents, "__arrow_c_stream__")
 
 
-def _native(documents: Any, options: dict[str, Any]) -> tuple[str, Any]:
+class _IdCheck:
+    """Checks that the ids of a column have one type. One of strings and integers would make `1` and `"1"` the same."""
+
+    def __init__(self, options: dict[str, Any], option: str) -> None:
+        given = options.get(option) or options.get("id_field") or "id"
+        names = given if isinstance(given, (list, tuple)) else [given]
+        self.option = option
+        self.columns = {part for name in names for part in str(name).split(",")}
+
+    def check(self, column: Any, values: Iterable[Any]) -> None:
+        if column not in self.columns:
+            return
+        first: Any = None
+        for position, value in enumerate(values):
+            if value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType"):
+                continue
+            bases = (bool, str, bytes, Integral)
+            kind = next((base for base in bases if isinstance(value, base)), type(value))
+            if first is None:
+                first = (position, value, kind)
+            elif kind is not first[2]:
+                side = "" if self.option == "id_field" else "`against`: "
+                raise ValueError(
+                    f"{side}the ids of the column {str(column)!r} have several types: {first[1]!r} at position {first[0]} is of type "
+                    f"{type(first[1]).__name__}, and {value!r} at position {position} of type {type(value).__name__}: make all of "
+                    f'them strings, or all integers; `{self.option}="none"` takes positions as ids'
+                )
+
+
+def _native_of(documents: Any, options: dict[str, Any], ids: _IdCheck) -> tuple[str, Any]:
     kind = type(documents).__name__
     if isinstance(documents, str):
-        raise TypeError("a string is neither documents nor a path: give a list of texts, or pathlib.Path(...)")
+        shown = documents if len(documents) <= 40 else documents[:40] + "…"
+        raise TypeError(
+            f"the string {shown!r} is neither documents nor a path: a text goes into a list, and pathlib.Path(...) is a file or folder"
+        )
     if isinstance(documents, (bytes, bytearray, memoryview)):
         raise TypeError(f"documents cannot be of type {kind}: give a list of texts, which decode() makes, or paths")
     if isinstance(documents, os.PathLike):
-        return "files", [documents]
+        return "files", [_file(documents)]
     if isinstance(documents, (list, tuple)):
-        return _list(list(documents), options)
+        return _list(list(documents), options, ids)
     if isinstance(documents, Mapping) and _module(documents) == "datasets":
         splits = ", ".join(map(repr, documents))
         raise TypeError(f"documents cannot be of type {kind}: give one of its splits by its name ({splits})")
@@ -158,7 +234,7 @@ def _native(documents: Any, options: dict[str, Any]) -> tuple[str, Any]:
     if module == "polars":
         return _polars(documents)
     if module == "pandas":
-        return "pandas", _pandas(documents, options)
+        return "pandas", _pandas(documents, options, ids)
     if module == "datasets":
         return "dataset", documents.with_format("arrow")[:]
     if module == "pyarrow":
@@ -169,7 +245,11 @@ def _native(documents: Any, options: dict[str, Any]) -> tuple[str, Any]:
     raise TypeError(f"documents cannot be of type {kind}: give a table, a frame, a list of texts or paths")
 
 
-def _list(documents: list[Any], options: dict[str, Any]) -> tuple[str, Any]:
+def _file(document: Any) -> str:
+    return path(f"the path {os.fsdecode(document)!r}", document)
+
+
+def _list(documents: list[Any], options: dict[str, Any], ids: _IdCheck) -> tuple[str, Any]:
     """A list of paths, of rows, or of texts."""
     types = set(map(type, documents))
     for name, what, base in (("files", "paths", os.PathLike), ("rows", "dictionaries", Mapping)):
@@ -178,35 +258,39 @@ def _list(documents: list[Any], options: dict[str, Any]) -> tuple[str, Any]:
         odd = next((at for at, document in enumerate(documents) if not isinstance(document, base)), None)
         if odd is not None:
             raise TypeError(f"some documents are {what}, and that at position {odd} is of type {type(documents[odd]).__name__}")
-        return name, documents if name == "files" else _rows(documents, options)
+        return name, list(map(_file, documents)) if name == "files" else _rows(documents, options, ids)
     return "texts", documents
 
 
-def _rows(rows: list[Any], options: dict[str, Any]) -> Any:
+def _rows(rows: list[Any], options: dict[str, Any], ids: _IdCheck) -> Any:
     pyarrow = other("pyarrow")
 
     def make(name: Any) -> Any:
-        return pyarrow.array([row.get(name) for row in rows], from_pandas=True)
+        values = [row.get(name) for row in rows]
+        ids.check(name, values)
+        return pyarrow.array(values, from_pandas=True)
 
-    return _columns(dict.fromkeys(name for row in rows for name in row), make, options)
+    return _columns(dict.fromkeys(name for row in rows for name in row), make, options, ids)
 
 
 def _not_of_arrow(pyarrow: Any) -> "tuple[type[Exception], ...]":
     """What is raised for values of which no column can be made."""
-    return (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError, OverflowError)
+    return (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError, OverflowError, UnicodeEncodeError)
 
 
-def _columns(names: Iterable[Any], make: Callable[[Any], Any], options: dict[str, Any]) -> Any:
+def _columns(names: Iterable[Any], make: Callable[[Any], Any], options: dict[str, Any], ids: _IdCheck) -> Any:
     """A table of the columns that can be one of a table. Others are left out, unless an option may name them."""
     pyarrow, made = other("pyarrow"), {}
     given = [str(value) for values in options.values() for value in (values if isinstance(values, (list, tuple)) else [values])]
-    named = {"id", "text", *given, *(part for value in given for part in re.split(r"[,.:\[\]]", value))}
+    named = {*ids.columns, *([] if options.get("text_field") else ["text"]), *given, *(part for value in given for part in re.split(r"[,.:\[\]]", value))}
     for name in names:
+        if not _is_encoded(str(name)):
+            continue
         try:
             made[str(name)] = make(name)
         except _not_of_arrow(pyarrow) as error:
             if str(name) in named:
-                reason = error.args[0] if error.args else error
+                reason = error if isinstance(error, UnicodeEncodeError) or not error.args else error.args[0]
                 raise ValueError(f"the column {str(name)!r} has values of which no column of a table can be made: {reason}") from error
     return pyarrow.table(made)
 
@@ -223,16 +307,19 @@ def _polars(frame: Any) -> tuple[str, Any]:
     return "polars", frame
 
 
-def _pandas(frame: Any, options: dict[str, Any]) -> Any:
+def _pandas(frame: Any, options: dict[str, Any], ids: _IdCheck) -> Any:
     pyarrow = other("pyarrow")
     if type(frame).__name__ == "Series":
-        return _columns(["text"], lambda _: pyarrow.array(frame, from_pandas=True), options)
+        return _columns(["text"], lambda _: pyarrow.array(frame, from_pandas=True), options, ids)
     if type(frame).__name__ != "DataFrame":
         raise TypeError(f"documents cannot be of type {type(frame).__name__}: give a DataFrame or a Series")
+    for name, kind in frame.dtypes.items():
+        if kind == object:
+            ids.check(name, frame[name])
     try:
         return pyarrow.Table.from_pandas(frame, preserve_index=False)
     except _not_of_arrow(pyarrow):
-        return _columns(frame.columns, lambda name: pyarrow.array(frame[name], from_pandas=True), options)
+        return _columns(frame.columns, lambda name: pyarrow.array(frame[name], from_pandas=True), options, ids)
 
 
 def _pyarrow(table: Any) -> Any:

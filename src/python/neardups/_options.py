@@ -6,7 +6,49 @@ A test compares them with the options that the native part takes. `None` is an o
 from __future__ import annotations
 
 import os
-from typing import Literal, Optional, SupportsFloat, SupportsIndex, TypedDict, Union
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, Optional, Protocol, SupportsFloat, SupportsIndex, TypedDict, TypeVar, Union
+
+_Element = TypeVar("_Element", covariant=True)
+
+
+class _Collection(Protocol[_Element]):
+    """A list, a tuple, a set and so on, but no string: whether any object is in one can be asked of all but strings."""
+
+    def __contains__(self, element: object, /) -> bool: ...
+
+    def __iter__(self) -> Iterator[_Element]: ...
+
+
+class _Stream(Protocol):
+    """A table, reader or series of Arrow, Polars and others."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None, /) -> Any: ...
+
+
+class _Array(Protocol):
+    """A batch or array of Arrow."""
+
+    def __arrow_c_array__(self, requested_schema: Any = None, /) -> Any: ...
+
+
+class _Frame(Protocol):
+    """A frame or series of pandas."""
+
+    @property
+    def iloc(self) -> Any: ...
+
+
+class _Dataset(Protocol):
+    """A dataset of Hugging Face."""
+
+    def with_format(self, *arguments: Any, **options: Any) -> Any: ...
+
+
+_Document = Union[str, None, Mapping[str, Any], os.PathLike[str]]
+AnyDocuments = Union[
+    _Collection[_Document], Iterator[_Document], os.PathLike[str], _Stream, _Array, _Frame, _Dataset
+]
 
 Switch = Optional[bool]
 # Numbers may be written as on a command line: "2/3", "auto", "10G". Those of numpy and fractions are numbers, too.
