@@ -143,13 +143,33 @@ impl PairLines {
 
 /// Appends a string. Most characters need no escape.
 fn add_string(string: &str, line: &mut Vec<u8>) {
-    if plain_prefix(Level::current(), string.as_bytes()) == string.len() {
-        line.push(b'"');
-        line.extend_from_slice(string.as_bytes());
-        line.push(b'"');
-    } else {
-        add_value(string, line);
+    let (level, mut rest) = (Level::current(), string.as_bytes());
+    line.push(b'"');
+    loop {
+        let (plain, others) = rest.split_at(plain_prefix(level, rest));
+        line.extend_from_slice(plain);
+        let Some((&byte, after)) = others.split_first() else { break };
+        add_escape(byte, line);
+        rest = after;
     }
+    line.push(b'"');
+}
+
+/// Appends the shortest escape of a byte that needs one.
+fn add_escape(byte: u8, line: &mut Vec<u8>) {
+    let letter = match byte {
+        b'\n' => b'n',
+        b'\t' => b't',
+        b'\r' => b'r',
+        0x08 => b'b',
+        0x0C => b'f',
+        b'"' | b'\\' => byte,
+        _ => {
+            let digit = |value: u8| b"0123456789abcdef"[usize::from(value & 15)];
+            return line.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte)]);
+        }
+    };
+    line.extend_from_slice(&[b'\\', letter]);
 }
 
 fn add_value<T: Serialize + ?Sized>(value: &T, line: &mut Vec<u8>) {

@@ -1,6 +1,6 @@
 //! Passages as JSON lines.
 
-use super::{PairLines, cannot_write, write_line};
+use super::{PairLines, add_string, add_value, cannot_write, write_line};
 use crate::engine::Pair;
 use crate::error::Error;
 use crate::passages::{
@@ -16,14 +16,6 @@ use std::io::Write;
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Record<'a> {
-    Passage {
-        id: u64,
-        words: u64,
-        count: u64,
-        documents: u64,
-        places: Vec<Place<'a>>,
-        text: &'a str,
-    },
     Spans {
         id: &'a str,
         spans: Vec<[usize; 2]>,
@@ -178,32 +170,60 @@ impl From<&PairedPassage> for Paired {
     }
 }
 
-/// Where a passage stands.
-#[derive(Serialize)]
-struct Place<'a> {
-    id: &'a str,
-    start: usize,
-    end: usize,
-    line: usize,
-    similarity: f64,
-    /// Only where it is true.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reference: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    at: Option<String>,
-}
-
-impl<'a> From<&PassagePlace<'a>> for Place<'a> {
-    fn from(place: &PassagePlace<'a>) -> Self {
-        let &PassagePlace { id, place, is_reference, start, end, line, similarity, .. } = place;
-        let reference = is_reference.then_some(true);
-        Place { id, start, end, line, similarity: similarity.value(), reference, at: position(place) }
-    }
-}
-
 /// The position of a document whose id does not identify it.
 fn position(place: Option<At<'_>>) -> Option<String> {
     place.map(|place| place.to_string())
+}
+
+/// Appends a `passage` record. There can be very many places, so it is put together from parts, with the fields in a fixed order.
+fn add_passage(passage: &Passage<'_>, line: &mut Vec<u8>) {
+    let &Passage { id, words, count, documents, ref places, text } = passage;
+    line.extend_from_slice(b"{\"type\":\"passage\",\"id\":");
+    add_value(&id, line);
+    for (name, number) in [("words", words), ("count", count), ("documents", documents)] {
+        add_number(name, number, line);
+    }
+    line.extend_from_slice(b",\"places\":[");
+    for (number, place) in places.iter().enumerate() {
+        if number > 0 {
+            line.push(b',');
+        }
+        add_place(place, line);
+    }
+    line.extend_from_slice(b"],\"text\":");
+    add_string(text, line);
+    line.extend_from_slice(b"}\n");
+}
+
+/// Appends where a passage stands. The reference is only named where it is one.
+fn add_place(passage: &PassagePlace<'_>, line: &mut Vec<u8>) {
+    let &PassagePlace { id, place, is_reference, start, end, line: of_text, similarity, .. } = passage;
+    line.extend_from_slice(b"{\"id\":");
+    add_string(id, line);
+    for (name, number) in [("start", start), ("end", end), ("line", of_text)] {
+        add_number(name, number as u64, line);
+    }
+    line.extend_from_slice(b",\"similarity\":");
+    match similarity.value() {
+        1.0 => line.extend_from_slice(b"1.0"),
+        value => add_value(&value, line),
+    }
+    if is_reference {
+        line.extend_from_slice(b",\"reference\":true");
+    }
+    if let Some(at) = position(place) {
+        line.extend_from_slice(b",\"at\":");
+        add_string(&at, line);
+    }
+    line.push(b'}');
+}
+
+/// Appends a field that is not the first one, whose name needs no escape.
+fn add_number(name: &str, number: u64, line: &mut Vec<u8>) {
+    line.extend_from_slice(b",\"");
+    line.extend_from_slice(name.as_bytes());
+    line.extend_from_slice(b"\":");
+    add_value(&number, line);
 }
 
 /// Writes the records of passages to a stream.
@@ -230,9 +250,9 @@ impl<W: Write> PassageLines<W> {
     /// # Errors
     /// [`Error::Output`] if it cannot be written; likewise for the others.
     pub fn passage(&mut self, passage: &Passage<'_>) -> Result<(), Error> {
-        let &Passage { id, words, count, documents, ref places, text } = passage;
-        let places = places.iter().map(Place::from).collect();
-        write_line(&mut self.out, &Record::Passage { id, words, count, documents, places, text })
+        self.line.clear();
+        add_passage(passage, &mut self.line);
+        self.out.write_all(&self.line).map_err(cannot_write)
     }
 
     /// Writes the records of another writer.
@@ -364,5 +384,72 @@ impl<W: Write> PassageLines<W> {
     /// As for [`passage`](Self::passage).
     pub fn finish(mut self) -> Result<(), Error> {
         self.out.flush().map_err(cannot_write)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A record as serde writes it.
+    #[derive(Serialize)]
+    #[serde(tag = "type", rename = "passage")]
+    struct Plain<'a> {
+        id: u64,
+        words: u64,
+        count: u64,
+        documents: u64,
+        places: Vec<PlainPlace<'a>>,
+        text: &'a str,
+    }
+
+    #[derive(Serialize)]
+    struct PlainPlace<'a> {
+        id: &'a str,
+        start: usize,
+        end: usize,
+        line: usize,
+        similarity: f64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reference: Option<bool>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        at: Option<String>,
+    }
+
+    proptest! {
+        #[test]
+        fn passages_are_put_together_as_serde_does(
+            text in prop_oneof![any::<String>(), "[a-z0-9\"\\\\\n\r\t\u{8}\u{c}\u{0}\u{1f}\u{7f}é/北]{0,300}"],
+            numbers in any::<[u64; 4]>(),
+            places in prop::collection::vec((any::<String>(), any::<[usize; 3]>(), 1u64..9, any::<Option<u64>>()), 0..4),
+        ) {
+            let [id, words, count, documents] = numbers;
+            let at = |line: Option<u64>| line.map(|line| At { path: &text, line: Some(line) });
+            let found = places.iter().map(|(id, [start, end, line], part, position)| PassagePlace {
+                id,
+                place: at(*position),
+                document: 0,
+                is_reference: part % 2 == 0,
+                start: *start,
+                end: *end,
+                line: *line,
+                similarity: Similarity::ratio(*part, 8),
+            });
+            let plain = places.iter().map(|(id, [start, end, line], part, position)| PlainPlace {
+                id,
+                start: *start,
+                end: *end,
+                line: *line,
+                similarity: *part as f64 / 8.0,
+                reference: (part % 2 == 0).then_some(true),
+                at: at(*position).map(|at| at.to_string()),
+            });
+            let expected = Plain { id, words, count, documents, places: plain.collect(), text: &text };
+            let expected = serde_json::to_string(&expected).unwrap() + "\n";
+            let mut lines = PassageLines::default();
+            lines.passage(&Passage { id, words, count, documents, places: found.collect(), text: &text }).unwrap();
+            prop_assert_eq!(String::from_utf8(lines.out).unwrap(), expected);
+        }
     }
 }
