@@ -49,6 +49,7 @@ mod repeats;
 mod runs;
 mod seeds;
 mod shared;
+mod sites;
 mod stretches;
 mod text;
 mod uncontained;

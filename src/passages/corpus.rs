@@ -10,12 +10,13 @@
 //! ```
 
 use super::cutting::PassageOptions;
-use super::locate::{Documents, Landmarks, Located, Locator, Sought};
+use super::locate::{Documents, Locator};
 use super::near::Near;
 use super::overlaps::Origins;
 use super::reading::{PassageCounts, Search};
 use super::reduced::{PLACES, most_in, too_many};
 use super::repeats::{self, Found, FoundPlace, FoundRepeat};
+use super::sites::{Located, Sites};
 use crate::error::Error;
 use crate::kernel::bytes;
 use crate::postings::{Buffer, Stored};
@@ -26,7 +27,6 @@ use crate::run::places::At;
 use crate::similarity::Similarity;
 use crate::source::Source;
 use rayon::ThreadPool;
-use rayon::slice::ParallelSliceMut;
 use std::collections::BTreeSet;
 use std::iter;
 use std::ops::Range;
@@ -220,7 +220,7 @@ pub struct Passages {
 }
 
 /// What a place takes while it is located, sought and found, and what is kept of its passage.
-const BYTES_A_PLACE: u64 = 28;
+const BYTES_A_PLACE: u64 = Sites::BYTES;
 const BYTES_A_PASSAGE: u64 = 20;
 
 /// The number of places that are located in a reading at least, and at most.
@@ -239,11 +239,10 @@ struct Portion {
     range: Range<usize>,
     /// The places of each passage begin here.
     firsts: Vec<u32>,
-    places: Vec<Located>,
+    places: Sites,
     /// Where the text of each passage begins; `None` if its document has changed.
     texts_at: Vec<Option<u64>>,
     texts: Stored,
-    landmarks: Landmarks,
     /// The mean length of an id.
     id_bytes: u64,
 }
@@ -251,8 +250,7 @@ struct Portion {
 impl Portion {
     /// The length of the text of a passage, in bytes. Passages are numbered from the first one of the portion.
     fn text_length(&self, number: usize) -> usize {
-        let Located { start, end, .. } = self.places[self.firsts[number] as usize];
-        (end - start) as usize
+        self.places.located(self.firsts[number] as usize).map_or(0, |Located { start, end, .. }| (end - start) as usize)
     }
 
     /// The number of places of a passage that are reported at most.
@@ -322,8 +320,8 @@ impl Passages {
     /// Those of `each`, a source fails as a whole, a temporary file cannot be written, or threads cannot be started.
     ///
     /// # Cost
-    /// A reading for as many places as fit half of the memory: 28 bytes each, and 20 for each passage. Only documents with places are cut
-    /// into tokens. `each` is called by this thread alone: for many passages [`for_each_chunk`](Self::for_each_chunk) is faster.
+    /// A reading for as many places as fit the memory that is left, or half of it: 20 bytes each, 20 for each passage, and 4 for each document. Only documents with
+    /// places are cut into tokens. `each` is called by this thread alone: for many passages [`for_each_chunk`](Self::for_each_chunk) is faster.
     pub fn for_each(
         &mut self,
         source: &mut dyn Source,
@@ -390,7 +388,10 @@ impl Passages {
             return Ok(());
         }
         let (mut sources, pool) = (Side::both(source, reference), thread_pool(self.options.words().workers())?);
-        let most = (self.options.memory / 2).clamp(BYTES_A_PLACE * MIN_PLACES, BYTES_A_PLACE * MAX_PLACES);
+        let memory = self.options.memory;
+        // An eighth is for texts and lines.
+        let left = (memory - memory / 8).saturating_sub(self.found.bytes_held());
+        let most = left.max(memory / 2).clamp(BYTES_A_PLACE * MIN_PLACES, BYTES_A_PLACE * MAX_PLACES);
         let mut first = 0;
         while first < self.found.len() {
             let (mut end, mut places, mut bytes) = (first, 0, 0);
@@ -419,40 +420,36 @@ impl Passages {
         observer: &dyn Observer,
         pool: &ThreadPool,
     ) -> Result<Portion, Error> {
-        let (mut sought, mut firsts) = (Vec::with_capacity(count), Vec::with_capacity(range.len()));
+        let (mut places, mut firsts) = (Sites::with_capacity(count), Vec::with_capacity(range.len()));
         self.found.for_each(range.clone(), &mut Buffer::default(), |repeat| {
-            firsts.push(sought.len() as u32);
-            for FoundPlace { at, tokens, .. } in repeat.places() {
-                sought.push(Sought { at, tokens, target: sought.len() as u32 });
-            }
+            firsts.push(places.len() as u32);
+            repeat.places().for_each(|FoundPlace { at, tokens, .. }| places.push(at, tokens));
             Ok(())
         })?;
-        let (mut places, mut texts_at) = (vec![Located::default(); sought.len()], vec![None; firsts.len()]);
-        pool.install(|| sought.par_sort_unstable_by_key(|sought| (sought.at, sought.target)));
-        let mut bits = vec![0u64; sought.len().div_ceil(64)];
-        firsts.iter().for_each(|&first| bits[(first / 64) as usize] |= 1 << (first % 64));
-        let is_first = |target: u32| bits[(target / 64) as usize] >> (target % 64) & 1 == 1;
+        places.order(&self.documents.starts, pool);
+        // The first places, in the order of the passages, which is theirs.
+        let first_sites = || firsts.iter().map(|&first| places.of_target(first as usize));
+        let mut bits = vec![0u64; places.len().div_ceil(64)];
+        first_sites().for_each(|site| bits[(site / 64) as usize] |= 1 << (site % 64));
+        let is_first = |site: usize| bits[site / 64] >> (site % 64) & 1 == 1;
         let mut texts = Stored::new("texts of passages", self.options.memory / 16, self.options.temp_dir.as_deref());
+        let (mut texts_at, mut passages) = (vec![None; firsts.len()], (0..).zip(first_sites()));
         let locator = Locator { documents: &self.documents, options: &self.options, observer };
-        let changed = locator.locate(sources, &sought, is_first, &mut self.changed, |part| {
-            let mut text = part.texts.as_str();
-            for (target, place) in part.places {
-                places[target as usize] = place;
-                if is_first(target) {
-                    let number = firsts.partition_point(|&first| first < target);
-                    let (own, rest) = text.split_at((place.end - place.start) as usize);
-                    texts_at[number] = Some(texts.len());
-                    texts.append(&words_of(own.as_bytes()))?;
-                    text = rest;
-                }
+        let changed = locator.locate(sources, &places, is_first, &mut self.changed, |part| {
+            let mut at = texts.len();
+            for site in part.sites {
+                let (number, _) = passages.find(|&(_, first)| first == site).expect("the first place of a passage");
+                texts_at[number] = Some(at);
+                let Located { start, end, .. } = places.located(firsts[number] as usize).expect("it was located");
+                at += u64::from(end - start).div_ceil(8);
             }
-            Ok(())
+            texts.append(&part.texts)
         })?;
-        drop(sought);
+        drop(passages);
         self.counts.failed += changed;
         self.counts.spilled += texts.bytes_spilled();
-        let (landmarks, id_bytes) = (self.documents.landmarks(), self.documents.mean_id_bytes());
-        Ok(Portion { range, firsts, places, texts_at, texts, landmarks, id_bytes })
+        let id_bytes = self.documents.mean_id_bytes();
+        Ok(Portion { range, firsts, places, texts_at, texts, id_bytes })
     }
 
     /// Passes on some passages of a portion, numbered from its first one.
@@ -472,36 +469,24 @@ impl Passages {
             // Without its text the passage is not reported: the document has changed.
             let Some(at) = portion.texts_at[number] else { return Ok(()) };
             let first = portion.firsts[number] as usize;
-            let located = &portion.places[first..first + repeat.kept()];
             let length = portion.text_length(number);
             let words = portion.texts.read(at..at + length.div_ceil(8) as u64, texts)?;
             let bytes = bytes::of_words(words);
             let text = std::str::from_utf8(&bytes[..length]).expect("it was text");
-            let places = repeat.places().zip(located).filter(|(_, located)| located.line > 0);
-            let places = places.map(|(FoundPlace { at, tokens, matched }, &Located { start, end, line })| {
+            let places = (first..).zip(repeat.places()).filter_map(|(target, FoundPlace { tokens, matched, .. })| {
+                let Located { start, end, line, document } = portion.places.located(target)?;
                 let similarity = Similarity::ratio(2 * u64::from(matched), repeat.tokens + u64::from(tokens));
-                let document = portion.landmarks.number_at(documents, at);
                 let (id, place) = (documents.id(document), ids_repeat.then(|| documents.place(document)));
                 let (start, end, line) = (start as usize, end as usize, line as usize);
                 let is_reference = u64::from(document) < self.counts.references;
                 let document = document as usize;
-                PassagePlace { id, place, document, is_reference, start, end, line, similarity }
+                Some(PassagePlace { id, place, document, is_reference, start, end, line, similarity })
             });
             let id = (portion.range.start + number) as u64 + 1;
             let FoundRepeat { size: words, count, documents, .. } = repeat;
             each(&Passage { id, words, count, documents, places: places.collect(), text })
         })
     }
-}
-
-/// The bytes as words, of which the last is filled with zeros.
-fn words_of(bytes: &[u8]) -> Vec<u64> {
-    let word = |chunk: &[u8]| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        u64::from_le_bytes(word)
-    };
-    bytes.chunks(8).map(word).collect()
 }
 
 /// What is repeated in the documents of a source.
@@ -552,27 +537,19 @@ impl Spans {
     ) -> Result<(), Error> {
         let mut sources = Side::both(source, reference);
         let (documents, ids_repeat) = (&self.documents, self.ids_repeat);
-        let sought: Vec<Sought> = (0..)
-            .zip(&self.ranges)
-            .map(|(target, range)| Sought { at: range.start, tokens: (range.end - range.start) as u32, target })
-            .collect();
+        let mut sites = Sites::with_capacity(self.ranges.len());
+        self.ranges.iter().for_each(|range| sites.push(range.start, (range.end - range.start) as u32));
+        sites.order(&documents.starts, &thread_pool(self.options.words().workers())?);
         let locator = Locator { documents, options: &self.options, observer };
-        let ranges = &self.ranges;
         let changed = locator.locate(
             &mut sources,
-            &sought,
+            &sites,
             |_| false,
             &mut BTreeSet::new(),
             |part| {
-                let document = |target: u32| documents.number_at(ranges[target as usize].start);
-                let located: Vec<(u32, Range<usize>)> = part
-                    .places
-                    .iter()
-                    .map(|&(target, place)| (document(target), place.start as usize..place.end as usize))
-                    .collect();
-                located.chunk_by(|a, b| a.0 == b.0).try_for_each(|of_one| {
-                    let document = of_one[0].0;
-                    let spans = of_one.iter().map(|(_, span)| span.clone()).collect();
+                part.documents.into_iter().try_for_each(|document| {
+                    let located = sites.in_document(document);
+                    let spans = located.map(|Located { start, end, .. }| start as usize..end as usize).collect();
                     let (id, place) = (documents.id(document), ids_repeat.then(|| documents.place(document)));
                     each(&DocumentSpans { id, place, document: document as usize, spans })
                 })

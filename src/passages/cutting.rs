@@ -174,7 +174,7 @@ impl<'o> Cutting<'o> {
         }
         let scratch = &mut *self.scratch.begin(&document.text, self.a_byte);
         // Characters that count half have three bytes or more, of which the first is at least this one.
-        let may_have_halves = document.text.bytes().any(|byte| byte >= 0xE3);
+        let may_have_halves = has_byte_from(0xE3, document.text.as_bytes());
         let detail = match detail {
             TokenDetail::Hashes if may_have_halves => TokenDetail::Texts,
             detail => detail,
@@ -197,7 +197,31 @@ impl<'o> Cutting<'o> {
     }
 }
 
+/// Whether a byte is at least this one.
+fn has_byte_from(least: u8, bytes: &[u8]) -> bool {
+    // The maximum of a block takes a few instructions; a loop that may end at each byte takes one step a byte.
+    bytes.chunks(256).any(|block| block.iter().fold(0, |most, &byte| most.max(byte)) >= least)
+}
+
 /// Identifies the tokens of a document.
 pub(super) fn sequence_of(words: &[u64], seed: u64) -> u64 {
     sequence_hash(words, seed) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_byte_from;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_byte_is_found_wherever_it_is(mut bytes in prop::collection::vec(0u8..0xE3, 0..900), at: prop::sample::Index, byte: u8) {
+            prop_assert!(!has_byte_from(0xE3, &bytes));
+            if !bytes.is_empty() {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+                prop_assert_eq!(has_byte_from(0xE3, &bytes), byte >= 0xE3);
+            }
+        }
+    }
 }

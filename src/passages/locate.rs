@@ -1,6 +1,7 @@
 //! From tokens to bytes and lines: the documents that have places are read again.
 
 use super::cutting::{Cutting, PassageOptions, WordOptions, memory_of_reading, sequence_of};
+use super::sites::{Located, Sites};
 use crate::error::Error;
 use crate::run::batches::{Numbered, Side, in_parallel};
 use crate::run::observer::{Observer, Stage};
@@ -117,11 +118,6 @@ impl Documents {
         (self.ids.len() as u64).div_ceil(u64::from(self.len().max(1)))
     }
 
-    /// The first tokens of some documents, by which those of many tokens are found faster.
-    pub fn landmarks(&self) -> Landmarks {
-        Landmarks(self.starts.iter().step_by(DOCUMENTS_A_LANDMARK).copied().collect())
-    }
-
     /// Those of a batch of one side.
     fn of_batch(&self, reference: bool, number: usize) -> Range<u32> {
         let Batches { first: of_batches, end } = &self.sides[usize::from(reference)];
@@ -135,21 +131,6 @@ impl Documents {
     }
 }
 
-/// The first token of every [`DOCUMENTS_A_LANDMARK`]th document, so that a search begins in little memory.
-pub(super) struct Landmarks(Vec<u64>);
-
-/// The number of documents from one landmark to the next.
-const DOCUMENTS_A_LANDMARK: usize = if cfg!(test) { 3 } else { 64 };
-
-impl Landmarks {
-    /// The document of a token.
-    pub fn number_at(&self, documents: &Documents, token: u64) -> u32 {
-        let first = (self.0.partition_point(|&start| start <= token) - 1) * DOCUMENTS_A_LANDMARK;
-        let near = &documents.starts[first..documents.starts.len().min(first + DOCUMENTS_A_LANDMARK)];
-        (first + near.partition_point(|&start| start <= token)) as u32 - 1
-    }
-}
-
 /// Whether one of these ids comes twice.
 fn repeat<'a>(ids: impl Iterator<Item = &'a str>) -> bool {
     let mut hashes: Vec<u64> = ids.map(|id| xxh3_64(id.as_bytes())).collect();
@@ -157,28 +138,14 @@ fn repeat<'a>(ids: impl Iterator<Item = &'a str>) -> bool {
     hashes.windows(2).any(|two| two[0] == two[1])
 }
 
-/// A range of tokens, and the number of its result.
-pub(super) struct Sought {
-    pub at: u64,
-    pub tokens: u32,
-    pub target: u32,
-}
-
-/// Where it is: bytes, and the line, from 1. The default is nowhere.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Located {
-    pub start: u32,
-    pub end: u32,
-    pub line: u32,
-}
-
 /// What was located in a batch.
 #[derive(Default)]
 pub(super) struct LocatedPart {
-    /// Each with its target, in the order in which they are sought.
-    pub places: Vec<(u32, Located)>,
-    /// The texts of those that are wanted, back to back.
-    pub texts: String,
+    /// The documents in which something was sought and found.
+    pub documents: Vec<u32>,
+    /// The sites whose text is wanted, and these texts, each filled up with zeros to whole words.
+    pub sites: Vec<u32>,
+    pub texts: Vec<u64>,
 }
 
 /// Reads documents again.
@@ -196,48 +163,61 @@ pub(super) trait Made: Default + Send {
 
 impl Made for LocatedPart {
     fn bytes_held(&self) -> u64 {
-        (self.places.capacity() * size_of::<(u32, Located)>() + self.texts.capacity()) as u64
+        let LocatedPart { documents, sites, texts } = self;
+        (size_of::<u32>() * (documents.capacity() + sites.capacity()) + 8 * texts.capacity()) as u64
     }
 }
 
 impl Locator<'_> {
-    /// Locates what is sought, in the order of the tokens, and passes on what is in each batch, in order. Returns the number of documents
-    /// that have changed, which are reported.
+    /// Locates what is sought, and passes on, in order, what else there is of each batch: `with_text` says of which sites the text is wanted.
+    /// Returns the number of documents that have changed, which are reported.
     ///
     /// # Errors
     /// Those of `take`, or a source fails as a whole.
     pub fn locate(
         &self,
         sources: &mut [Side<'_>],
-        sought: &[Sought],
-        with_text: impl Fn(u32) -> bool + Sync,
+        sites: &Sites,
+        with_text: impl Fn(usize) -> bool + Sync,
         reported: &mut BTreeSet<u32>,
         take: impl FnMut(LocatedPart) -> Result<(), Error>,
     ) -> Result<u64, Error> {
         let Locator { documents, options, observer } = *self;
-        let place = |document: u32| {
-            let start = documents.starts.get(document as usize).copied().unwrap_or(u64::MAX);
-            sought.partition_point(|sought| sought.at < start)
-        };
         let again = Again { documents, words: options.words(), observer, lost: &|_| "no passage in it is reported" };
-        let has_places = |number: u32| place(number) < place(number + 1);
+        let has_sites = |number: u32| !sites.of_document(number).is_empty();
         let visit = |part: &mut LocatedPart, number: u32, again: &AgainDocument<'_>| {
             let AgainDocument { document, tokens, .. } = again;
             let first = documents.starts[number as usize];
-            let (mut lines, mut counted) = (1, 0);
-            for sought in &sought[place(number)..place(number + 1)] {
-                let token = (sought.at - first) as usize;
-                let (start, end) = (tokens.span(token).start, tokens.span(token + sought.tokens as usize - 1).end);
-                lines += new_lines(document, counted..start);
+            let (mut line, mut counted) = (1, 0);
+            part.documents.push(number);
+            for number_of_site in sites.of_document(number) {
+                let site = sites.site(number_of_site);
+                let (at, count, _) = site.range();
+                let token = (at - first) as usize;
+                let last = token + count as usize - 1;
+                let (start, end) = (tokens.span(token).start, tokens.span(last).end);
+                line += new_lines(document, counted..start);
                 counted = start;
-                part.places.push((sought.target, Located { start: start as u32, end: end as u32, line: lines }));
-                if with_text(sought.target) {
-                    part.texts.push_str(&document.text[start..end]);
+                site.locate(Located { start: start as u32, end: end as u32, line, document: number });
+                if with_text(number_of_site) {
+                    part.sites.push(number_of_site as u32);
+                    add_text(&document.text[start..end], &mut part.texts);
                 }
             }
             Ok(())
         };
-        again.read(sources, has_places, visit, reported, take)
+        again.read(sources, has_sites, visit, reported, take)
+    }
+}
+
+/// Appends a text as words, of which the last is filled with zeros.
+fn add_text(text: &str, words: &mut Vec<u64>) {
+    let (whole, rest) = text.as_bytes().as_chunks();
+    words.extend(whole.iter().map(|&bytes| u64::from_le_bytes(bytes)));
+    if !rest.is_empty() {
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        words.push(u64::from_le_bytes(last));
     }
 }
 

@@ -195,11 +195,6 @@ pub(super) struct FoundPlace {
 }
 
 impl FoundRepeat<'_> {
-    /// The number of places that are kept.
-    pub fn kept(&self) -> usize {
-        self.places.len() / words_a_place(self.is_near)
-    }
-
     /// The first of them.
     pub fn places(&self) -> impl Iterator<Item = FoundPlace> {
         let all = self.tokens as u32;
@@ -272,6 +267,11 @@ impl Found {
     /// The bytes in a file.
     pub fn bytes_spilled(&self) -> u64 {
         self.words.bytes_spilled()
+    }
+
+    /// The bytes in memory.
+    pub fn bytes_held(&self) -> u64 {
+        (self.words.in_memory().map_or(0, size_of_val) + size_of_val(&self.index[..])) as u64
     }
 
     /// Calls `each` with some of them, in their order: by their first places, longer ones first.

@@ -11,15 +11,17 @@ use super::covered::Covered;
 use super::cuts::FirstPlace;
 use super::cutting::PassageOptions;
 use super::later::{Later, Which, later};
-use super::locate::{Documents, Located, Locator, RUN_AGAIN, Sought};
+use super::locate::{Documents, Locator, RUN_AGAIN};
 use super::near::{LaterPlace, Near};
 use super::reading::{PassageCounts, Search, check_stopped};
 use super::reduced::{most_in, too_many};
 use super::runs::ShortDocuments;
+use super::sites::{Located, Sites};
 use super::stretches::StoredWords;
 use crate::error::Error;
 use crate::run::batches::Side;
 use crate::run::observer::Observer;
+use crate::run::ordered::thread_pool;
 use crate::run::places::At;
 use crate::run::rejections::{Recorded, Rejection, Rejections};
 use crate::similarity::{Similarity, Threshold};
@@ -86,7 +88,7 @@ struct Reason {
 }
 
 /// The memory of a reason, and of its places while they are located.
-const BYTES_A_REASON: u64 = (size_of::<Reason>() + 2 * (size_of::<Sought>() + size_of::<Located>())) as u64;
+const BYTES_A_REASON: u64 = size_of::<Reason>() as u64 + 2 * Sites::BYTES;
 
 impl Reason {
     fn of(document: u32, place: &LaterPlace) -> Self {
@@ -364,32 +366,21 @@ impl Unshared {
             return Ok(());
         }
         let reasons = &self.reasons;
-        let mut sought: Vec<Sought> = Vec::with_capacity(2 * reasons.len());
-        for (number, reason) in (0..).zip(reasons) {
-            sought.push(Sought { at: reason.first, tokens: reason.first_tokens, target: 2 * number });
-            sought.push(Sought { at: reason.at, tokens: reason.tokens, target: 2 * number + 1 });
+        let mut sites = Sites::with_capacity(2 * reasons.len());
+        for reason in reasons {
+            sites.push(reason.first, reason.first_tokens);
+            sites.push(reason.at, reason.tokens);
         }
-        sought.sort_unstable_by_key(|sought| (sought.at, sought.target));
-        let mut located = vec![[0; 2]; sought.len()];
+        sites.order(&self.documents.starts, &thread_pool(options.words().workers())?);
         let locator = Locator { documents: &self.documents, options, observer };
-        let changed = locator.locate(
-            sources,
-            &sought,
-            |_| false,
-            &mut BTreeSet::new(),
-            |part| {
-                for (target, Located { start, end, .. }) in part.places {
-                    located[target as usize] = [start, end];
-                }
-                Ok(())
-            },
-        )?;
+        let changed = locator.locate(sources, &sites, |_| false, &mut BTreeSet::new(), |_| Ok(()))?;
         if changed > 0 {
             let why = format!("{changed} of them changed between two readings: nothing was decided; {RUN_AGAIN}");
             return Err(Error::input("documents", io::Error::other(why)));
         }
-        for (reason, places) in self.reasons.iter_mut().zip(located.chunks(2)) {
-            [reason.in_reference, reason.own] = [places[0], places[1]];
+        let bytes = |target| sites.located(target).map(|Located { start, end, .. }| [start, end]).unwrap_or_default();
+        for (number, reason) in self.reasons.iter_mut().enumerate() {
+            [reason.in_reference, reason.own] = [bytes(2 * number), bytes(2 * number + 1)];
         }
         Ok(())
     }
