@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::filter::{self, Decided, Filter};
 use crate::index::{Decision, Index, IndexOptions, Made, Mode, Repair, Staged, Sync};
 use crate::run::fields::FieldsFound;
-use crate::source::{Input, Problem, RankBy, Severity, Source};
+use crate::source::{Input, Problem, Severity, Source};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
@@ -46,7 +46,7 @@ impl<'a> Stream<'a> {
     pub fn new(by: &'a ByIndex, options: &'a CleanOptions) -> Result<Self, Error> {
         let ranking = &options.source.ranking;
         let refused = [
-            (options.keep != KeepPolicy::First || ranking.by != RankBy::Nothing, "keep"),
+            (options.keep != KeepPolicy::First || !ranking.by.is_empty(), "keep"),
             (!ranking.prefer.is_empty(), "prefer"),
             (options.engine.chosen.is_some(), "decisions"),
         ];

@@ -9,7 +9,7 @@ use crate::algorithm::{self, AlgorithmFactory, Spec};
 use crate::engine::{self, KEEP_POLICIES, KeepPolicy, KeptOutcome, Observer, Report};
 use crate::error::Error;
 use crate::passages::PassageCounts;
-use crate::source::{self, Input, RankBy, Source, display_path};
+use crate::source::{self, Input, Source, display_path};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
@@ -180,19 +180,11 @@ pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Resu
         (source::PageText::Main, true) => "main",
     };
     let against = identified_reference(options)?;
-    let by = match &ranking.by {
-        RankBy::Newest => Some("newest".to_string()),
-        RankBy::Oldest => Some("oldest".to_string()),
-        // As it is typed, so that a comma is not the one before a second rule.
-        RankBy::Greatest(field) => Some(format!("max:{}", field.to_string().replace(',', "\\,"))),
-        RankBy::Least(field) => Some(format!("min:{}", field.to_string().replace(',', "\\,"))),
-        _ => None,
-    };
-    let rank = match by {
-        Some(by) if options.keep == KeepPolicy::default() => by,
-        Some(by) => format!("{by},{keep}"),
-        None => keep.to_string(),
-    };
+    // As it is typed.
+    let mut rules: Vec<String> = ranking.by.iter().map(ToString::to_string).collect();
+    if rules.is_empty() || options.keep != KeepPolicy::default() {
+        rules.push(keep.to_string());
+    }
     let programs = programs.iter().map(|program| {
         let (command, files) = program.parts();
         let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
@@ -214,7 +206,7 @@ pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Resu
         ("include", include.typed().into()),
         ("exclude", exclude.typed().into()),
         ("program", Some(programs.collect()).filter(|programs: &Vec<Value>| !programs.is_empty()).into()),
-        ("keep", rank.into()),
+        ("keep", rules.join(",").into()),
         ("prefer", Value::Array(prefer)),
         ("decisions file", decisions.into()),
         ("on error", on_error.into()),

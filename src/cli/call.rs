@@ -329,7 +329,7 @@ pub fn scan(given: &[(String, Given)], documents: Documents, against: Option<Doc
     let matches = parse_with(Function::Scan.command(), &withheld, given, reference(against)).map_err(or_elsewhere)?;
     let arguments = scan_arguments::Arguments::new(&matches);
     let request = ScanRequest::resolve(&arguments, |_| Ok(Vec::new()))?;
-    if documents != Documents::Files && matches!(request.source.ranking.by, RankBy::Newest | RankBy::Oldest) {
+    if documents != Documents::Files && request.source.ranking.by.iter().any(RankBy::is_of_files) {
         return Err(misused(given, "keep", OF_TIMES).into());
     }
     Ok(Scan {

@@ -254,7 +254,8 @@ pub fn ranked_source_options(
     temp_dir: Option<&Path>,
 ) -> Result<source::ReadOptions, Error> {
     let ranking = keep.ranking()?;
-    if let (format @ ("text" | "lines" | "html" | "warc"), Some(field)) = (typed.format.as_str(), ranking.by.field()) {
+    let field = ranking.by.iter().find_map(RankBy::field);
+    if let (format @ ("text" | "lines" | "html" | "warc"), Some(field)) = (typed.format.as_str(), field) {
         return Err(usage_error(format!(
             "--keep by the field '{field}' has no effect with --format {format}: that format has no fields"
         )));
@@ -274,7 +275,7 @@ pub fn deciding_engine_options(
     let chosen = keep.decisions.as_deref().map(chosen).transpose()?;
     Ok(engine::ScanOptions {
         chosen: chosen.map(Arc::new),
-        ranked_by: keep.ranking()?.by.field().map(|field| field.to_string()),
+        ranked_by: keep.ranking()?.by,
         ..reading_engine_options((typed, run), tokens)
     })
 }
@@ -473,7 +474,7 @@ pub fn report_unchecked(terminal: &Terminal, featureless: u64) {
 /// Warns of a choice by the time of files if there is one file.
 pub fn warn_of_file_time(terminal: &Terminal, ranking: &Ranking, paths: &[PathBuf]) {
     let is_one = matches!(paths, [path] if path.is_file());
-    if is_one && matches!(ranking.by, RankBy::Newest | RankBy::Oldest) {
+    if is_one && ranking.by.iter().any(RankBy::is_of_files) {
         terminal.warning("--keep newest and oldest compare the times of files, and there is one: max:FIELD and min:FIELD compare records");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::chosen::{Chosen, Named};
 use super::documents::{Documents, Sequences};
+use super::ranks::Lack;
 use super::subset::Subset;
 use super::{Counts, ScanOptions};
 use crate::error::Error;
@@ -11,7 +12,7 @@ use crate::run::fields::{FieldsFound, RequiredFields, fields_here};
 use crate::run::places::{At, Places};
 use crate::run::rejections::Rejections;
 use crate::run::sort::range_of;
-use crate::source::Rank;
+use crate::source::RankBy;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -34,8 +35,8 @@ pub(super) struct Corpus {
     lengths: Vec<u32>,
     /// The rank of each document, as its position among all different ones; empty if all are equal.
     ranks: Vec<u32>,
-    /// The number of documents without the value that ranks them.
-    unranked: usize,
+    /// What the documents lack of each of the values that rank them.
+    lacks: Vec<Lack>,
     /// The document of each decision, in their order.
     chosen: Vec<u32>,
     /// The documents that are kept whatever they are near-duplicates of, and the groups that they decide on.
@@ -96,10 +97,10 @@ impl Corpus {
         if read.lengths.len() as u64 > MOST_DOCUMENTS {
             return Err(Error::TooManyDocuments(MOST_DOCUMENTS));
         }
-        let ranks = positions(&read.ranks, read.lengths.len());
+        let ranks = read.ranks.positions(read.lengths.len());
         let mut corpus = Corpus {
             ranks,
-            unranked: read.ranks.iter().skip(read.references as usize).filter(|rank| rank.is_last()).count(),
+            lacks: read.ranks.lacks(read.references as usize..read.lengths.len()),
             chosen: Vec::new(),
             always: Subset::default(),
             always_groups: Subset::default(),
@@ -353,8 +354,8 @@ impl Corpus {
         self.ranks.get(document as usize).copied().unwrap_or(0)
     }
 
-    /// Checks that some record has a text and some an id, in the fields that must be somewhere, and some documents the value
-    /// that ranks them, if it is that of a field. `here` returns the fields of the documents, if `false`, or of a reference.
+    /// Checks that some record has a text and some an id, in the fields that must be somewhere, and some documents each
+    /// value that ranks them, if it is that of a field. `here` returns the fields of the documents, if `false`, or of a reference.
     ///
     /// # Errors
     /// None has.
@@ -372,25 +373,17 @@ impl Corpus {
             }
             fields.check(&options.required_fields, here)?;
         }
-        if let Some(field) = options.ranked_by.as_ref().filter(|_| self.unranked > 0)
-            && self.unranked == self.lengths.len() - self.references as usize
-        {
-            let here = fields_here(&mut || here(false));
-            return Err(Error::Usage(format!(
-                "`keep`: no document has a number or a time in the field '{field}'{here}"
-            )));
+        let own = self.lengths.len() as u64 - u64::from(self.references);
+        let lack = self.lacks.iter().zip(&options.ranked_by).find_map(|(lack, rule)| lack.of_all(rule, own));
+        match lack {
+            Some(lack) => Err(Error::Usage(format!("`keep`: {lack}{}", fields_here(&mut || here(false))))),
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    /// The warning about documents without the value that ranks them, if any. `field` is where it should be.
-    pub fn unranked(&self, field: Option<&str>) -> Option<String> {
-        let value = field.map_or("value".to_string(), |field| format!("number or time in the field '{field}'"));
-        match self.unranked {
-            0 => None,
-            1 => Some(format!("1 document has no {value} that `keep` goes by: it comes last")),
-            count => Some(format!("{count} documents have no {value} that `keep` goes by: they come last")),
-        }
+    /// The warnings about documents without the values that rank them. The rules are those of the values, as far as they are known.
+    pub fn unranked(&self, rules: &[RankBy]) -> impl Iterator<Item = String> {
+        self.lacks.iter().enumerate().filter_map(|(at, lack)| lack.warning(at, rules.get(at)))
     }
 
     /// Prefers the chosen documents to all others, and those of them that are always kept to the rest. Their ranks decide among
@@ -547,23 +540,6 @@ impl Corpus {
             false => self.references == 0 || !(self.is_reference_only(a) && self.is_reference_only(b)),
         }
     }
-}
-
-/// The positions of `count` ranks among all different ones. Those that are missing at the end are the default.
-fn positions(ranks: &[Rank], count: usize) -> Vec<u32> {
-    let mut different = ranks.to_vec();
-    if ranks.len() < count {
-        different.push(Rank::default());
-    }
-    different.par_sort_unstable();
-    different.dedup();
-    if different.len() < 2 {
-        return Vec::new();
-    }
-    let position = |rank: &Rank| different.partition_point(|other| other < rank) as u32;
-    let mut positions: Vec<u32> = ranks.par_iter().map(position).collect();
-    positions.resize(count, position(&Rank::default()));
-    positions
 }
 
 /// Copies are found in this share of the memory, and at least in so many bytes.

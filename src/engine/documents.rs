@@ -4,6 +4,7 @@
 
 use super::Estimate;
 use super::columns::Columns;
+use super::ranks::Ranks;
 use super::sets::Chunk;
 use crate::algorithm::{Algorithm, Features, Remarks};
 use crate::error::Error;
@@ -15,6 +16,8 @@ use crate::run::places::Places;
 use crate::run::rejections::Rejections;
 use crate::run::sign::{self, TooLarge};
 use crate::source::{Place, Problem, ProblemKind, Rank};
+#[cfg(feature = "files")]
+use crate::source::{RankBy, among};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -52,8 +55,7 @@ pub(super) struct Part {
     pub sizes: Vec<u32>,
     /// The parities of the features, if keys are free, features are compared, and candidates are chosen by outlines.
     pub parities: Vec<Parities>,
-    /// The ranks of the documents; those that are missing at the end are the default.
-    pub ranks: Vec<Rank>,
+    pub ranks: Ranks,
     /// The number of each document's record in the batch; empty if every record is a document.
     pub records_of: Vec<u32>,
     /// Feature hashes as the algorithm gave them, if they are compared and fit the budget.
@@ -88,10 +90,7 @@ impl Part {
 
     /// Notes the rank of the next document, before its length.
     pub fn rank(&mut self, rank: Rank) {
-        if rank != Rank::default() {
-            self.ranks.resize(self.lengths.len(), Rank::default());
-            self.ranks.push(rank);
-        }
+        self.ranks.push(self.lengths.len(), rank);
     }
 
     /// Keeps the features of the next document, unless those of the part are too many.
@@ -183,7 +182,7 @@ pub(super) struct Documents {
     has_no_parities: bool,
     pub features: Vec<u64>,
     pub feature_ends: Vec<usize>,
-    pub ranks: Vec<Rank>,
+    pub ranks: Ranks,
     /// Documents below this number are of the reference.
     pub references: u32,
     /// The `records_of` of each part.
@@ -228,45 +227,49 @@ impl Documents {
         }
     }
 
-    /// Makes all ranks numbers, or all times, whichever are more; if they are equally many, as the first one. Those of the
-    /// other kind become the last, and each is a problem. References have no rank that matters.
+    /// Makes all numbers that a rule goes by times, or none of them, whichever are more; if they are equally many, as the first one.
+    /// Those of the other kind become the last, and each is a problem. References have no rank that matters.
     #[cfg(feature = "files")]
-    pub fn rank_by_one_kind(&mut self, field: &str, mut report: impl FnMut(Problem)) {
-        let has_value = |rank: &Rank| *rank != Rank::default() && !rank.is_last();
-        let own = (self.references as usize).min(self.ranks.len())..self.ranks.len();
-        let firsts = [false, true].map(|kind| {
-            own.clone()
-                .find(|&document| {
-                    let rank = &self.ranks[document];
-                    has_value(rank) && rank.is_time() == kind
-                })
-                .unwrap_or(usize::MAX)
-        });
-        if firsts.contains(&usize::MAX) {
-            return;
+    pub fn rank_by_one_kind(&mut self, rules: &[RankBy], mut report: impl FnMut(Problem)) {
+        for rule in 0..self.ranks.values() {
+            let field = rules.get(rule).and_then(RankBy::field).map(ToString::to_string).unwrap_or_default();
+            self.value_of_one_kind(rule, &field, &mut report);
         }
-        let times = self.ranks[own.clone()].iter().filter(|rank| has_value(rank) && rank.is_time()).count();
-        let numbers = self.ranks[own.clone()].iter().filter(|rank| has_value(rank) && !rank.is_time()).count();
-        let kind = if times == numbers { firsts[1] < firsts[0] } else { times > numbers };
-        let first = firsts[usize::from(kind)];
-        let shown = self.ranks[first].display_value();
+    }
+
+    #[cfg(feature = "files")]
+    fn value_of_one_kind(&mut self, rule: usize, field: &str, report: &mut dyn FnMut(Problem)) {
+        let number = |ranks: &Ranks, document: usize| ranks.number(rule, document).filter(|number| !number.is_last());
+        let own = self.references as usize..self.lengths.len();
+        // How many there are of each kind, and the first of them.
+        let (mut counts, mut firsts) = ([0u64; 2], [None; 2]);
+        for document in own.clone() {
+            if let Some(number) = number(&self.ranks, document) {
+                let kind = usize::from(number.is_time());
+                counts[kind] += 1;
+                firsts[kind].get_or_insert((document, number));
+            }
+        }
+        let [Some(first_number), Some(first_time)] = firsts else { return };
+        let times = counts[1] > counts[0] || counts[0] == counts[1] && first_time.0 < first_number.0;
+        let (first, shown) = if times { first_time } else { first_number };
+        let (shown, among) = (shown.display(), among(rule));
         let name = |is_time| if is_time { "time" } else { "number" };
         for document in own {
-            let rank = self.ranks[document];
-            if !has_value(&rank) || rank.is_time() == kind {
+            let Some(number) = number(&self.ranks, document).filter(|number| number.is_time() != times) else {
                 continue;
-            }
+            };
             let message = format!(
-                "field '{field}' is {}, a {}, and that of {} is {shown}, a {}: it comes last in the choice",
-                rank.display_value(),
-                name(!kind),
+                "field '{field}' is {}, a {}, and that of {} is {shown}, a {}: it comes last in the choice{among}",
+                number.display(),
+                name(!times),
                 self.places.at(first as u32),
-                name(kind)
+                name(times)
             );
             let at = self.places.at(document as u32);
             let place = Place { path: at.path.into(), line: at.line };
             report(Problem::at(place, crate::source::Severity::Failed, ProblemKind::Rank, message));
-            self.ranks[document] = rank.last();
+            self.ranks.make_last(rule, document);
         }
     }
 
@@ -292,10 +295,7 @@ impl Documents {
             let damaged = part.problems.iter().filter(is_damaged);
             self.damaged.extend(damaged.map(|problem| Arc::clone(&problem.place.path)));
         }
-        if !part.ranks.is_empty() {
-            self.ranks.resize(self.lengths.len(), Rank::default());
-            self.ranks.extend_from_slice(&part.ranks);
-        }
+        self.ranks.append(self.lengths.len(), &part.ranks, part.reference);
         part.id_ends.iter().for_each(|end| self.id_ends.push(self.ids.len() + end));
         self.ids.push_str(&part.ids);
         part.places.iter().for_each(|place| self.places.push(place));
@@ -364,7 +364,7 @@ impl Documents {
         let long = self.record_ends.len() + self.records.len();
         (self.ids.len()
             + size_of_val(&*self.parities)
-            + size_of_val(&*self.ranks)
+            + self.ranks.bytes_held()
             + size_of_val(&*self.featureless)
             + self.sequences.bytes_held()
             + 4 * words

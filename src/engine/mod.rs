@@ -43,6 +43,7 @@ mod keep;
 mod names;
 mod portions;
 mod prefixes;
+mod ranks;
 mod read;
 mod request;
 mod rows;
@@ -59,7 +60,7 @@ mod verify;
 
 use crate::algorithm::{PreparedAlgorithm, Row};
 use crate::hamming::Distribution;
-use crate::source::{Problem, Severity};
+use crate::source::{Problem, RankBy, Severity};
 use crate::tokenizer::{Tokenizer, Word};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -108,8 +109,9 @@ pub struct ScanOptions {
     pub distribution: bool,
     /// The fields that some record must have.
     pub required_fields: RequiredFields,
-    /// The name of the field whose values [rank](crate::source::Rank) documents. It is an error if none has a value.
-    pub ranked_by: Option<String>,
+    /// The rules that the values of [ranks](crate::source::Rank) come from, as in [`Ranking::by`](crate::source::Ranking::by), for messages.
+    /// It is an error if there are documents, and none has a value in the field of a rule.
+    pub ranked_by: Vec<RankBy>,
 }
 
 impl Default for ScanOptions {
@@ -123,7 +125,7 @@ impl Default for ScanOptions {
             chosen: None,
             distribution: false,
             required_fields: RequiredFields::default(),
-            ranked_by: None,
+            ranked_by: Vec::new(),
         }
     }
 }

@@ -638,7 +638,7 @@ fn document_part(
     part.ids.push_str(&document.id);
     part.id_ends.push(part.ids.len());
     part.places.push(document.place.clone());
-    part.rank(document.rank);
+    part.rank(document.rank.clone());
     part.sequences.push(signer.sequence(scratch));
     part.lengths.push(clamp(scratch.tokens.len()));
     signer.features(scratch);

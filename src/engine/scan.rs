@@ -280,7 +280,7 @@ impl<'a> Run<'a> {
         self.report.spilled = columns.as_ref().map_or(0, Columns::bytes_spilled);
         let against = self.is_against();
         #[cfg(feature = "files")]
-        documents.rank_by_one_kind(self.reader.options.ranked_by.as_deref().unwrap_or_default(), |problem| {
+        documents.rank_by_one_kind(&self.reader.options.ranked_by, |problem| {
             self.report.counts.problem(&problem);
             self.reader.report_once(&problem);
         });
@@ -522,7 +522,7 @@ impl<'a> Run<'a> {
         let summary = RunSummary::new(documents + references, featureless, remarks);
         report.warnings.extend(algorithm.warnings(&summary));
         report.warnings.extend(corpus.repeated_ids());
-        report.warnings.extend(corpus.unranked(reader.options.ranked_by.as_deref()));
+        report.warnings.extend(corpus.unranked(&reader.options.ranked_by));
         report.timings = clock.laps;
         let (room, begun) = (Room::of(reader.options), Instant::now());
         pool.install(|| arrange(Ran { corpus, found: found.finish()?, prepared, report, room, begun }))

@@ -4,7 +4,9 @@ use super::corpus::Corpus;
 use super::subset::Subset;
 use rayon::prelude::*;
 
-/// Which documents are preferred when only some of a group of near-duplicates are kept.
+/// Which documents are preferred when only some of a group of near-duplicates are kept, among those of equal
+/// [rank](crate::source::Rank). Rules of files and fields, such as the largest number in a field or a value of it, are in
+/// [`Ranking::by`](crate::source::Ranking::by), and come before the policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeepPolicy {

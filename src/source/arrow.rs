@@ -16,7 +16,8 @@ mod values;
 pub use text::TextColumn;
 
 use super::fields::{joined_id, null_column};
-use super::{FieldPath, RankBy, ReadOptions};
+use super::ranking::{FieldRules, FieldValue};
+use super::{FieldPath, ReadOptions};
 use crate::error::Error;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::DataType;
@@ -37,8 +38,9 @@ pub(super) struct Columns {
     groups: Vec<usize>,
     /// Those of the id; none unless all are there.
     ids: Vec<Values>,
-    rank: Option<Values>,
-    rank_by: RankBy,
+    /// What ranks rows, and the columns of its fields that are there.
+    rules: FieldRules,
+    ranks: Vec<Option<Values>>,
     /// The problem of rows without a text.
     null: Arc<str>,
 }
@@ -64,9 +66,9 @@ pub(super) struct Row<'r> {
     pub number: u64,
     /// `None` if the id is null.
     pub id: Option<Id<'r>>,
-    /// The value that ranks it, if there is one, or what is there instead.
-    pub value: Result<Option<super::Number>, String>,
-    pub rank_by: &'r RankBy,
+    /// The values of the fields of the rules.
+    pub values: &'r [FieldValue<'r>],
+    pub rules: &'r FieldRules,
     /// The texts that are not null, in the order in which they are joined.
     pub texts: &'r [&'r str],
     /// The problem of a row without a text.
@@ -162,9 +164,18 @@ impl<'w> Wanted<'w> {
             }
         }
         let ids = ids.unwrap_or_default();
-        let rank_by = options.ranking.by.clone();
-        let rank = rank_by.field().map(|field| values("keep", field, "numbers or times")).transpose()?.flatten();
-        Ok(Columns { texts, groups, ids, rank: rank.map(|(values, _)| values), rank_by, null: self.null.clone() })
+        let rules = FieldRules::new(&options.ranking.by);
+        let mut ranks = Vec::new();
+        for (at, field) in rules.fields().iter().enumerate() {
+            let is_number = rules.by_number(at).is_some();
+            let expected = if is_number { "numbers or times" } else { "strings, numbers, times or booleans" };
+            let column = match column(batch, field) {
+                Some(array) if *array.data_type() == DataType::Boolean && !is_number => Some(Values::Bool(array)),
+                _ => values("keep", field, expected)?.map(|(values, _)| values),
+            };
+            ranks.push(column);
+        }
+        Ok(Columns { texts, groups, ids, rules, ranks, null: self.null.clone() })
     }
 }
 
@@ -239,8 +250,8 @@ impl Rows {
     /// Passes on the wanted rows, in their order. `next` is called once for each row, with its number in the table, and
     /// returns something for those that are wanted, which `each` receives.
     pub fn visit<W>(&self, next: &mut dyn FnMut(u64) -> Option<W>, each: &mut dyn FnMut(W, Row<'_>)) {
-        let Columns { ids, rank, rank_by, null, .. } = &*self.columns;
-        let mut texts = Vec::new();
+        let Columns { ids, rules, ranks, null, .. } = &*self.columns;
+        let (mut texts, mut values) = (Vec::new(), Vec::new());
         for at in 0..self.count {
             let (number, row) = (self.first + at as u64, self.start + at);
             let Some(wanted) = next(number) else { continue };
@@ -256,8 +267,9 @@ impl Rows {
                     joined.as_deref().map(Id::Text)
                 }
             };
-            let value = rank.as_ref().map_or(Ok(None), |rank| rank.number(row));
-            each(wanted, Row { number, id, value, rank_by, texts: &texts, null });
+            values.clear();
+            values.extend(ranks.iter().map(|rank| rank.as_ref().map_or(FieldValue::Missing, |rank| rank.value(row))));
+            each(wanted, Row { number, id, values: &values, rules, texts: &texts, null });
         }
     }
 }

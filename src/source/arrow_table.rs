@@ -194,7 +194,9 @@ mod tests {
     use super::*;
     use crate::source::{FieldPath, IdFields, RankBy, TextFields};
     use arrow_array::types::Int32Type;
-    use arrow_array::{ArrayRef, DictionaryArray, Int64Array, ListArray, StringArray, StringViewArray, StructArray};
+    use arrow_array::{
+        ArrayRef, BooleanArray, DictionaryArray, Int64Array, ListArray, StringArray, StringViewArray, StructArray,
+    };
     use arrow_schema::{DataType, Field};
 
     fn options(texts: &[&str]) -> ReadOptions {
@@ -426,11 +428,41 @@ mod tests {
         assert!(error(inside).contains("it is of type Utf8"), "a string has no fields");
         let by = |field: &str| RankBy::Greatest(FieldPath::parse("keep", field).unwrap());
         let mut ranked = options(&["text"]);
-        ranked.ranking.by = by("text");
+        ranked.ranking.by = vec![by("text")];
         assert!(
             shown(&mut table(std::slice::from_ref(&batch), &ranked).unwrap())[0]
                 .contains("neither a number nor a time")
         );
+    }
+
+    #[test]
+    fn values_that_rank_rows() {
+        let batch = batch(vec![
+            ("text", strings(&[Some("a"), Some("b"), Some("c")])),
+            ("lang", Arc::new([Some("en"), None, Some("de")].into_iter().collect::<DictionaryArray<Int32Type>>())),
+            ("flag", Arc::new(BooleanArray::from(vec![Some(false), None, Some(true)]))),
+            ("n", Arc::new(Int64Array::from(vec![Some(1), Some(2), None]))),
+        ]);
+        let path = |field: &str| FieldPath::parse("keep", field).unwrap();
+        let is = |field: &str, value: &str| RankBy::Is(path(field), value.into());
+        let ranks = |by: Vec<RankBy>| {
+            let mut ranked = options(&["text"]);
+            ranked.ranking.by = by;
+            let (mut table, mut ranks) = (table(std::slice::from_ref(&batch), &ranked)?, Vec::new());
+            table.read(&mut |batch| {
+                batch.documents(&mut |read| ranks.push(read.unwrap().rank));
+                ControlFlow::Continue(())
+            });
+            let mut order: Vec<usize> = (0..3).collect();
+            order.sort_by(|&one, &other| ranks[one].cmp(&ranks[other]));
+            Ok::<_, Error>(order)
+        };
+        assert_eq!(ranks(vec![is("flag", "true")]).unwrap(), [2, 0, 1]);
+        assert_eq!(ranks(vec![is("flag", "false"), is("lang", "de")]).unwrap(), [0, 2, 1]);
+        assert_eq!(ranks(vec![is("lang", "fr"), RankBy::Greatest(path("n"))]).unwrap(), [1, 0, 2]);
+        assert_eq!(ranks(vec![is("n", "1.0"), is("nowhere", "x"), is("n", "2")]).unwrap(), [0, 1, 2]);
+        let error = ranks(vec![is("flag", "true"), RankBy::Least(path("flag"))]).unwrap_err().to_string();
+        assert!(error.contains("expected a column of numbers or times, and it is of type Boolean"), "{error}");
     }
 
     #[test]

@@ -6,8 +6,6 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-#[cfg(feature = "files")]
-use super::Number;
 #[cfg(any(feature = "arrow", feature = "html", feature = "parquet"))]
 use super::PageText;
 #[cfg(feature = "arrow")]
@@ -29,11 +27,14 @@ use super::lines::{Blank, lines};
 use super::parquet;
 #[cfg(feature = "files")]
 use super::program::{Fault, Job};
+use super::ranking::among;
+#[cfg(feature = "files")]
+use super::ranking::{FieldRules, FieldValue};
 #[cfg(feature = "files")]
 use super::tally::Tally;
 #[cfg(feature = "warc")]
 use super::warc::{self, Record, Trouble};
-use super::{Document, FieldPath, Place, Problem, ProblemKind, Rank, RankBy, ReadOptions, Severity, jsonl};
+use super::{Document, FieldPath, Place, Problem, ProblemKind, Rank, ReadOptions, Severity, jsonl};
 use crate::readable::display_size;
 
 /// The overhead of a part in addition to its bytes. It bounds the number of empty parts in one batch.
@@ -154,9 +155,9 @@ pub(super) struct Records {
 #[derive(Clone, Debug)]
 pub(super) struct JsonFields {
     pub fields: jsonl::Fields,
-    /// What ranks records; only fields matter.
-    #[cfg_attr(not(feature = "files"), allow(dead_code, reason = "only records of files are ranked"))]
-    pub rank_by: RankBy,
+    /// What ranks records.
+    #[cfg(feature = "files")]
+    pub rules: FieldRules,
     /// Whether the first record is the first of input that may be lines of text: no format was given.
     pub may_be_text: bool,
 }
@@ -164,11 +165,15 @@ pub(super) struct JsonFields {
 impl JsonFields {
     /// Those that the options name.
     pub fn new(options: &ReadOptions) -> Self {
-        let rank_by = options.ranking.by.clone();
-        let fields =
-            jsonl::Fields::new(&options.text_fields, &options.id_field, rank_by.field(), options.field_pages())
-                .advising(options.text_advice());
-        JsonFields { fields, rank_by, may_be_text: false }
+        let fields = jsonl::Fields::new(&options.text_fields, &options.id_field, options.field_pages())
+            .advising(options.text_advice());
+        #[cfg(feature = "files")]
+        {
+            let rules = FieldRules::new(&options.ranking.by);
+            JsonFields { fields: fields.with_values(rules.fields()), rules, may_be_text: false }
+        }
+        #[cfg(not(feature = "files"))]
+        JsonFields { fields, may_be_text: false }
     }
 
     /// The id of a line, of which the bytes are given if some are ill-formed: ids of other bytes differ.
@@ -181,16 +186,13 @@ impl JsonFields {
 
     /// The rank of a line that is JSON. A value that cannot be used is passed on, with its field.
     #[cfg(feature = "files")]
-    fn rank(&self, line: &str, refuse: &mut dyn FnMut(&FieldPath, &str)) -> Rank {
-        match self.rank_by.field() {
-            Some(_) => self.rank_by.rank_or_last(self.fields.number(line), refuse),
-            None => Rank::default(),
-        }
+    fn rank(&self, line: &str, refuse: Refuse<'_>) -> Rank {
+        self.rules.rank(&self.fields.values(line), refuse)
     }
 
     /// Records that are in no file are not ranked.
     #[cfg(not(feature = "files"))]
-    fn rank(&self, _: &str, _: &mut dyn FnMut(&FieldPath, &str)) -> Rank {
+    fn rank(&self, _: &str, _: Refuse<'_>) -> Rank {
         Rank::default()
     }
 }
@@ -354,9 +356,9 @@ impl Batch {
     fn visit(&self, wanted: Wanted<'_>, each: Each<'_>) {
         let mut selection = Selection { next: 0, wanted };
         for (at, part) in self.parts.iter().enumerate() {
-            match self.ranks.get(at).copied().unwrap_or_default() {
-                rank if rank == Rank::default() => part.documents(&mut selection, each),
-                file => part.documents(&mut selection, &mut |number, read| {
+            match self.ranks.get(at).filter(|rank| **rank != Rank::default()) {
+                None => part.documents(&mut selection, each),
+                Some(file) => part.documents(&mut selection, &mut |number, read| {
                     each(number, read.map(|document| Document { rank: document.rank.of_file(file), ..document }));
                 }),
             }
@@ -444,9 +446,9 @@ impl Part {
 struct Row<'r> {
     place: Place,
     id: Option<Cow<'r, str>>,
-    /// The value that ranks it, if there is one, or what is there instead.
-    value: Result<Option<Number>, String>,
-    rank_by: &'r RankBy,
+    /// The values of the fields of the rules.
+    values: &'r [FieldValue<'r>],
+    rules: &'r FieldRules,
 }
 
 /// The length of the joined texts of a row.
@@ -460,7 +462,7 @@ fn length_of<T: AsRef<[u8]>>(texts: &[T]) -> usize {
 fn emit_row<'t>(
     number: u32,
     each: Each,
-    Row { place, id, value, rank_by }: Row<'_>,
+    Row { place, id, values, rules }: Row<'_>,
     texts: impl Iterator<Item = (&'t [u8], Decoded<'t>)>,
     pages: Option<PageText>,
 ) {
@@ -476,7 +478,7 @@ fn emit_row<'t>(
     }
     let (text, fell_back) = (joined.text.unwrap_or_default(), joined.fell_back);
     let origin = Origin { place, id, bytes, remedy: Remedy::Convert, keep_rejected: false, fell_back };
-    let rank = |refuse: Refuse<'_>| rank_by.rank_or_last(value, refuse);
+    let rank = |refuse: Refuse<'_>| rules.rank(values, refuse);
     emit(number, each, origin, rank, Decoded { text, repair });
 }
 
@@ -494,9 +496,9 @@ fn each_parquet_row(
             Ok(record) if length_of(record.texts) > max_record => {
                 each(number, Err(too_long(path, row, max_record)));
             }
-            Ok(parquet::Record { id, value, rank_by, texts }) => {
+            Ok(parquet::Record { id, values, rules, texts }) => {
                 let texts = texts.iter().map(|text| (*text, decode::utf8_value(text)));
-                emit_row(number, each, Row { place, id, value, rank_by }, texts, pages);
+                emit_row(number, each, Row { place, id, values, rules }, texts, pages);
             }
             Err(parquet::Refused { kind, message, id, rows }) => {
                 let id = id.map(Cow::into_owned);
@@ -533,7 +535,7 @@ fn each_arrow_row(
             return each(number, Err(too_long(&path, row.number, max_record)));
         }
         let texts = row.texts.iter().map(|text| (&[][..], Decoded { text: Cow::Borrowed(*text), repair: None }));
-        emit_row(number, each, Row { place, id, value: row.value, rank_by: row.rank_by }, texts, pages);
+        emit_row(number, each, Row { place, id, values: row.values, rules: row.rules }, texts, pages);
     });
 }
 
@@ -549,8 +551,10 @@ pub(super) fn header_delimiter(line: &str) -> Option<u8> {
 }
 
 /// The problem of a record whose value does not rank it.
-fn unranked(place: Place, field: &FieldPath, value: &str) -> Problem {
-    let message = format!("field '{field}' is {value}, neither a number nor a time: it comes last in the choice");
+fn unranked(place: Place, field: &FieldPath, value: &str, rule: usize) -> Problem {
+    let among = among(rule);
+    let message =
+        format!("field '{field}' is {value}, neither a number nor a time: it comes last in the choice{among}");
     Problem::at(place, Severity::Failed, ProblemKind::Rank, message)
 }
 
@@ -663,9 +667,12 @@ impl Records {
                 continue;
             }
             let id = id.unwrap_or_else(|| self.name(line, &mut name));
-            let value = columns.rank.and_then(|rank| fields.get(rank));
-            let value = value.map_or(Ok(None), |value| Number::of_field(&value_of(value).text));
-            let rank = |refuse: Refuse<'_>| columns.rank_by.rank_or_last(value, refuse);
+            let value = |column: &Option<usize>| match column.and_then(|column| fields.get(column)) {
+                Some(value) => FieldValue::Text(value_of(value).text),
+                None => FieldValue::Missing,
+            };
+            let values: Vec<FieldValue> = columns.ranks.iter().map(value).collect();
+            let rank = |refuse: Refuse<'_>| columns.rules.rank(&values, refuse);
             let origin = Origin { fell_back: joined.fell_back, ..self.origin(line, id, row) };
             emit(number, each, origin, rank, Decoded { text, repair });
         }
@@ -756,8 +763,8 @@ impl<'r> Origin<'r> {
     }
 }
 
-/// Receives a field whose value does not rank its record, and the value.
-type Refuse<'f> = &'f mut dyn FnMut(&FieldPath, &str);
+/// Receives a field whose value does not rank its record, the value, and the number of the rule.
+type Refuse<'f> = &'f mut dyn FnMut(&FieldPath, &str, usize);
 
 /// The rank of documents that have no fields.
 fn unranked_file(_: Refuse<'_>) -> Rank {
@@ -782,7 +789,7 @@ fn emit(
     if fell_back {
         each(number, Err(without_main_text(place.clone())));
     }
-    let rank = rank(&mut |field, value| each(number, Err(unranked(place.clone(), field, value))));
+    let rank = rank(&mut |field, value, rule| each(number, Err(unranked(place.clone(), field, value, rule))));
     if let Some(Repair { change, message, .. }) = decoded.repair {
         let kind = match change {
             Change::Replaced => ProblemKind::Replaced,
@@ -851,7 +858,7 @@ impl<'d> Assembler<'d> {
             // The bytes read for this part belong to it.
             self.flush(self.bytes_read)?;
         }
-        self.batch.push_part(part, self.rank);
+        self.batch.push_part(part, self.rank.clone());
         self.size += size;
         self.batch.bytes_read += bytes_read - self.bytes_read;
         self.bytes_read = bytes_read;

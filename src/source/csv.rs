@@ -14,7 +14,8 @@ use memchr::{memchr, memchr2_iter, memchr3};
 use super::cut::Cut;
 use super::fields::quoted;
 use super::jsonl::{NAMES_SHOWN, display_names};
-use super::{FieldPath, PageText, RankBy, ReadOptions};
+use super::ranking::FieldRules;
+use super::{FieldPath, PageText, ReadOptions};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -174,7 +175,8 @@ pub(super) struct Fields {
 impl Fields {
     /// None yet, for records with these columns.
     pub fn new(columns: &Columns) -> Self {
-        let mut wanted: Vec<usize> = columns.texts.iter().chain(&columns.ids).copied().chain(columns.rank).collect();
+        let mut wanted: Vec<usize> = columns.texts.iter().chain(&columns.ids).copied().collect();
+        wanted.extend(columns.ranks.iter().flatten());
         wanted.sort_unstable();
         wanted.dedup();
         let (splitter, header) = (Splitter::new(columns.delimiter), columns.count);
@@ -229,9 +231,9 @@ pub(super) struct Columns {
     pub pages: Option<PageText>,
     /// Those of the id; none unless all are there.
     pub ids: Vec<usize>,
-    /// What ranks records, and the column of its field.
-    pub rank_by: RankBy,
-    pub rank: Option<usize>,
+    /// What ranks records, and the columns of its fields that are there.
+    pub rules: FieldRules,
+    pub ranks: Vec<Option<usize>>,
     /// The number of columns.
     pub count: usize,
 }
@@ -294,6 +296,7 @@ impl Columns {
                 None => format!("no text column {wanted} (columns here: {here}; {})", options.text_advice()),
             });
         }
+        let rules = FieldRules::new(&options.ranking.by);
         let missing = wanted.iter().filter(|field| position(field).is_none()).map(ToString::to_string).collect();
         Ok(Columns {
             delimiter,
@@ -302,8 +305,8 @@ impl Columns {
             repeated: options.repeated_columns(|name| named(delimiter, header, name)),
             pages: options.field_pages(),
             ids,
-            rank_by: options.ranking.by.clone(),
-            rank: options.ranking.by.field().and_then(position),
+            ranks: rules.fields().iter().map(position).collect(),
+            rules,
             count,
         })
     }
@@ -373,8 +376,8 @@ mod tests {
             repeated: Vec::new(),
             pages: None,
             ids: Vec::new(),
-            rank_by: RankBy::Nothing,
-            rank: None,
+            rules: FieldRules::default(),
+            ranks: Vec::new(),
             count: 0,
         };
         assert_eq!(

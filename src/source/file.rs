@@ -144,8 +144,7 @@ impl<'a> Pass<'a> {
             return Rank::default();
         }
         let metadata = file.random_access.and_then(|file| file.metadata().ok());
-        let rank = ranking.of_file(file.path, metadata.as_ref());
-        if ranking.by.field().is_some() && !has_fields(format) { rank.with_least(None) } else { rank }
+        ranking.of_file(file.path, metadata.as_ref(), has_fields(format))
     }
 
     fn read_contents(&mut self, file: &File, raw: impl Read, counts: &mut Counts) -> ControlFlow<()> {
@@ -335,7 +334,7 @@ impl<'a> Pass<'a> {
         self.fields.fields.found_but(rows.missing());
         self.note_columns(file.path, ProblemKind::MissingColumn, rows.unchosen())?;
         self.note_columns(file.path, ProblemKind::RepeatedColumn, rows.repeated())?;
-        if let Some(message) = rows.unranked() {
+        for message in rows.unranked() {
             self.fail(ProblemKind::Rank, file.path, None, message.to_string())?;
         }
         let (max_record, pages) = (self.options.max_record, self.options.field_pages());

@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_core::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-#[cfg(feature = "files")]
-use super::Number;
 use super::fields::{Joined, joined_id, quoted, takes_place};
 use super::label::Encoding;
 use super::path::Step;
+#[cfg(feature = "files")]
+use super::ranking::FieldValue;
 use super::{FieldPath, IdFields, PageText, ProblemKind, TextFields};
 
 mod chosen;
@@ -76,14 +76,14 @@ pub(super) struct Fields {
     found: Arc<[AtomicBool]>,
     /// What to choose where these fields are missing, as the end of a message.
     advice: &'static str,
-    /// The field that ranks records, as if it were an id.
-    #[cfg_attr(not(feature = "files"), allow(dead_code, reason = "only records of files are ranked"))]
-    number: Option<Wanted>,
+    /// The fields that rank records, as if they made an id, and their number.
+    #[cfg(feature = "files")]
+    values: (Wanted, usize),
 }
 
 impl Fields {
-    /// The fields of the text and of the id, and that of a number, if there is one.
-    pub fn new(texts: &TextFields, id: &IdFields, number: Option<&FieldPath>, pages: Option<PageText>) -> Self {
+    /// The fields of the text and of the id.
+    pub fn new(texts: &TextFields, id: &IdFields, pages: Option<PageText>) -> Self {
         let texts: Vec<FieldPath> = texts.paths().cloned().collect();
         let mut wanted = Wanted::default();
         let literal: Vec<FieldPath> = texts.iter().map(|path| path.literal().unwrap_or_else(|| path.clone())).collect();
@@ -108,11 +108,6 @@ impl Fields {
         };
         let may_meet = (1..texts.len()).any(|at| (0..at).any(|other| meet(at, other)));
         id.paths().enumerate().for_each(|(at, path)| wanted.add(path.steps(), Goal::Id(at)));
-        let number = number.map(|path| {
-            let mut wanted = Wanted::default();
-            wanted.add(path.steps(), Goal::Id(0));
-            wanted
-        });
         let found = texts.iter().map(|_| AtomicBool::new(false)).collect();
         Fields {
             texts,
@@ -124,8 +119,18 @@ impl Fields {
             pages,
             found,
             advice: "choose with `text-field`",
-            number,
+            #[cfg(feature = "files")]
+            values: Default::default(),
         }
+    }
+
+    /// With fields that rank records, each once.
+    #[cfg(feature = "files")]
+    pub fn with_values(mut self, fields: &[FieldPath]) -> Self {
+        let (wanted, count) = &mut self.values;
+        fields.iter().enumerate().for_each(|(at, path)| wanted.add(path.steps(), Goal::Id(at)));
+        *count = fields.len();
+        self
     }
 
     /// With another advice where the fields of the text are missing.
@@ -225,15 +230,16 @@ impl Fields {
         parsed.map_err(|error| Rejected::new(ProblemKind::Json, malformed(&error, line, original)))?;
         let mut values = Vec::with_capacity(found.ids.len());
         for (slot, path) in found.ids.into_iter().zip(self.id.paths()) {
+            let of_kind = |kind| format!("id field '{path}' is {kind}, not a string or a number");
             values.push(match slot {
                 Slot::Missing | Slot::Kind("null") => None,
                 Slot::Text(id, _) => Some(id.text),
                 Slot::Number(id) => Some(Cow::Borrowed(id)),
                 // No path of an id leads through arrays.
                 Slot::Kind(kind) | Slot::Misled(kind, _) => {
-                    let message = format!("id field '{path}' is {kind}, not a string or a number");
-                    return Err(Rejected::new(ProblemKind::Id, message));
+                    return Err(Rejected::new(ProblemKind::Id, of_kind(kind)));
                 }
+                Slot::Bool(_) => return Err(Rejected::new(ProblemKind::Id, of_kind("a boolean"))),
                 Slot::Texts(_) => None,
             });
         }
@@ -298,7 +304,7 @@ impl Fields {
                 Slot::Missing | Slot::Kind("null") => {}
                 Slot::Text(text, place) => add((text, place))?,
                 Slot::Texts(texts) => texts.into_places().try_for_each(&mut add)?,
-                Slot::Number(_) | Slot::Kind(_) | Slot::Misled(..) => return None,
+                Slot::Number(_) | Slot::Bool(_) | Slot::Kind(_) | Slot::Misled(..) => return None,
             }
         }
         Some(literals)
@@ -321,7 +327,9 @@ impl Fields {
                 Slot::Text(text, place) => push((text, place)),
                 Slot::Texts(texts) => texts.into_places().for_each(&mut push),
                 Slot::Kind("null") => null = null.or(Some(field)),
-                slot @ (Slot::Number(_) | Slot::Kind(_) | Slot::Misled(..)) => return Err(wrong(field, &slot)),
+                slot @ (Slot::Number(_) | Slot::Bool(_) | Slot::Kind(_) | Slot::Misled(..)) => {
+                    return Err(wrong(field, &slot));
+                }
             }
         }
         match (&joined.text, null) {
@@ -331,27 +339,36 @@ impl Fields {
         }
     }
 
-    /// The value that ranks a line that is JSON: a number or a time, which may be a string; `None` if it has none, or null.
-    ///
-    /// # Errors
-    /// What the value is, for a message, if it is something else.
+    /// The values of the fields that rank a line that is JSON.
     #[cfg(feature = "files")]
-    pub fn number(&self, line: &str) -> Result<Option<Number>, String> {
-        let Some(wanted) = self.number.as_ref() else { return Ok(None) };
-        let read = |line: &str| {
-            let mut found = Found::new(0, 1, false);
-            let mut json = serde_json::Deserializer::from_str(line);
-            Object { wanted, found: &mut found }.deserialize(&mut json).ok()?;
-            Some(match found.ids.swap_remove(0) {
-                Slot::Number(number) => Number::of_field(number),
-                Slot::Text(text, _) => Number::of_field(&text.text),
-                Slot::Kind(kind) if kind != "null" => Err(kind.to_owned()),
-                _ => Ok(None),
-            })
-        };
+    pub fn values<'l>(&self, line: &'l str) -> Vec<FieldValue<'l>> {
+        let (wanted, count) = &self.values;
+        if *count == 0 {
+            return Vec::new();
+        }
         // The line was parsed before.
-        read(line).or_else(|| read(&Replaced::new(line)?.line)).unwrap_or(Ok(None))
+        values(line, wanted, *count).unwrap_or_else(|| {
+            let replaced = Replaced::new(line);
+            let found = replaced.as_ref().and_then(|replaced| values(&replaced.line, wanted, *count));
+            found.into_iter().flatten().map(FieldValue::into_owned).collect()
+        })
     }
+}
+
+/// The values of some fields of a line; `None` if it is not JSON.
+#[cfg(feature = "files")]
+fn values<'l>(line: &'l str, wanted: &Wanted, count: usize) -> Option<Vec<FieldValue<'l>>> {
+    let mut found = Found::new(0, count, false);
+    let mut json = serde_json::Deserializer::from_str(line);
+    Object { wanted, found: &mut found }.deserialize(&mut json).ok()?;
+    let value = |slot| match slot {
+        Slot::Number(number) => FieldValue::Written(Cow::Borrowed(number)),
+        Slot::Text(text, _) => FieldValue::Text(text.text),
+        Slot::Bool(value) => FieldValue::Bool(value),
+        Slot::Kind(kind) if kind != "null" => FieldValue::Other(kind),
+        _ => FieldValue::Missing,
+    };
+    Some(found.ids.into_iter().map(value).collect())
 }
 
 /// Why the value of a text field is no text.
@@ -367,6 +384,7 @@ fn wrong(field: &FieldPath, slot: &Slot) -> String {
                  such as '{field}[].{inner}'"
             )
         }
+        Slot::Bool(_) => format!("text field '{field}' is a boolean, not a string"),
         Slot::Kind(kind) => format!("text field '{field}' is {kind}, not a string"),
         _ => format!("text field '{field}' is a number, not a string"),
     }
@@ -505,6 +523,7 @@ enum Slot<'de> {
     Texts(Texts<'de>),
     /// Unchanged from the line: `1.0` and `1` are two ids.
     Number(&'de str),
+    Bool(#[cfg_attr(not(feature = "files"), allow(dead_code, reason = "only records of files are ranked"))] bool),
     /// A value of another type: its name, with an article.
     Kind(&'static str),
     /// A value on the way to the field of another type, and the type that leads on.
@@ -736,6 +755,7 @@ fn look_into<'de>(value: &'de RawValue, wanted: &Wanted, found: &mut Found<'de>)
             "a string" if is_id => read(strings::id(json)?.into()),
             "a string" => read(strings::text(json)?),
             "a number" => Slot::Number(json),
+            "a boolean" => Slot::Bool(json == "true"),
             kind => Slot::Kind(kind),
         })
     };
@@ -793,7 +813,7 @@ mod tests {
 
     fn with<'a>(line: &'a str, text: &str, id: &str) -> Result<Record<'a>, Rejected> {
         let texts = TextFields::parse("text-field", [text]).unwrap();
-        let fields = Fields::new(&texts, &IdFields::parse("id-field", id).unwrap(), None, None);
+        let fields = Fields::new(&texts, &IdFields::parse("id-field", id).unwrap(), None);
         let expected = fields.parse_any(line);
         // Both paths have the same result.
         assert_eq!(fields.parse(line, &mut String::new()).ok(), expected.as_ref().ok().cloned(), "{line}");
@@ -1102,22 +1122,24 @@ mod tests {
     fn numbers_that_json_does_not_have_rank_nothing() {
         let texts = TextFields::parse("text-field", ["text"]).unwrap();
         let field = |name: &str| FieldPath::parse("keep", name).unwrap();
-        let fields = Fields::new(&texts, &IdFields::new("id").unwrap(), Some(&field("q")), None);
-        assert_eq!(fields.number(r#"{"a":NaN,"text":"x","q":7}"#), Ok(Some(Number::Integer(7))));
-        assert_eq!(fields.number(r#"{"q":-Infinity,"text":"x","a":7}"#), Ok(None));
-        assert_eq!(fields.number(r#"{"a":-Infinity,"text":"x","q":true}"#), Err("a boolean".into()));
+        let fields = Fields::new(&texts, &IdFields::new("id").unwrap(), None).with_values(&[field("q"), field("a")]);
+        let values = |line| format!("{:?}", fields.values(line));
+        assert_eq!(values(r#"{"a":NaN,"text":"x","q":7}"#), r#"[Written("7"), Missing]"#);
+        assert_eq!(values(r#"{"q":-Infinity,"text":"x","a":"\u0065n"}"#), r#"[Missing, Text("en")]"#);
+        assert_eq!(values(r#"{"a":-Infinity,"text":"x","q":true}"#), "[Bool(true), Missing]");
+        assert_eq!(values(r#"{"text":"x","a":[1],"q":false}"#), r#"[Bool(false), Other("an array")]"#);
     }
 
     #[cfg(feature = "clean")]
     #[test]
     fn literals_are_parts_of_the_line() {
         let texts = TextFields::parse("text-field", ["a,m[].b"]).unwrap();
-        let fields = Fields::new(&texts, &IdFields::new("id").unwrap(), None, None);
+        let fields = Fields::new(&texts, &IdFields::new("id").unwrap(), None);
         let line = r#"{"q":NaN,"a":"x\ty","r":[-Infinity],"m":[{"b":"z","c":Infinity}]}"#;
         let literals = fields.literals(line).unwrap();
         assert_eq!(literals, [r#""x\ty""#, r#""z""#]);
         let chosen = TextFields::parse("text-field", ["m[-1].b,m[].b,a[0]"]).unwrap();
-        let chosen = Fields::new(&chosen, &IdFields::new("id").unwrap(), None, None);
+        let chosen = Fields::new(&chosen, &IdFields::new("id").unwrap(), None);
         let twice = r#"{"m":[{"b":"z"},{"b":"z"}],"a[0]":"y","a":["x"]}"#;
         let starts = |literals: Vec<&str>| {
             literals.iter().map(|part| part.as_ptr() as usize - twice.as_ptr() as usize).collect::<Vec<_>>()
@@ -1171,7 +1193,7 @@ mod tests {
             [("m[],x", false), ("m[0],x", false), ("m[-1],m[]", true), (r"m[0],m\[0]", true), ("m[],m[].x", false)]
         {
             let texts = TextFields::parse("text-field", [texts]).unwrap();
-            let fields = Fields::new(&texts, &IdFields::single("id"), None, None);
+            let fields = Fields::new(&texts, &IdFields::single("id"), None);
             let mut found = fields.nothing_found(false);
             let object = Object { wanted: &fields.wanted, found: &mut found };
             object.deserialize(&mut serde_json::Deserializer::from_str(line)).unwrap();

@@ -76,6 +76,7 @@ mod problem;
 #[cfg(feature = "files")]
 mod program;
 mod rank;
+mod ranking;
 #[cfg(feature = "files")]
 mod reader;
 mod record;
@@ -123,7 +124,10 @@ pub use path::FieldPath;
 pub use problem::{Problem, ProblemKind, Severity};
 #[cfg(feature = "files")]
 pub use program::{Program, end_programs};
-pub use rank::{Number, Rank, RankBy, Ranking};
+pub use rank::{Number, Rank};
+pub(crate) use rank::{RankValue, RankedNumber};
+pub(crate) use ranking::among;
+pub use ranking::{RankBy, Ranking};
 pub use record::{NoRecord, Record};
 pub use records::Records;
 #[cfg(feature = "clean")]

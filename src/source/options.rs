@@ -12,7 +12,9 @@ use super::page_text::PageText;
 use super::path::FieldPath;
 #[cfg(feature = "files")]
 use super::program::Program;
-use super::rank::Ranking;
+#[cfg(any(feature = "files", feature = "arrow"))]
+use super::ranking::RankBy;
+use super::ranking::Ranking;
 use crate::error::Error;
 
 /// How files are cut into documents.
@@ -279,7 +281,7 @@ impl ReadOptions {
         let is_column = |name: &str| named(name) > 0;
         let (texts, ids) = (self.text_fields.in_columns(is_column), self.id_field.in_columns(is_column));
         let mut messages = Vec::new();
-        for path in texts.chain(ids).chain(self.ranking.by.field()) {
+        for path in texts.chain(ids).chain(self.ranking.by.iter().filter_map(RankBy::field)) {
             let name = if is_column(path.name()) { path.name() } else { path.first() };
             let message = match named(name) {
                 0 | 1 => continue,

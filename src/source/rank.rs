@@ -1,21 +1,124 @@
-//! Which documents are preferred over their near-duplicates, by their files or by a field.
+//! How much a document is preferred over its near-duplicates, and the numbers and times that decide it.
 
-use super::FieldPath;
-#[cfg(feature = "files")]
-use super::Globs;
-#[cfg(feature = "files")]
-use std::fs::Metadata;
-#[cfg(feature = "files")]
-use std::time::UNIX_EPOCH;
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
 
 /// How much a document is preferred over its near-duplicates. Of several, the one with the smallest rank is kept; the
 /// [policy](crate::KeepPolicy) decides among equal ranks.
 ///
-/// It has a class, which decides, and a value within it. By default both are the smallest.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Rank(u128);
+/// It has a class, which decides, and values within it, of which each decides where those before it are equal. By default the class is
+/// the smallest, and there are no values. The ranks of all documents of a run have values of the same meaning in the same order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rank {
+    class: u32,
+    values: Vec<RankValue>,
+}
 
-/// The bits of a value: those of a number as `f64`, in their order, and what rounding changed.
+/// A value of a rank: smaller ones are preferred.
+#[derive(Clone, Debug)]
+pub(crate) enum RankValue {
+    /// There is none: that of the file decides, or that of the record.
+    Unset,
+    Number(RankedNumber),
+    /// It is as wanted.
+    Match,
+    /// It is not: what it is, for a message, if the record has the field.
+    Other(Option<Box<str>>),
+}
+
+impl RankValue {
+    /// What it is compared by.
+    pub fn key(&self) -> u128 {
+        match self {
+            RankValue::Unset => 0,
+            RankValue::Match => 1,
+            RankValue::Other(_) => 2,
+            RankValue::Number(number) => number.0 + 1,
+        }
+    }
+}
+
+impl PartialEq for RankValue {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for RankValue {}
+
+impl PartialOrd for RankValue {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for RankValue {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl Hash for RankValue {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
+}
+
+impl Rank {
+    /// The first rank of a class. Smaller classes are preferred.
+    pub const fn of_class(class: u32) -> Self {
+        Rank { class, values: Vec::new() }
+    }
+
+    /// The rank with one more value, of which smaller ones are preferred; without a number, the last. Integers of 84 bits are
+    /// compared exactly. Numbers are not compared with times.
+    #[must_use]
+    pub fn with_least(self, value: Option<Number>) -> Self {
+        self.with(RankValue::Number(RankedNumber::least(value)))
+    }
+
+    /// As [`with_least`](Self::with_least), but larger values are preferred.
+    #[must_use]
+    pub fn with_greatest(self, value: Option<Number>) -> Self {
+        self.with(RankValue::Number(RankedNumber::greatest(value)))
+    }
+
+    /// The rank with one more value: whether something is as wanted, which is preferred.
+    #[must_use]
+    pub fn with_match(self, is_match: bool) -> Self {
+        self.with(if is_match { RankValue::Match } else { RankValue::Other(Some("".into())) })
+    }
+
+    pub(super) fn with(mut self, value: RankValue) -> Self {
+        self.values.push(value);
+        self
+    }
+
+    /// The class.
+    pub(crate) fn class(&self) -> u32 {
+        self.class
+    }
+
+    /// The values, in the order in which they decide.
+    pub(crate) fn values(&self) -> &[RankValue] {
+        &self.values
+    }
+
+    /// The rank of a record, with the class and the values of its file.
+    #[must_use]
+    pub(super) fn of_file(mut self, file: &Rank) -> Self {
+        self.class = file.class;
+        self.values.resize(self.values.len().max(file.values.len()), RankValue::Unset);
+        for (own, of_file) in self.values.iter_mut().zip(&file.values) {
+            if matches!(own, RankValue::Unset) {
+                *own = of_file.clone();
+            }
+        }
+        self
+    }
+}
+
+/// The bits of a number as `f64`, in their order, and what rounding changed.
 const VALUE_BITS: u32 = 64 + ROUNDED_BITS;
 const ROUNDED_BITS: u32 = 32;
 const MAX_VALUE: u128 = (1 << VALUE_BITS) - 1;
@@ -25,53 +128,56 @@ const MEANING_BITS: u32 = 2;
 const IS_TIME: u128 = 1;
 const IS_GREATEST: u128 = 2;
 
-/// The bits of the value, and all that are not those of the class.
-const VALUE: u128 = MAX_VALUE << MEANING_BITS;
-const NO_CLASS: u128 = (1 << (VALUE_BITS + MEANING_BITS)) - 1;
-const MAX_CLASS: u32 = u32::MAX >> MEANING_BITS;
+/// A number that ranks, or the want of one, which comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct RankedNumber(u128);
 
-impl Rank {
-    /// The first value of a class. Smaller classes are preferred; all from 2³⁰ on are equal.
-    pub const fn of_class(class: u32) -> Self {
-        let class = if class < MAX_CLASS { class } else { MAX_CLASS };
-        Rank((class as u128) << (VALUE_BITS + MEANING_BITS))
+impl RankedNumber {
+    /// None, which comes last.
+    pub const LAST: Self = RankedNumber(MAX_VALUE << MEANING_BITS);
+
+    /// Smaller ones are preferred.
+    pub fn least(value: Option<Number>) -> Self {
+        value.map_or(Self::LAST, |value| RankedNumber(value.ordered() << MEANING_BITS | value.meaning()))
     }
 
-    /// The rank of the same class with this value, of which smaller ones are preferred; without a number, the last.
-    /// Integers of 84 bits are compared exactly. Numbers are not compared with times.
-    #[must_use]
-    pub fn with_least(self, value: Option<Number>) -> Self {
-        self.with(value.map(|value| (value.ordered(), value.meaning())))
+    /// Larger ones are preferred.
+    pub fn greatest(value: Option<Number>) -> Self {
+        value.map_or(Self::LAST, |value| {
+            RankedNumber((MAX_VALUE - 1 - value.ordered()) << MEANING_BITS | value.meaning() | IS_GREATEST)
+        })
     }
 
-    /// As [`with_least`](Self::with_least), but larger values are preferred.
-    #[must_use]
-    pub fn with_greatest(self, value: Option<Number>) -> Self {
-        self.with(value.map(|value| (MAX_VALUE - 1 - value.ordered(), value.meaning() | IS_GREATEST)))
+    /// The bits of the number as `f64`, and the others, of which numbers that `f64` has exactly have the same.
+    pub(crate) fn parts(self) -> (u64, u64) {
+        const REST_BITS: u32 = ROUNDED_BITS + MEANING_BITS;
+        ((self.0 >> REST_BITS) as u64, self.0 as u64 & ((1 << REST_BITS) - 1))
     }
 
-    /// The rank of the same class with these bits of the value and of its meaning.
-    fn with(self, value: Option<(u128, u128)>) -> Self {
-        let (value, meaning) = value.unwrap_or((MAX_VALUE, 0));
-        Rank(self.0 & !NO_CLASS | value << MEANING_BITS | meaning)
+    pub(crate) fn of_parts((bits, rest): (u64, u64)) -> Self {
+        RankedNumber(u128::from(bits) << (ROUNDED_BITS + MEANING_BITS) | u128::from(rest))
     }
 
-    /// Whether its value is a time.
+    /// What a value of a rank with it is compared by.
+    pub(crate) fn key(self) -> u128 {
+        RankValue::Number(self).key()
+    }
+
+    /// Whether it is none.
+    pub(crate) fn is_last(self) -> bool {
+        self.0 >> MEANING_BITS == MAX_VALUE
+    }
+
+    /// Whether it is a time.
     #[cfg(feature = "files")]
     pub(crate) fn is_time(self) -> bool {
         self.0 & IS_TIME != 0
     }
 
-    /// The last of its class.
+    /// The number, for a message.
     #[cfg(feature = "files")]
-    pub(crate) fn last(self) -> Self {
-        self.with(None)
-    }
-
-    /// The value, for a message.
-    #[cfg(feature = "files")]
-    pub(crate) fn display_value(self) -> String {
-        let value = (self.0 & VALUE) >> MEANING_BITS;
+    pub(crate) fn display(self) -> String {
+        let value = self.0 >> MEANING_BITS;
         let ordered = if self.0 & IS_GREATEST != 0 { MAX_VALUE - 1 - value } else { value };
         let bits = (ordered >> ROUNDED_BITS) as u64;
         let bits = if bits >> 63 == 1 { bits & !(1 << 63) } else { !bits };
@@ -83,16 +189,6 @@ impl Rank {
             false if float.fract() == 0.0 && float.abs() < 1e21 => integer.to_string(),
             false => float.to_string(),
         }
-    }
-
-    /// Whether it is the last of its class, for want of a value.
-    pub fn is_last(self) -> bool {
-        self.0 & VALUE == VALUE
-    }
-
-    /// The class of one rank with the value of another.
-    pub(super) fn of_file(self, file: Rank) -> Self {
-        Rank(self.0 | file.0)
     }
 }
 
@@ -136,13 +232,7 @@ impl Number {
         if text.trim().is_empty() {
             return Ok(None);
         }
-        Number::parse_or_time(text).map(Some).ok_or_else(|| {
-            let mut shown: String = text.chars().take(VALUE_CHARS).flat_map(char::escape_debug).collect();
-            if text.chars().nth(VALUE_CHARS).is_some() {
-                shown.push('…');
-            }
-            format!("'{shown}'")
-        })
+        Number::parse_or_time(text).map(Some).ok_or_else(|| shown(text))
     }
 
     /// Less than 2⁹⁶ − 1, in the order of numbers.
@@ -164,6 +254,16 @@ impl Number {
     fn meaning(self) -> u128 {
         if matches!(self, Number::Time(_)) { IS_TIME } else { 0 }
     }
+}
+
+/// A text as a value in a message.
+#[cfg(feature = "files")]
+pub(super) fn shown(text: &str) -> String {
+    let mut shown: String = text.chars().take(VALUE_CHARS).flat_map(char::escape_debug).collect();
+    if text.chars().nth(VALUE_CHARS).is_some() {
+        shown.push('…');
+    }
+    format!("'{shown}'")
 }
 
 /// The maximum length of a value in a message.
@@ -214,95 +314,6 @@ mod time {
     }
 }
 
-/// What ranks the documents of files, in addition to the order of the input.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Ranking {
-    /// Files that match the first one are preferred to those that match the second one, and so on, and these to others.
-    #[cfg(feature = "files")]
-    pub prefer: Vec<Globs>,
-    /// What ranks documents whose files are equally preferred.
-    pub by: RankBy,
-}
-
-/// What ranks documents.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RankBy {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// Files that were modified later are preferred; standard input and pipes come last.
-    Newest,
-    /// Files that were modified earlier are preferred; standard input and pipes come last.
-    Oldest,
-    /// Records with larger numbers, or later times, in a field are preferred; those without one come last.
-    Greatest(FieldPath),
-    /// Records with smaller numbers, or earlier times, in a field are preferred; those without one come last.
-    Least(FieldPath),
-}
-
-impl RankBy {
-    /// The field with the number, if there is one.
-    pub fn field(&self) -> Option<&FieldPath> {
-        match self {
-            RankBy::Greatest(field) | RankBy::Least(field) => Some(field),
-            _ => None,
-        }
-    }
-
-    /// The rank of a record with this value in the field. One that cannot be used is passed on, with the field, and the
-    /// record comes last.
-    #[cfg(feature = "files")]
-    pub(super) fn rank_or_last(
-        &self,
-        value: Result<Option<Number>, String>,
-        refuse: &mut dyn FnMut(&FieldPath, &str),
-    ) -> Rank {
-        if let (Err(value), Some(field)) = (&value, self.field()) {
-            refuse(field, value);
-        }
-        self.rank(value.unwrap_or_default())
-    }
-
-    /// The rank of a record with this value in the field.
-    #[cfg(feature = "files")]
-    pub(super) fn rank(&self, value: Option<Number>) -> Rank {
-        match self {
-            RankBy::Greatest(_) => Rank::default().with_greatest(value),
-            RankBy::Least(_) => Rank::default().with_least(value),
-            _ => Rank::default(),
-        }
-    }
-}
-
-#[cfg(feature = "files")]
-impl Ranking {
-    /// Whether it ranks anything.
-    pub(super) fn is_empty(&self) -> bool {
-        self.prefer.is_empty() && self.by == RankBy::Nothing
-    }
-
-    /// The rank of the documents of a file, whose path is as in their locations; without the values of fields.
-    pub(super) fn of_file(&self, path: &str, metadata: Option<&Metadata>) -> Rank {
-        let class = self.prefer.iter().position(|globs| globs.matches(path)).unwrap_or(self.prefer.len());
-        let modified = || {
-            let time = metadata?.modified().ok()?;
-            let nanoseconds = match time.duration_since(UNIX_EPOCH) {
-                Ok(after) => i128::try_from(after.as_nanos()).ok()?,
-                Err(before) => -i128::try_from(before.duration().as_nanos()).ok()?,
-            };
-            Some(Number::Integer(nanoseconds))
-        };
-        let rank = Rank::of_class(u32::try_from(class).unwrap_or(u32::MAX));
-        match self.by {
-            RankBy::Newest => rank.with_greatest(modified()),
-            RankBy::Oldest => rank.with_least(modified()),
-            _ => rank,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -333,11 +344,11 @@ mod tests {
         let numbers = numbers.map(|text| Number::parse(text).unwrap());
         for class in [0, 7] {
             let rank = Rank::of_class(class);
-            let least = numbers.map(|number| rank.with_least(Some(number)));
+            let least = numbers.map(|number| rank.clone().with_least(Some(number)));
             assert!(least.is_sorted_by(|a, b| a < b), "{least:?}");
-            let greatest = numbers.map(|number| rank.with_greatest(Some(number)));
+            let greatest = numbers.map(|number| rank.clone().with_greatest(Some(number)));
             assert!(greatest.is_sorted_by(|a, b| a > b), "{greatest:?}");
-            for last in [rank.with_least(None), rank.with_greatest(None)] {
+            for last in [rank.clone().with_least(None), rank.clone().with_greatest(None)] {
                 assert!(least.iter().chain(&greatest).all(|rank| *rank < last) && last < Rank::of_class(class + 1));
             }
         }
@@ -389,12 +400,11 @@ mod tests {
             "9999-12-31T23:59:59Z",
         ];
         let parsed = times.map(|text| Number::parse_or_time(text).unwrap_or_else(|| panic!("{text}")));
-        let rank = Rank::of_class(3);
-        let least = parsed.map(|time| rank.with_least(Some(time)));
+        let least = parsed.map(|time| RankedNumber::least(Some(time)));
         assert!(least.is_sorted_by(|a, b| a < b), "{parsed:?}");
-        let greatest = parsed.map(|time| rank.with_greatest(Some(time)));
+        let greatest = parsed.map(|time| RankedNumber::greatest(Some(time)));
         assert!(greatest.is_sorted_by(|a, b| a > b), "{parsed:?}");
-        assert!(least.iter().chain(&greatest).all(|rank| rank.is_time() && !rank.is_last() && rank.last().is_last()));
+        assert!(least.iter().chain(&greatest).all(|number| number.is_time() && !number.is_last()));
         for (a, b) in [("2024-05-01", "2024-05-01T00:00:00Z"), ("2024-05-01T12:00:00Z", " 2024-05-01T14:00:00+02:00 ")]
         {
             assert_eq!(Number::parse_or_time(a), Number::parse_or_time(b));
@@ -441,9 +451,10 @@ mod tests {
             ("-1e300", &format!("{}", -1e300)),
         ] {
             let value = Number::parse_or_time(text);
-            let rank = Rank::of_class(7);
-            assert_eq!(rank.with_least(value).display_value(), shown);
-            assert_eq!(rank.with_greatest(value).display_value(), shown);
+            for number in [RankedNumber::least(value), RankedNumber::greatest(value)] {
+                assert_eq!(number.display(), shown);
+                assert_eq!(RankedNumber::of_parts(number.parts()), number);
+            }
         }
     }
 }

@@ -90,7 +90,7 @@ impl<'o> Snipper<'o> {
             None if format == Format::Jsonl => None,
             None => decode::legacy_encoding_of_stream(start),
         };
-        let fields = jsonl::Fields::new(&options.text_fields, &options.id_field, None, None);
+        let fields = jsonl::Fields::new(&options.text_fields, &options.id_field, None);
         Snipper { options, format, encoding, is_named: options.encoding.is_some(), fields, columns: None }
     }
 

@@ -139,6 +139,7 @@ cases!(
     #[cfg_attr(not(feature = "jieba"), ignore = "needs the feature jieba")]
     jieba,
     json_arrays,
+    keep,
     kept,
     lexicon,
     limits,

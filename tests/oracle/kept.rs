@@ -163,7 +163,7 @@ impl Source for Ranked<'_> {
         for chunk in ranked.chunks(self.size) {
             let mut batch = Batch::default();
             for ((id, text), rank) in chunk {
-                batch.push_ranked(id.clone(), text.clone(), **rank);
+                batch.push_ranked(id.clone(), text.clone(), (*rank).clone());
             }
             if deliver(batch).is_break() {
                 return;
@@ -192,7 +192,7 @@ fn turns(documents: &[Text], from: usize, policy: KeepPolicy, ranks: &[Rank]) ->
         KeepPolicy::Shortest => turns.sort_by_key(length),
         _ => {}
     }
-    turns.sort_by_key(|&document| ranks[document]);
+    turns.sort_by(|&one, &other| ranks[one].cmp(&ranks[other]));
     turns
 }
 

@@ -29,6 +29,7 @@ mod paths;
 mod prepared;
 mod projection;
 mod published;
+mod ranked;
 mod recall;
 mod replaced;
 mod robust;

@@ -180,6 +180,28 @@ def test_a_field_decides_what_is_kept():
     assert neardups.keep(table, "min:score")["score"].to_pylist() == [1, 5]
 
 
+def test_the_value_of_a_field_and_several_fields_decide_what_is_kept():
+    table = arrow(score=[1, 5, 1], lang=["de", "en", "en"], flag=[True, False, None])
+    for keep, scores in [("is:lang=en", [2, 3]), ("is:lang=de", [1, 2]), ("is:flag=true", [1, 2]), ("is:score=1.0,is:lang=en", [2, 3])]:
+        assert neardups.keep(table.append_column("n", [[1, 2, 3]]), keep)["n"].to_pylist() == scores
+    assert neardups.clusters(table, "max:score,is:lang=en") == neardups.clusters(table, "last")
+    with pytest.raises(ValueError, match="no document has a value in the field 'language' .fields here: "):
+        neardups.keep(table, "is:language=en")
+    with pytest.raises(ValueError, match="'is:lang' has no value: expected is:FIELD=VALUE"):
+        neardups.keep(table, "is:lang")
+    with pytest.raises(ValueError, match="'min:score' has no effect after 'max:score'"):
+        neardups.keep(table, "max:score,min:score")
+    with pytest.warns(neardups.NeardupsWarning, match="no document has the value 'fr' in the field 'lang' that `keep` goes by"):
+        neardups.keep(table, "is:lang=fr")
+
+
+def test_a_column_that_a_rule_names_must_be_one_of_a_table():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"text": TEXTS, "what": [{1}, "x", object()]})
+    with pytest.raises(ValueError, match="the column 'what' has values of which"):
+        neardups.keep(frame, "is:what=x")
+
+
 def test_nothing_without_pyarrow(tmp_path):
     import subprocess
     import sys

@@ -21,7 +21,7 @@ pub struct Keep {
 #[derive(Clone)]
 pub struct Which {
     policy: KeepPolicy,
-    by: RankBy,
+    by: Vec<RankBy>,
 }
 
 impl Keep {
@@ -67,7 +67,14 @@ const BY_TIME: [(&str, RankBy, &str); 2] = [
     ("oldest", RankBy::Oldest, "the one whose file was modified first"),
 ];
 
-/// What ranks documents, and then decides among those of equal rank: at most one rule of each kind, in this order.
+/// The rules of a field, with help.
+const BY_FIELD: [(&str, &str); 3] = [
+    ("max:FIELD", "the one with the largest number, or the latest time, in this field of JSON, CSV or Parquet"),
+    ("min:FIELD", "the one with the smallest number, or the earliest time, in it"),
+    ("is:FIELD=VALUE", "one with this value in this field, rather than others"),
+];
+
+/// What ranks documents, in order, and then decides among those of equal rank.
 fn parse(typed: &str) -> Result<Which, String> {
     let mut rules = rules(typed);
     // Among equally long ones the earliest is kept anyway.
@@ -75,16 +82,31 @@ fn parse(typed: &str) -> Result<Which, String> {
         rules.pop();
     }
     let is_list = rules.len() > 1;
-    let rules = rules.iter().map(|rule| parse_rule(rule, is_list)).collect::<Result<Vec<_>, _>>()?;
-    match &rules[..] {
-        [Rule::By(by)] => Ok(Which { policy: KeepPolicy::First, by: by.clone() }),
-        [Rule::Policy(policy)] => Ok(Which { policy: *policy, by: RankBy::Nothing }),
-        [Rule::By(by), Rule::Policy(policy)] => Ok(Which { policy: *policy, by: by.clone() }),
-        _ => Err(format!(
-            "a list is one of {}, and then one of {}, which decides among equal ones",
-            names(&[&["max:FIELD", "min:FIELD"], &BY_TIME.map(|row| row.0)]),
-            names(&[&policies()]),
-        )),
+    let mut which = Which { policy: KeepPolicy::First, by: Vec::new() };
+    for (at, rule) in rules.iter().enumerate() {
+        match parse_rule(rule, is_list)? {
+            Rule::Policy(policy) if at + 1 == rules.len() => which.policy = policy,
+            Rule::Policy(_) => {
+                return Err(format!(
+                    "'{rule}' is not at the end: one of {} may end a list, and decides among what the rules before it leave equal",
+                    names(&[&policies()])
+                ));
+            }
+            Rule::By(by) => match which.by.iter().find(|earlier| has_decided(earlier, &by)) {
+                Some(earlier) => return Err(format!("'{rule}' has no effect after '{earlier}', which has decided")),
+                None => which.by.push(by),
+            },
+        }
+    }
+    Ok(which)
+}
+
+/// Whether a rule leaves documents equal only if a later one does so too.
+fn has_decided(earlier: &RankBy, later: &RankBy) -> bool {
+    match (earlier, later) {
+        (RankBy::Newest | RankBy::Oldest, RankBy::Newest | RankBy::Oldest) => true,
+        (RankBy::Greatest(one) | RankBy::Least(one), RankBy::Greatest(other) | RankBy::Least(other)) => one == other,
+        (earlier, later) => earlier == later,
     }
 }
 
@@ -94,7 +116,7 @@ enum Rule {
     Policy(KeepPolicy),
 }
 
-/// The rules that commas separate. A comma in the name of a field is written as `\,`.
+/// The rules that commas separate. A comma in the name of a field or in a value is written as `\,`.
 fn rules(typed: &str) -> Vec<String> {
     let mut rules = vec![String::new()];
     let mut rest = typed;
@@ -125,16 +147,33 @@ fn parse_rule(rule: &str, is_list: bool) -> Result<Rule, String> {
     match rule.split_once(':') {
         Some(("max", path)) => Ok(Rule::By(RankBy::Greatest(field(path)?))),
         Some(("min", path)) => Ok(Rule::By(RankBy::Least(field(path)?))),
+        Some(("is", condition)) => {
+            let (path, value) = field_and_value(condition)
+                .ok_or_else(|| format!("'{rule}' has no value: expected is:FIELD=VALUE, such as is:lang=en"))?;
+            if value.ends_with('\\') {
+                return Err(format!("'{rule}': a value cannot end with a backslash"));
+            }
+            Ok(Rule::By(RankBy::Is(field(&path)?, value.to_string())))
+        }
         _ => {
-            let expected = names(&[&policies(), &BY_TIME.map(|row| row.0), &["max:FIELD", "min:FIELD"]]);
+            let expected = names(&[&policies(), &BY_TIME.map(|row| row.0), &BY_FIELD.map(|row| row.0)]);
             Err(match is_list {
                 true => format!(
-                    "'{rule}' is no rule: expected one of {expected}; a comma in the name of a field is written as \\,"
+                    "'{rule}' is no rule: expected one of {expected}; a comma in the name of a field or in a value is written as \\,"
                 ),
                 false => format!("expected one of {expected}"),
             })
         }
     }
+}
+
+/// The field before the first equals sign, and the value after it, if there is one. An equals sign in the name of a field is written
+/// as `\=`.
+fn field_and_value(condition: &str) -> Option<(String, &str)> {
+    let mut equals = condition.match_indices('=').map(|(at, _)| at);
+    let at = equals.find(|&at| !condition[..at].ends_with('\\'))?;
+    let value = &condition[at + 1..];
+    (!value.is_empty()).then(|| (condition[..at].replace("\\=", "="), value))
 }
 
 fn policies() -> Vec<&'static str> {
@@ -165,14 +204,11 @@ pub fn report_arg() -> Arg {
 /// The flags.
 pub fn args(help: &'static str) -> [Arg; 3] {
     let rows = KEEP_POLICIES.iter().map(|row| (row.0, row.2)).chain(BY_TIME.iter().map(|row| (row.0, row.2)));
-    let rows = rows.chain([
-        ("max:FIELD", "the one with the largest number, or the latest time, in this field of JSON, CSV or Parquet"),
-        ("min:FIELD", "the one with the smallest number, or the earliest time, in it"),
-    ]);
+    let rows = rows.chain(BY_FIELD);
     let names = rows.clone().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
     let rows: String = rows.map(|(name, what)| format!("\n- {name}: {what}")).collect();
     let keep = Arg::new("keep").long("keep").value_name("WHICH").value_parser(parse).help(format!("{help}: {names} [default: first]")).long_help(format!(
-        "{help}; by default the first:{rows}\n\nTwo rules with a comma are a list: max:FIELD,longest keeps the longest of those that have the largest number. The first one is max, min, newest or oldest, and the second one first, last, longest or shortest. Without a second one the earliest of equal ones is kept. A comma in the name of a field is written as \\,. Times are dates such as 2024-05-01, or with a time of day as in RFC 3339. A field has either numbers or times. Records without one come last, and so does standard input for newest and oldest."
+        "{help}; by default the first:{rows}\n\nRules with commas are a list, in which each decides where those before it leave several: is:lang=en,max:score,longest keeps the longest of those in English that have the largest number, and of others if none is in English. The last one may be first, last, longest or shortest; otherwise the earliest is kept. A comma in the name of a field or in a value is written as \\,. A string has the value if it is the same text, true and false by these names, and a number if it is equal. Times are dates such as 2024-05-01, or with a time of day as in RFC 3339. A field has either numbers or times. Records without one come last, and so does standard input for newest and oldest."
     ));
     let prefer = Arg::new("prefer")
         .long("prefer")

@@ -167,8 +167,8 @@ def keep(
 
     Returns documents of the same kind: of a table a table with all columns, of a frame a frame, of a list a list (the same
     objects); of paths the `bytes` of their records, as the command prints them. `keep` says which of several near-duplicates is kept:
-    `"first"`, `"last"`, `"longest"`, `"shortest"`, `"max:FIELD"`, `"min:FIELD"`, or several of these in order:
-    `"max:score,longest"`.
+    `"first"`, `"last"`, `"longest"`, `"shortest"`, `"max:FIELD"`, `"min:FIELD"`, `"is:FIELD=VALUE"`, or several of these in
+    order: `"is:lang=en,max:score,longest"`.
 
     >>> import neardups
     >>> neardups.keep(["to be or not to be, that is the question", "something else entirely", "To be or not to be: that is the question"])

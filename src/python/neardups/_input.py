@@ -282,7 +282,7 @@ def _columns(names: Iterable[Any], make: Callable[[Any], Any], options: dict[str
     """A table of the columns that can be one of a table. Others are left out, unless an option may name them."""
     pyarrow, made = other("pyarrow"), {}
     given = [str(value) for values in options.values() for value in (values if isinstance(values, (list, tuple)) else [values])]
-    named = {*ids.columns, *([] if options.get("text_field") else ["text"]), *given, *(part for value in given for part in re.split(r"[,.:\[\]]", value))}
+    named = {*ids.columns, *([] if options.get("text_field") else ["text"]), *given, *(part for value in given for part in re.split(r"[,.:=\[\]]", value))}
     for name in names:
         if not _is_encoded(str(name)):
             continue

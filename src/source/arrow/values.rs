@@ -2,6 +2,7 @@
 
 use super::text::TextColumn;
 use crate::source::Number;
+use crate::source::ranking::FieldValue;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Date64Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
@@ -12,12 +13,13 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 use std::borrow::Cow;
 
-/// A column of strings or numbers.
+/// A column of strings, numbers or booleans.
 #[derive(Clone, Debug)]
 pub(super) enum Values {
     Text(TextColumn),
     /// Of a type for which [`Values::new`] has a row.
     Number(ArrayRef),
+    Bool(ArrayRef),
 }
 
 const NANOSECONDS: i128 = 1_000_000_000;
@@ -34,17 +36,17 @@ impl Values {
         match self {
             Values::Text(_) => true,
             Values::Number(array) => array.data_type().is_integer(),
+            Values::Bool(_) => false,
         }
     }
 
-    /// The number in a row, if there is one, or the text that is there instead.
-    pub fn number(&self, row: usize) -> Result<Option<Number>, String> {
+    /// The value in a row.
+    pub fn value(&self, row: usize) -> FieldValue<'_> {
         match self {
-            Values::Text(texts) => texts.get(row).map_or(Ok(None), Number::of_field),
-            Values::Number(array) => Ok(array
-                .is_valid(row)
-                .then(|| number(array, row))
-                .filter(|number| !matches!(number, Number::Float(float) if float.is_nan()))),
+            Values::Text(texts) => texts.get(row).map_or(FieldValue::Missing, |text| FieldValue::Text(text.into())),
+            Values::Number(array) | Values::Bool(array) if !array.is_valid(row) => FieldValue::Missing,
+            Values::Number(array) => FieldValue::Number(number(array, row)),
+            Values::Bool(array) => FieldValue::Bool(array.as_boolean().value(row)),
         }
     }
 
@@ -58,8 +60,11 @@ impl Values {
 
     /// The integer in a row.
     pub fn integer(&self, row: usize) -> Option<i128> {
-        match self.number(row) {
-            Ok(Some(Number::Integer(integer))) => Some(integer),
+        match self {
+            Values::Number(array) if array.is_valid(row) => match number(array, row) {
+                Number::Integer(integer) => Some(integer),
+                _ => None,
+            },
             _ => None,
         }
     }

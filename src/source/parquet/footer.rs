@@ -9,7 +9,8 @@ use super::thrift::{Kind, Thrift};
 use crate::source::fields::{choose_column, null_column, quoted, takes_place};
 use crate::source::jsonl::display_names;
 use crate::source::path::Step;
-use crate::source::{FieldPath, ProblemKind, RankBy, ReadOptions};
+use crate::source::ranking::{FieldRules, FieldValue, among};
+use crate::source::{FieldPath, ProblemKind, ReadOptions};
 
 /// The maximum number of elements of a schema. It bounds memory.
 const MAX_ELEMENTS: u64 = 1 << 20;
@@ -24,6 +25,8 @@ pub(super) enum Physical {
     Bytes,
     /// Values of this many bytes.
     Fixed(usize),
+    /// Values of one bit.
+    Bit,
 }
 
 /// How the values of an id column are written.
@@ -35,11 +38,12 @@ pub(super) enum IdKind {
     Uuid,
 }
 
-/// How the values of a column of numbers are written.
+/// How the values of a column that ranks rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NumberKind {
-    /// In decimal notation.
+    /// Texts, and numbers in decimal notation.
     Text,
+    Bool,
     Signed,
     Unsigned,
     Float,
@@ -84,11 +88,13 @@ pub(super) struct Columns {
     pub json: Option<String>,
     /// Those of the id; none unless all are there.
     pub ids: Vec<(Column, IdKind)>,
-    /// The numbers that rank rows, and how.
-    pub rank: Option<(Column, NumberKind)>,
-    pub rank_by: RankBy,
-    /// The message about a column that should rank rows, and has no values that can.
-    pub unranked: Option<String>,
+    /// The values that rank rows, and what ranks them.
+    pub ranks: Vec<(Column, NumberKind)>,
+    pub rules: FieldRules,
+    /// The value of each field of the rules in every row, unless it is that of the next one of these columns.
+    pub values: Vec<Option<FieldValue<'static>>>,
+    /// The messages about columns that should rank rows, and have no values that can.
+    pub unranked: Vec<String>,
     /// The message about a row without a text.
     pub null: String,
 }
@@ -96,8 +102,8 @@ pub(super) struct Columns {
 impl Columns {
     /// The numbers of the columns that are read: of texts, of the id, of what ranks rows. A column may be read as several.
     pub fn ordinals(&self) -> impl Iterator<Item = u64> {
-        let (ids, rank) = (self.ids.iter().map(|(id, _)| id), self.rank.as_ref().map(|(rank, _)| rank));
-        self.texts.iter().chain(ids).chain(rank).map(|column| column.ordinal)
+        let (ids, ranks) = (self.ids.iter().map(|(id, _)| id), self.ranks.iter().map(|(rank, _)| rank));
+        self.texts.iter().chain(ids).chain(ranks).map(|column| column.ordinal)
     }
 }
 
@@ -115,13 +121,13 @@ pub(super) struct Group {
     pub rows: u64,
     pub texts: Vec<Chunk>,
     pub ids: Vec<Chunk>,
-    pub rank: Option<Chunk>,
+    pub ranks: Vec<Chunk>,
 }
 
 impl Group {
     /// The parts of the file where its columns are, each once.
     pub fn chunks(&self) -> Vec<Chunk> {
-        let mut chunks: Vec<Chunk> = self.texts.iter().chain(&self.ids).copied().chain(self.rank).collect();
+        let mut chunks: Vec<Chunk> = self.texts.iter().chain(&self.ids).chain(&self.ranks).copied().collect();
         chunks.sort_unstable_by_key(|chunk| chunk.start);
         chunks.dedup_by_key(|chunk| chunk.start);
         chunks
@@ -197,7 +203,7 @@ fn structures(thrift: &mut Thrift) -> Result<u64, Damage> {
 }
 
 fn group(thrift: &mut Thrift, columns: &Columns) -> Result<Group, Damage> {
-    let (mut rows, mut rank) = (None, None);
+    let (mut rows, mut ranks) = (None, vec![None; columns.ranks.len()]);
     let (mut texts, mut ids) = (vec![None; columns.texts.len()], vec![None; columns.ids.len()]);
     thrift.fields(&mut |thrift, number, kind| {
         match (number, kind) {
@@ -210,9 +216,8 @@ fn group(thrift: &mut Thrift, columns: &Columns) -> Result<Group, Damage> {
                     for (id, _) in ids.iter_mut().zip(&columns.ids).filter(|(_, (id, _))| id.ordinal == ordinal) {
                         *id = chunk;
                     }
-                    if columns.rank.is_some_and(|(rank, _)| rank.ordinal == ordinal) {
-                        rank = chunk;
-                    }
+                    let own = ranks.iter_mut().zip(&columns.ranks).filter(|(_, (rank, _))| rank.ordinal == ordinal);
+                    own.for_each(|(rank, _)| *rank = chunk);
                 }
             }
             (3, Kind::Int) => rows = u64::try_from(thrift.int()?).ok(),
@@ -222,7 +227,7 @@ fn group(thrift: &mut Thrift, columns: &Columns) -> Result<Group, Damage> {
     })?;
     let Some(rows) = rows else { return Err("a row group has no number of rows".into()) };
     let all = |chunks: Vec<Option<Chunk>>| chunks.into_iter().collect::<Option<Vec<Chunk>>>();
-    let (Some(texts), Some(ids), true) = (all(texts), all(ids), rank.is_some() == columns.rank.is_some()) else {
+    let (Some(texts), Some(ids), Some(ranks)) = (all(texts), all(ids), all(ranks)) else {
         return Err("a column of a row group is missing, in another file, or encrypted".into());
     };
     // A list has any number of values, and at least one, null or not, in each row.
@@ -230,10 +235,10 @@ fn group(thrift: &mut Thrift, columns: &Columns) -> Result<Group, Damage> {
         0 => chunk.values != rows,
         _ => chunk.values < rows,
     };
-    if texts.iter().zip(&columns.texts).any(is_wrong) || ids.iter().chain(&rank).any(|chunk| chunk.values != rows) {
+    if texts.iter().zip(&columns.texts).any(is_wrong) || ids.iter().chain(&ranks).any(|chunk| chunk.values != rows) {
         return Err("a column has more or fewer values than its row group has rows".into());
     }
-    Ok(Group { rows, texts, ids, rank })
+    Ok(Group { rows, texts, ids, ranks })
 }
 
 /// A column of a row group; `None` if it cannot be read from this file.
@@ -454,6 +459,7 @@ impl<'a> Schema<'a> {
 
     fn column(&self, element: &Element<'a>) -> Option<Column> {
         let physical = match (element.physical, element.length) {
+            (0, _) => Physical::Bit,
             (1 | 4, _) => Physical::Fixed(4),
             (2 | 5, _) => Physical::Fixed(8),
             (3, _) => Physical::Fixed(12),
@@ -497,13 +503,26 @@ impl<'a> Schema<'a> {
             }
         }
         let ids = ids.unwrap_or_default();
-        let rank_by = options.ranking.by.clone();
-        let ranking = rank_by.field().and_then(|path| self.find(path).map(|found| (path, found)));
-        let rank = ranking.and_then(|(_, node)| Some((self.column(node.element)?, node.number_kind()?)));
-        let unranked = ranking.filter(|_| rank.is_none()).map(|(path, node)| {
+        let mut rules = FieldRules::new(&options.ranking.by);
+        let (mut ranks, mut values, mut unranked) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, path) in rules.fields().to_vec().iter().enumerate() {
+            let Some(node) = self.find(path) else {
+                values.push(Some(FieldValue::Missing));
+                continue;
+            };
             let kind = node.kind().map_or_else(|kind| kind, |_| "of another type");
-            format!("column '{path}' is {kind}, neither numbers nor points in time: its rows come last in the choice")
-        });
+            let read = self.column(node.element).and_then(|column| Some((column, node.number_kind()?)));
+            if let Some(rule) = rules.by_number(at).filter(|_| !read.is_some_and(|(_, kind)| kind != NumberKind::Bool))
+            {
+                let among = among(rule);
+                unranked.push(format!(
+                    "column '{path}' is {kind}, neither numbers nor points in time: its rows come last in the choice{among}"
+                ));
+                rules.without_numbers_in(at);
+            }
+            values.push(if read.is_some() { None } else { Some(FieldValue::Other(kind)) });
+            ranks.extend(read);
+        }
         let present = wanted.into_iter().filter(|path| !missing.iter().any(|missing| missing == path.typed()));
         let null = null_column(present);
         let json = self.0.iter().find(|element| {
@@ -517,7 +536,21 @@ impl<'a> Schema<'a> {
         let unchosen = unchosen.collect();
         let repeated =
             options.repeated_columns(|name| self.within(0).filter(|(_, element)| element.name == name).count());
-        Ok(Columns { texts, choices, chosen, missing, unchosen, repeated, json, ids, rank, rank_by, unranked, null })
+        Ok(Columns {
+            texts,
+            choices,
+            chosen,
+            missing,
+            unchosen,
+            repeated,
+            json,
+            ids,
+            ranks,
+            rules,
+            values,
+            unranked,
+            null,
+        })
     }
 
     /// The columns of these paths, in the order in which their texts are joined, and the paths of those that do not exist;
@@ -663,7 +696,7 @@ impl Node<'_, '_> {
         }
     }
 
-    /// How its values are written, if they are numbers, times, or texts that may hold numbers.
+    /// How its values are written, if they are numbers, times, booleans, or texts.
     fn number_kind(self) -> Option<NumberKind> {
         match (self.kind(), self.element.annotation, self.element.physical) {
             (Ok(IdKind::Text), ..) => Some(NumberKind::Text),
@@ -674,6 +707,7 @@ impl Node<'_, '_> {
             (Ok(IdKind::Signed), ..) => Some(NumberKind::Signed),
             (Ok(IdKind::Unsigned), ..) => Some(NumberKind::Unsigned),
             (Err(_), Annotation::None, 4 | 5) if !self.is_list() => Some(NumberKind::Float),
+            (Err(_), _, 0) if !self.is_list() => Some(NumberKind::Bool),
             _ => None,
         }
     }

@@ -149,9 +149,9 @@ impl<'f> File<'f> {
         &self.columns.unchosen
     }
 
-    /// Why no column ranks its rows, if one should.
-    pub fn unranked(&self) -> Option<&str> {
-        self.columns.unranked.as_deref()
+    /// The messages about columns that should rank its rows, and cannot.
+    pub fn unranked(&self) -> &[String] {
+        &self.columns.unranked
     }
 
     /// The number of bytes of pages so far.
@@ -175,11 +175,11 @@ impl<'f> File<'f> {
             };
             let first = group.first + group.done;
             match group.next(&mut self.expansion, self.options) {
-                Ok(Some((count, texts, ids, rank))) => {
+                Ok(Some((count, texts, ids, ranks))) => {
                     let (columns, limits) = (Arc::clone(&self.columns), Limits::new(self.options));
                     let checks = self.unread.as_ref().map(Unread::columns);
                     let is_credible = group.is_credible();
-                    let rows = Rows { first, count, texts, ids, rank, columns, limits, is_credible, checks };
+                    let rows = Rows { first, count, texts, ids, ranks, columns, limits, is_credible, checks };
                     return Some(Piece::Rows(Box::new(rows)));
                 }
                 Ok(None) => self.finish_group(),
@@ -321,13 +321,13 @@ struct Open<'f> {
     /// The longest column of texts, which decides how many rows are about as many as in a batch.
     longest: usize,
     ids: Vec<Cursor<'f>>,
-    rank: Option<Cursor<'f>>,
+    ranks: Vec<Cursor<'f>>,
     /// Why the rest cannot be read.
     fault: Option<Fault>,
 }
 
-/// A number of rows, their texts, their ids, and the numbers that rank them.
-type Range = (u64, Vec<Slice>, Vec<Slice>, Option<Slice>);
+/// A number of rows, their texts, their ids, and the values that rank them.
+type Range = (u64, Vec<Slice>, Vec<Slice>, Vec<Slice>);
 
 /// A column of a row group that is being read.
 struct Cursor<'f> {
@@ -366,10 +366,11 @@ impl<'f> Open<'f> {
         let texts = texts.map(&mut cursor).collect::<Result<_, Damage>>()?;
         let ids = group.ids.iter().copied().zip(columns.ids.iter().map(|(column, _)| column));
         let ids = ids.map(&mut cursor).collect::<Result<_, Damage>>()?;
-        let rank = group.rank.zip(columns.rank.as_ref().map(|(column, _)| column)).map(cursor).transpose()?;
+        let ranks = group.ranks.iter().copied().zip(columns.ranks.iter().map(|(column, _)| column));
+        let ranks = ranks.map(&mut cursor).collect::<Result<_, Damage>>()?;
         let longest = (0..group.texts.len()).max_by_key(|&at| group.texts[at].length).unwrap_or(0);
         let length = group.chunks().iter().map(|chunk| chunk.length).sum();
-        Ok(Open { first, rows: group.rows, done: 0, length, texts, longest, ids, rank, fault: None })
+        Ok(Open { first, rows: group.rows, done: 0, length, texts, longest, ids, ranks, fault: None })
     }
 
     /// Whether it has at most one row for each byte of its columns, so that work and memory for each row that cannot be read are
@@ -380,7 +381,7 @@ impl<'f> Open<'f> {
 
     /// Its columns, in the order of [`Columns::ordinals`].
     fn cursors(&mut self) -> impl Iterator<Item = &mut Cursor<'f>> {
-        self.texts.iter_mut().chain(&mut self.ids).chain(&mut self.rank)
+        self.texts.iter_mut().chain(&mut self.ids).chain(&mut self.ranks)
     }
 
     /// The next rows, about as many as are in a batch.
@@ -408,15 +409,12 @@ impl<'f> Open<'f> {
         for (at, cursor) in self.texts.iter_mut().enumerate() {
             texts.push(if at == self.longest { std::mem::take(&mut longest) } else { follow(cursor, &mut self.fault) });
         }
-        let mut ids = Vec::with_capacity(self.ids.len());
-        for cursor in &mut self.ids {
-            ids.push(follow(cursor, &mut self.fault));
-        }
-        let rank = self.rank.as_mut().map(|cursor| follow(cursor, &mut self.fault));
+        let ids = self.ids.iter_mut().map(|cursor| follow(cursor, &mut self.fault)).collect();
+        let ranks = self.ranks.iter_mut().map(|cursor| follow(cursor, &mut self.fault)).collect();
         self.done += rows;
         match self.fault.take_if(|_| rows == 0) {
             Some(fault) => Err(fault),
-            None => Ok((rows > 0).then_some((rows, texts, ids, rank))),
+            None => Ok((rows > 0).then_some((rows, texts, ids, ranks))),
         }
     }
 }
@@ -525,6 +523,63 @@ mod tests {
             let columns: String = names.iter().map(|name| text(name)).collect();
             let (file, options) = (with_schema(&format!("message m {{ {columns} }}"), &[2]), ReadOptions::default());
             assert_eq!(File::open(&file, &options, true).unwrap().repeated(), expected, "{names:?}");
+        }
+    }
+
+    /// Booleans, of which some are null, in pages of both versions and as one page or several.
+    #[test]
+    fn booleans_in_any_encoding() {
+        use ::parquet::basic::Encoding;
+        use ::parquet::data_type::BoolType;
+        use ::parquet::file::properties::{WriterProperties, WriterVersion};
+        let flag =
+            |row: usize| (!row.is_multiple_of(5)).then_some(row.is_multiple_of(3) || (row / 50).is_multiple_of(2));
+        for (rows, version, encoding, limit) in [
+            (1000, WriterVersion::PARQUET_1_0, Encoding::PLAIN, 1 << 20),
+            (1000, WriterVersion::PARQUET_1_0, Encoding::PLAIN, 37),
+            (1000, WriterVersion::PARQUET_2_0, Encoding::RLE, 1 << 20),
+            (1000, WriterVersion::PARQUET_2_0, Encoding::RLE, 37),
+            // All of them are null.
+            (1, WriterVersion::PARQUET_2_0, Encoding::RLE, 37),
+        ] {
+            let properties = WriterProperties::builder()
+                .set_writer_version(version)
+                .set_dictionary_enabled(false)
+                .set_column_encoding("flag".into(), encoding)
+                .set_data_page_row_count_limit(limit)
+                .set_write_batch_size(limit.min(64))
+                .build();
+            let schema = "message m { required binary text (UTF8); optional boolean flag; }";
+            let schema = Arc::new(parse_message_type(schema).unwrap());
+            let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
+            let mut group = writer.next_row_group().unwrap();
+            let texts: Vec<ByteArray> = (0..rows).map(|row| format!("text {row}").as_str().into()).collect();
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<ByteArrayType>().write_batch(&texts, None, None).unwrap();
+            column.close().unwrap();
+            let levels: Vec<i16> = (0..rows).map(|row| flag(row).is_some().into()).collect();
+            let flags: Vec<bool> = (0..rows).filter_map(flag).collect();
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<BoolType>().write_batch(&flags, Some(&levels), None).unwrap();
+            column.close().unwrap();
+            group.close().unwrap();
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(&writer.into_inner().unwrap()).unwrap();
+
+            let mut options = ReadOptions { batch_bytes: 3000, ..ReadOptions::default() };
+            let path = crate::source::FieldPath::parse("keep", "flag").unwrap();
+            options.ranking.by = vec![crate::source::RankBy::Is(path, "true".into())];
+            let (mut reader, mut found) = (File::open(&file, &options, true).unwrap(), Vec::new());
+            while let Some(piece) = reader.next() {
+                let Piece::Rows(rows) = piece else { panic!("all pages can be read") };
+                rows.visit(&mut |row| (row % 4 > 0).then_some(row), &mut |row, _, read| {
+                    let values = read.unwrap_or_else(|refused| panic!("{}", refused.message)).values;
+                    found.push((row, format!("{values:?}")));
+                });
+            }
+            let shown = |row: usize| flag(row - 1).map_or("[Missing]".into(), |flag| format!("[Bool({flag})]"));
+            let expected: Vec<_> = (1..=rows).filter(|row| row % 4 > 0).map(|row| (row as u64, shown(row))).collect();
+            assert_eq!(found, expected, "{version:?} {encoding} {limit}");
         }
     }
 

@@ -13,7 +13,8 @@ use super::footer::{Columns, IdKind, NumberKind};
 use super::lists::ListCells;
 use super::unread::found;
 use crate::source::fields::joined_id;
-use crate::source::{Number, ProblemKind, RankBy};
+use crate::source::ranking::{FieldRules, FieldValue};
+use crate::source::{Number, ProblemKind};
 
 /// A range of rows of a file.
 #[derive(Debug)]
@@ -25,7 +26,8 @@ pub(in crate::source) struct Rows {
     pub(super) texts: Vec<Slice>,
     /// A slice for each column of the id.
     pub(super) ids: Vec<Slice>,
-    pub(super) rank: Option<Slice>,
+    /// A slice for each column that ranks rows.
+    pub(super) ranks: Vec<Slice>,
     pub(super) columns: Arc<Columns>,
     pub(super) limits: Limits,
     /// Whether each row that cannot be read counts; otherwise those that follow each other are one.
@@ -47,9 +49,9 @@ pub(in crate::source) struct Refused<'r> {
 /// A row that can be read.
 pub(in crate::source) struct Record<'r> {
     pub id: Option<Cow<'r, str>>,
-    /// The value that ranks it, if there is one, or what is there instead.
-    pub value: Result<Option<Number>, String>,
-    pub rank_by: &'r RankBy,
+    /// The values of the fields of the rules.
+    pub values: &'r [FieldValue<'r>],
+    pub rules: &'r FieldRules,
     /// The texts that are not null, at least one, in the order in which they are joined.
     pub texts: &'r [&'r [u8]],
 }
@@ -60,12 +62,12 @@ type Read<'r> = Result<Record<'r>, Refused<'r>>;
 impl Rows {
     /// Their share of the pages that they are in, in bytes without compression.
     pub fn bytes_unpacked(&self) -> u64 {
-        self.texts.iter().chain(&self.ids).chain(&self.rank).map(Slice::bytes).sum()
+        self.texts.iter().chain(&self.ids).chain(&self.ranks).map(Slice::bytes).sum()
     }
 
     /// The memory, in bytes.
     pub fn bytes_held(&self) -> u64 {
-        self.texts.iter().chain(&self.ids).chain(&self.rank).map(Slice::bytes_held).sum()
+        self.texts.iter().chain(&self.ids).chain(&self.ranks).map(Slice::bytes_held).sum()
     }
 
     /// Decodes the wanted rows, in their order. `next` is called once for each row, with its number in the file, and
@@ -75,14 +77,15 @@ impl Rows {
     /// If pages are checked, and all rows are wanted and could be read, what a copy would lack is one more record that cannot be
     /// read, with the last of them.
     pub fn visit<W: Copy>(&self, next: &mut dyn FnMut(u64) -> Option<W>, each: &mut dyn FnMut(W, u64, Read<'_>)) {
-        let Columns { ids: id_columns, rank: rank_column, rank_by, choices, .. } = &*self.columns;
+        let Columns { ids: id_columns, ranks: rank_columns, rules, values: known, choices, .. } = &*self.columns;
         let mut columns: Vec<Texts> = (0..choices.len()).map(|at| self.texts_of(at)).collect();
         let mut seen = SeenStrings::default();
         let ids = self.ids.iter().zip(id_columns);
         let mut ids: Vec<(Cells, IdKind)> =
             ids.map(|(slice, (column, kind))| (Cells::new(slice, column, self.limits), *kind)).collect();
-        let ranks = self.rank.as_ref().zip(rank_column.as_ref());
-        let mut ranks = ranks.map(|(slice, (column, kind))| (Cells::new(slice, column, self.limits), *kind));
+        let ranks = self.ranks.iter().zip(rank_columns);
+        let mut ranks: Vec<(Cells, NumberKind)> =
+            ranks.map(|(slice, (column, kind))| (Cells::new(slice, column, self.limits), *kind)).collect();
         let (mut row, mut scratch) = (0, String::new());
         let (mut last_wanted, mut is_checked) = (None, true);
         while row < self.count {
@@ -95,15 +98,14 @@ impl Rows {
                 continue;
             };
             let id = id_at(&mut ids, at, &mut scratch);
-            let value = ranks.as_mut().map(|(cells, kind)| Ok(cells.at(at)?.map(|value| ranking(value, *kind))));
+            let values = values_at(&mut ranks, known, at);
             let mut texts: Vec<&[u8]> = Vec::new();
             seen.clear();
             let read = columns.iter_mut().try_for_each(|column| column.read(at, &mut seen, &mut texts));
-            let broken = match (id, value.transpose(), read) {
-                (Ok(id), Ok(value), Ok(())) => {
-                    let value = value.flatten().unwrap_or(Ok(None));
+            let broken = match (id, values, read) {
+                (Ok(id), Ok(values), Ok(())) => {
                     let record = match texts.is_empty() {
-                        false => Ok(Record { id, value, rank_by, texts: &texts }),
+                        false => Ok(Record { id, values: &values, rules, texts: &texts }),
                         true => Err(self.null(id)),
                     };
                     each(wanted, number, record);
@@ -154,7 +156,7 @@ impl Rows {
     /// Checks the pages of which these are the last rows, and passes what is wrong with a column to a function.
     fn check(&self, each: &mut dyn FnMut(u64, String)) {
         let Some(all) = &self.checks else { return };
-        let slices = self.texts.iter().chain(&self.ids).chain(&self.rank);
+        let slices = self.texts.iter().chain(&self.ids).chain(&self.ranks);
         for (slice, ordinal) in slices.zip(self.columns.ordinals()) {
             let Some(column) = all.get(ordinal as usize) else { continue };
             let checked = slice.ended().try_for_each(|page| column.check(page, slice.dictionary()).map(drop));
@@ -174,8 +176,25 @@ impl Rows {
 const DAY_OF_1970: i128 = 2_440_588;
 const NANOSECONDS_OF_DAY: i128 = 86_400_000_000_000;
 
-/// A value as a number or a time.
-fn ranking(value: &[u8], kind: NumberKind) -> Result<Option<Number>, String> {
+/// The values in a row of the fields that rank it, from those of these columns, and from those that are the same in every row.
+fn values_at<'v>(
+    columns: &'v mut [(Cells<'_>, NumberKind)],
+    known: &[Option<FieldValue<'static>>],
+    row: u64,
+) -> Result<Vec<FieldValue<'v>>, Broken> {
+    let mut columns = columns.iter_mut();
+    let value = |known: &Option<FieldValue<'static>>| match known {
+        Some(value) => Ok(value.clone()),
+        None => {
+            let Some((cells, kind)) = columns.next() else { unreachable!("a column for each field that is read") };
+            Ok(cells.at(row)?.map_or(FieldValue::Missing, |value| ranking(value, *kind)))
+        }
+    };
+    known.iter().map(value).collect()
+}
+
+/// A value as a number, a time, a text or a boolean.
+fn ranking(value: &[u8], kind: NumberKind) -> FieldValue<'_> {
     let mut bytes = [0; 16];
     let length = value.len().min(16);
     bytes[..length].copy_from_slice(&value[..length]);
@@ -183,8 +202,9 @@ fn ranking(value: &[u8], kind: NumberKind) -> Result<Option<Number>, String> {
     let word = wide as u64;
     let is_short = value.len() == 4;
     let signed = if is_short { i128::from(word as i32) } else { i128::from(word as i64) };
-    let number = match kind {
-        NumberKind::Text => return Number::of_field(&String::from_utf8_lossy(value)),
+    FieldValue::Number(match kind {
+        NumberKind::Text => return FieldValue::Text(String::from_utf8_lossy(value)),
+        NumberKind::Bool => return FieldValue::Bool(value != [0]),
         NumberKind::Signed => Number::Integer(signed),
         NumberKind::Time { unit } => Number::Time(signed * i128::from(unit)),
         NumberKind::DayAndTime => {
@@ -194,8 +214,7 @@ fn ranking(value: &[u8], kind: NumberKind) -> Result<Option<Number>, String> {
         NumberKind::Unsigned => Number::Integer(word.into()),
         NumberKind::Float if is_short => Number::Float(f32::from_bits(word as u32).into()),
         NumberKind::Float => Number::Float(f64::from_bits(word)),
-    };
-    Ok(Some(number).filter(|number| !matches!(number, Number::Float(float) if float.is_nan())))
+    })
 }
 
 /// The id in a row, from the values of these columns.

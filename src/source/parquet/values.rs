@@ -4,6 +4,9 @@
 use super::fault::Damage;
 use super::footer::Physical;
 
+/// The values of one bit.
+const BITS: [&[u8]; 2] = [&[0], &[1]];
+
 const SHORT: Damage = Damage::Borrowed("a page holds fewer values than it claims");
 
 /// Reads a number of variable length.
@@ -229,6 +232,9 @@ impl Dictionary {
                 longest = longest.max(length);
             }
         }
+        if physical == Physical::Bit {
+            return Err("a column of booleans has a dictionary".into());
+        }
         if let Physical::Fixed(width) = physical
             && (page.len() as u64) < count.saturating_mul(width as u64)
         {
@@ -250,6 +256,7 @@ impl Dictionary {
     fn get<'a>(&self, page: &'a [u8], at: u32) -> Result<&'a [u8], Damage> {
         let outside = || Damage::from(format!("a dictionary has no value {at}"));
         match self.physical {
+            Physical::Bit => Err(outside()),
             Physical::Fixed(_) if u64::from(at) >= self.count => Err(outside()),
             Physical::Fixed(width) => {
                 let start = at as usize * width;
@@ -291,6 +298,13 @@ pub(super) enum Values<'p> {
         value: Vec<u8>,
         physical: Physical,
     },
+    /// Bits, the lowest one of each byte first.
+    Bits {
+        bytes: &'p [u8],
+        at: usize,
+    },
+    /// Bits in runs.
+    BitRuns(Runs<'p>),
     /// The first bytes of all values, then the second bytes, and so on.
     Split {
         bytes: &'p [u8],
@@ -310,6 +324,14 @@ impl<'p> Values<'p> {
         most: u64,
     ) -> Result<Self, Damage> {
         Ok(match (encoding, physical, dictionary) {
+            (0, Physical::Bit, _) => Values::Bits { bytes, at: 0 },
+            // A page without values may have no length either.
+            (3, Physical::Bit, _) if bytes.is_empty() => Values::Bits { bytes, at: 0 },
+            (3, Physical::Bit, _) => {
+                let mut rest = bytes;
+                let length = length(&mut rest)?;
+                Values::BitRuns(Runs::new(take(&mut rest, length)?, 1)?)
+            }
             (0, ..) => Values::Plain(bytes, physical),
             (2 | 8, _, Some((dictionary, page))) => {
                 // Without values, some writers write no width.
@@ -343,6 +365,14 @@ impl<'p> Values<'p> {
 
     pub fn next(&mut self) -> Result<&[u8], Damage> {
         match self {
+            // Of bits there are those below.
+            Values::Plain(_, Physical::Bit) => Err(SHORT),
+            Values::Bits { bytes, at } => {
+                let bit = bytes.get(*at / 8).ok_or(SHORT)? >> (*at % 8) & 1;
+                *at += 1;
+                Ok(BITS[usize::from(bit)])
+            }
+            Values::BitRuns(runs) => Ok(BITS[(runs.next()? & 1) as usize]),
             Values::Plain(rest, Physical::Fixed(width)) => take(rest, *width),
             Values::Plain(rest, Physical::Bytes) => {
                 let length = length(rest)?;
