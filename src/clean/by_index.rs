@@ -71,7 +71,8 @@ impl<'a> Stream<'a> {
         let path = self.by.path.display();
         match digest {
             Some(digest) => format!("{path}, digest {digest:016x}"),
-            None => format!("{path}, which does not exist"),
+            // The same for both: an interrupted run may have created the file.
+            None => format!("{path}, which does not exist or has no index in it"),
         }
         .into()
     }
