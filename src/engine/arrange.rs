@@ -419,6 +419,12 @@ impl<'a> Kept<'a> {
         self.corpus.at(document as u32)
     }
 
+    /// The length of a document in tokens, if the policy goes by it.
+    pub(crate) fn deciding_length(&self, document: usize) -> Option<u32> {
+        let is_by_length = matches!(self.turns.policy(), KeepPolicy::Longest | KeepPolicy::Shortest);
+        is_by_length.then(|| self.corpus.length(document as u32))
+    }
+
     pub(crate) fn is_reference(&self, document: usize) -> bool {
         self.corpus.is_reference(document as u32)
     }

@@ -9,7 +9,7 @@ use crate::postings::{Buffer, Spilled};
 use crate::run::batches::Numbered;
 use crate::run::ordered::workers;
 use crate::run::sign::Scratch;
-use crate::source::Source;
+use crate::source::{Rank, Source};
 
 /// The beginnings of texts, in a temporary file.
 pub(crate) struct Texts {
@@ -19,6 +19,8 @@ pub(crate) struct Texts {
     /// Of each the position in the file, the length in bytes, and whether the text goes on; `None` if it could not be read
     /// again, or has changed.
     at: Vec<Option<(u64, u32, bool)>>,
+    /// The rank of each; the default if the text is missing.
+    ranks: Vec<Rank>,
 }
 
 /// The beginning of a text.
@@ -29,6 +31,12 @@ pub(crate) struct Beginning {
 }
 
 impl Texts {
+    /// The rank of a document, as it was read again; `None` as for its text.
+    pub fn rank(&self, document: usize) -> Option<&Rank> {
+        let number = self.documents.binary_search(&u32::try_from(document).ok()?).ok()?;
+        self.at[number].map(|_| &self.ranks[number])
+    }
+
     /// The beginning of the text of a document; `None` if it was not wanted, could not be read again, or has changed.
     ///
     /// # Errors
@@ -48,6 +56,7 @@ impl Texts {
 struct Chunk {
     texts: String,
     ends: Vec<(usize, usize, bool)>,
+    ranks: Vec<Rank>,
 }
 
 impl Kept<'_> {
@@ -59,8 +68,8 @@ impl Kept<'_> {
     /// A source fails as a whole, or the temporary file cannot be written.
     ///
     /// # Cost
-    /// One reading, in which only these documents are tokenised. Memory: some 30 bytes for each of them; a temporary file
-    /// for the texts.
+    /// One reading, in which only these documents are tokenised. Memory: some 60 bytes for each of them, and what their ranks take; a
+    /// temporary file for the texts.
     pub(crate) fn texts(
         &self,
         source: &mut dyn Source,
@@ -72,6 +81,7 @@ impl Kept<'_> {
         let (corpus, prepared) = (self.corpus(), self.prepared());
         let mut file = Spilled::new("texts", options.temp_dir.as_deref())?;
         let mut at = vec![None; documents.len()];
+        let mut ranks = vec![Rank::default(); documents.len()];
         let reader = Reader::new(options, workers(options.threads), observer);
         let signer = reader.signer(prepared);
         observer.stage(Stage::Rereading);
@@ -95,6 +105,7 @@ impl Kept<'_> {
                     let end = read.text.floor_char_boundary(longest);
                     chunk.texts.push_str(&read.text[..end]);
                     chunk.ends.push((number, chunk.texts.len(), end < read.text.len()));
+                    chunk.ranks.push(read.rank);
                 }
             });
             ((numbered.batch.bytes_read(), numbered.batch.bytes_unpacked()), chunk)
@@ -108,7 +119,8 @@ impl Kept<'_> {
                 observer.unpacked(unpacked);
                 observer.progress(bytes, 0);
                 let mut start = 0;
-                for (number, end, is_cut) in chunk.ends {
+                for ((number, end, is_cut), rank) in chunk.ends.into_iter().zip(chunk.ranks) {
+                    ranks[number] = rank;
                     let text = &chunk.texts.as_bytes()[start..end];
                     at[number] = Some((file.append(&words(text))?, text.len() as u32, is_cut));
                     start = end;
@@ -116,7 +128,7 @@ impl Kept<'_> {
                 Ok(())
             },
         )?;
-        Ok(Texts { file, documents, at })
+        Ok(Texts { file, documents, at, ranks })
     }
 }
 

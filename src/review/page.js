@@ -142,6 +142,7 @@
     if (member.reference) state = "reference";
     if (member.of !== undefined) state = member.digits + " to " + visibleLine(cluster.members[member.of].id);
     parts.push(el("span", { class: "faint" }, state));
+    if (member.by) parts.push(el("span", { class: "faint" }, "by " + visibleLine(member.by)));
     const name = cluster.id + "-" + number;
     parts.push(el("span", { class: "decision", id: "w" + name }, wish(wishes(cluster), number)));
     const choice = (kind, set, what, label, click) => {

@@ -7,7 +7,9 @@ use crate::engine::{Kept, Observer, ScanOptions, Texts};
 use crate::error::Error;
 use crate::passages::lcs::Lcs;
 use crate::readable::{controls_display, count, counted};
-use crate::source::Source;
+#[cfg(feature = "files")]
+use crate::source::values_shown;
+use crate::source::{RankBy, Source};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -28,7 +30,7 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// The SHA-256 of both, in Base64, as the content security policy wants it. A test says what it must be.
 const STYLE_HASH: &str = "ZmZbNEhipzsGJAlK8J2Bcn9QcmpwmMlp93C8jg9yoxU=";
-const SCRIPT_HASH: &str = "GwqfbNOHhOLJuAnifEzlOyXw9p0Q9O9QRmxayiwdxSA=";
+const SCRIPT_HASH: &str = "uX39RyCQDLsnowCedgIHqX8KMxT+UrYCihGDJa/56eo=";
 
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,6 +76,9 @@ struct MemberRecord<'a> {
     digits: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<Differences>,
+    /// The values by which it is kept rather than others, or not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
     /// Whether the text could not be read again, or has changed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     unread: bool,
@@ -110,7 +115,9 @@ pub fn write(
 ) -> Result<Review, Error> {
     let selection = Selection::new(kept);
     let texts = kept.texts(source, reference, (options, observer), selection.with_texts(), MAX_COMPARED)?;
-    let mut page = Page { out, kept, texts, lcs: Lcs::default(), list: String::new(), bytes: 0, clusters: 0, shown: 0 };
+    let rules = &options.ranked_by[..];
+    let mut page =
+        Page { out, kept, texts, rules, lcs: Lcs::default(), list: String::new(), bytes: 0, clusters: 0, shown: 0 };
     page.whole(&selection, &head(about, kept, &selection, &options.tokenizer.name()))?;
     Ok(Review { clusters: selection.clusters, shown: page.shown, bytes: page.bytes })
 }
@@ -119,6 +126,8 @@ struct Page<'a, 'k> {
     out: &'a mut dyn Write,
     kept: &'a Kept<'k>,
     texts: Texts,
+    /// What the values of ranks are.
+    rules: &'a [RankBy],
     lcs: Lcs,
     /// The list for those without scripts.
     list: String,
@@ -194,7 +203,7 @@ impl Page<'_, '_> {
     }
 
     fn cluster(&mut self, cluster: &Shown) -> Result<ClusterRecord<'_>, Error> {
-        let Page { kept, texts, lcs, .. } = self;
+        let Page { kept, texts, rules, lcs, .. } = self;
         let members = cluster.members.iter().map(|member| {
             let of =
                 member.of.and_then(|(of, _)| cluster.members.binary_search_by_key(&of, |member| member.document).ok());
@@ -212,6 +221,7 @@ impl Page<'_, '_> {
                 digits: member.of.map(|(_, similarity)| digits(similarity)),
                 unread: member.has_text && text.is_none(),
                 text,
+                by: by_values(kept, texts, rules, document),
             })
         });
         let members = members.collect::<Result<_, Error>>()?;
@@ -231,9 +241,16 @@ impl Page<'_, '_> {
             if place != kept.id(document) {
                 _ = write!(list, " in <code>{}</code>", listed(&place));
             }
-            list.push_str(if member.keep { ", kept" } else { "" });
+            list.push_str(match member.keep {
+                true if kept.is_reference(document) => ", reference",
+                true => ", kept",
+                false => "",
+            });
             if let Some((of, similarity)) = member.of {
                 _ = write!(list, ", {} to <code>{}</code>", digits(similarity), listed(kept.id(of as usize)));
+            }
+            if let Some(by) = by_values(kept, &self.texts, self.rules, document) {
+                _ = write!(list, ", by {}", listed(&by));
             }
             list.push_str("</li>");
         }
@@ -243,6 +260,21 @@ impl Page<'_, '_> {
         }
         list.push_str("</ul></section>\n");
     }
+}
+
+/// The values by which a document is kept rather than others, or not, if its text was read again: those that the rules go by, and its
+/// length if that decides. A document of the reference is kept in any case.
+fn by_values(kept: &Kept, texts: &Texts, rules: &[RankBy], document: usize) -> Option<String> {
+    let rank = texts.rank(document).filter(|_| !kept.is_reference(document))?;
+    let mut values = values_shown(rules, rank);
+    values.extend(kept.deciding_length(document).map(|length| counted(length.into(), "token")));
+    (!values.is_empty()).then(|| values.join(", "))
+}
+
+/// The values of a rank by these rules; without files there are none.
+#[cfg(not(feature = "files"))]
+fn values_shown(_: &[RankBy], _: &crate::source::Rank) -> Vec<String> {
+    Vec::new()
 }
 
 /// The differences of a member from the kept one, unless one of the texts could not be read again.

@@ -127,6 +127,8 @@ pub use program::{Program, end_programs};
 pub use rank::{Number, Rank};
 pub(crate) use rank::{RankValue, RankedNumber};
 pub(crate) use ranking::among;
+#[cfg(all(feature = "files", feature = "report"))]
+pub(crate) use ranking::values_shown;
 pub use ranking::{RankBy, Ranking};
 pub use record::{NoRecord, Record};
 pub use records::Records;

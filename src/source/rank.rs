@@ -174,6 +174,12 @@ impl RankedNumber {
         self.0 & IS_TIME != 0
     }
 
+    /// The number of nanoseconds since the beginning of 1970 as a time, for people.
+    #[cfg(all(feature = "files", feature = "report"))]
+    pub(crate) fn display_as_time(self) -> String {
+        RankedNumber(self.0 | IS_TIME).display()
+    }
+
     /// The number, for a message.
     #[cfg(feature = "files")]
     pub(crate) fn display(self) -> String {

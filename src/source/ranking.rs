@@ -74,6 +74,25 @@ impl fmt::Display for RankBy {
     }
 }
 
+/// The values of a rank by these rules, for people: `lang is 'en', score 5`. Those that are not known are left out.
+#[cfg(all(feature = "files", feature = "report"))]
+pub(crate) fn values_shown(rules: &[RankBy], rank: &Rank) -> Vec<String> {
+    let of_rule = |(rule, value): (&RankBy, &RankValue)| match (rule, value) {
+        (_, RankValue::Unset) => None,
+        (RankBy::Newest | RankBy::Oldest, RankValue::Number(time)) => match time.is_last() {
+            true => Some("file without a time".into()),
+            false => Some(format!("file of {}", time.display_as_time())),
+        },
+        (RankBy::Is(field, wanted), RankValue::Match) => Some(format!("{field} is {}", shown(wanted))),
+        (RankBy::Is(field, _), RankValue::Other(Some(other))) => Some(format!("{field} is {other}")),
+        (rule, RankValue::Number(number)) if !number.is_last() => {
+            rule.field().map(|field| format!("{field} {}", number.display()))
+        }
+        (rule, _) => rule.field().map(|field| format!("{field} without a value")),
+    };
+    rules.iter().zip(rank.values()).filter_map(of_rule).collect()
+}
+
 /// Where a record comes that lacks the value of the rule with this number.
 pub(crate) fn among(rule: usize) -> &'static str {
     if rule == 0 { "" } else { " of those that the rules before leave equal" }

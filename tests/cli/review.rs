@@ -76,6 +76,60 @@ fn the_page_says_what_the_records_say() {
     }
 }
 
+/// Of each document whose differences are shown, and of the kept one, the page has the values that decide.
+#[test]
+fn the_page_says_by_what_documents_are_kept() {
+    let shell = Shell::new();
+    let record = |id: &str, more: &str| format!("{{\"id\":\"{id}\",\"text\":\"one text of some words\"{more}}}\n");
+    let records = [
+        record("a", ",\"lang\":\"d<e\",\"score\":9"),
+        record("b", ",\"lang\":\"en\",\"score\":2.5"),
+        record("c", ",\"score\":\"1e1\""),
+        record("d", ",\"lang\":\"en\""),
+    ];
+    shell.write("in.jsonl", records.concat());
+    shell.write("old.jsonl", record("old", ",\"lang\":\"en\",\"score\":3"));
+    shell.sh("touch -d 2024-05-01T12:00:00Z in.jsonl; touch -d 2023-01-01T00:00:00Z old.jsonl").done();
+    let members = |command: &str| {
+        shell.sh(&format!("dedup clean {command} --dry-run -q --report html=page.html")).done();
+        let page = fs::read_to_string(shell.folder().join("page.html")).unwrap();
+        let members = block(&page, "clusters")[0]["members"].as_array().unwrap().clone();
+        let shown = |member: &Value| {
+            let by = member.get("by").map(|by| by.as_str().unwrap()).unwrap_or_default();
+            assert!(
+                by.is_empty() || page.contains(&format!(", by {}", by.replace('\'', "&#39;").replace('<', "&lt;")))
+            );
+            let is_reference = member.get("reference") == Some(&json!(true));
+            format!("{}{}: {by}", member["id"].as_str().unwrap(), if is_reference { " of the reference" } else { "" })
+        };
+        members.iter().map(shown).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        members("in.jsonl --tokenizer word --keep is:lang=en,max:score,longest"),
+        [
+            "a: lang is 'd<e', score 9, 5 tokens",
+            "b: lang is 'en', score 2.5, 5 tokens",
+            "c: lang without a value, score 10, 5 tokens",
+            "d: lang is 'en', score without a value, 5 tokens",
+        ]
+    );
+    assert_eq!(
+        members("in.jsonl old.jsonl --keep newest,min:score"),
+        [
+            "a: file of 2024-05-01T12:00:00Z, score 9",
+            "b: file of 2024-05-01T12:00:00Z, score 2.5",
+            "c: file of 2024-05-01T12:00:00Z, score 10",
+            "d: file of 2024-05-01T12:00:00Z, score without a value",
+            "old: file of 2023-01-01T00:00:00Z, score 3",
+        ]
+    );
+    assert_eq!(
+        members("in.jsonl --against old.jsonl --keep max:score"),
+        ["old of the reference: ", "a: score 9", "b: score 2.5", "c: score 10", "d: score without a value"]
+    );
+    assert_eq!(members("in.jsonl"), ["a: ", "b: ", "c: ", "d: "]);
+}
+
 /// The bytes depend neither on threads nor on memory, and not on how the documents are given.
 #[test]
 fn the_same_page_for_any_number_of_threads() {
