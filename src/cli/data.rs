@@ -26,6 +26,8 @@ pub struct Data {
     distinct: u64,
     sampled: u64,
     complete_sample: bool,
+    unseen_documents: u64,
+    unseen_pairs: f64,
     copy_pairs: u64,
     ranges: Vec<Range>,
     removals: Vec<Removed>,
@@ -124,6 +126,8 @@ impl Data {
             distinct: found.distinct,
             sampled: found.sampled,
             complete_sample: !found.is_cut,
+            unseen_documents: found.unseen.documents,
+            unseen_pairs: found.unseen.pairs,
             copy_pairs: found.copies,
             ranges: found.ranges.iter().rev().map(|range| Range::new(range, tokenizer)).collect(),
             removals: found.removals.iter().map(Removed::new).collect(),
@@ -166,11 +170,14 @@ impl Data {
             "  {of} takes about {} of memory at most, temporary files: {temporary}, and {took} (estimates)",
             bytes(memory_bytes),
         ));
-        line(format!(
-            "\n  {} of {} were compared with all documents; every pair at 0.3 or more of these was found",
-            count(self.sampled),
-            counted(self.distinct, "distinct document"),
-        ));
+        let distinct = counted(self.distinct, "distinct document");
+        line(match self.is_exact() {
+            true => format!("\n  all of {distinct} were compared with each other; every pair at 0.3 or more was found"),
+            false => format!(
+                "\n  {} of {distinct} were compared with all documents; every pair at 0.3 or more of these was found",
+                count(self.sampled),
+            ),
+        });
         if !self.complete_sample {
             line(
                 "  (the sample is smaller than wanted: its features take too much memory; --memory allows more)".into(),
@@ -190,6 +197,13 @@ impl Data {
             let bar = "#".repeat((range.pairs / most * 20.0).ceil() as usize);
             let row = format!("  {name:<10} {:>14}  {interval:<24} {bar}", rounded(range.pairs));
             line(row.trim_end().to_string());
+        }
+        if self.unseen_pairs > 0.0 {
+            line(format!(
+                "  (each upper end includes {}: the sample may miss {} that are all similar to each other)",
+                counted(self.unseen_pairs as u64, "pair"),
+                counted(self.unseen_documents, "distinct document"),
+            ));
         }
         for range in self.ranges.iter().filter(|range| !range.examples.is_empty()) {
             line(String::new());

@@ -125,7 +125,7 @@ fn look(arguments: &Arguments, method: &Method<'_>, factory: &TableFactory) -> R
     let terminal = Terminal::new(arguments.run.quiet, input.total_bytes());
     markup::hint_of_pages(&terminal, &paths, &source);
     let options = input::reading_engine_options((&arguments.input, &arguments.run), &method.tokens);
-    let sample = arguments.sample as usize;
+    let sample = arguments.sample.map(|sample| sample as usize);
     let found = sample_similarities(&mut input, factory, &options, &terminal, sample);
     terminal.done();
     let mut found = found?;

@@ -78,7 +78,9 @@ pub use fingerprints::{Fingerprint, Fingerprints};
 pub use hosts::{HostPair, Hosts, MAX_HOSTS_PER_TEXT, host_of};
 pub(crate) use read::median_of;
 pub use request::Scan;
-pub use sample::{Bounded, EXAMPLES, Example, Removal, Similarities, SimilarityRange, sample_similarities};
+pub use sample::{
+    ALL_UP_TO, Bounded, EXAMPLES, Example, Removal, SAMPLE, Similarities, SimilarityRange, Unseen, sample_similarities,
+};
 pub use scan::{count_terms, deduplicate, scan, scan_to_keep};
 #[cfg(feature = "arrow")]
 pub(crate) use table::HOT_RUN;

@@ -54,14 +54,29 @@ pub struct Similarities {
     pub reading: Duration,
     /// Pairs of exact copies: all of them, counted.
     pub copies: u64,
+    /// The documents that the sample may have missed.
+    pub unseen: Unseen,
     /// The numbers of other pairs, in ranges of similarity, ascending.
     pub ranges: Vec<SimilarityRange>,
     /// What thresholds would remove, ascending.
     pub removals: Vec<Removal>,
 }
 
-/// An estimate, with an interval that has the true number in about 95 of 100 samples; of pairs in fewer, where a few documents are in
-/// very many of them.
+/// Documents of which the sample may have none, whatever these are like.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Unseen {
+    /// The most distinct documents of which a sample of this size has none with a probability of .02 or more.
+    pub documents: u64,
+    /// The pairs that these have, with their copies, if all are similar to each other. The upper ends of pairs include them.
+    pub pairs: f64,
+}
+
+/// An estimate, with an interval that has the true number in about 95 of 100 samples; in some more than 90, where nearly all pairs are those
+/// of one cluster of which a sample has one document or a few.
+///
+/// Of pairs, the upper end includes those of [`Unseen`] documents: a cluster of which the sample has no document. Where few documents are
+/// similar to very many that are not similar to each other, as an original with many edits, the true number may be up to twice that.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bounded {
@@ -119,6 +134,13 @@ const REMOVALS: [u64; 5] = [5, 6, 7, 8, 9];
 /// Texts that are longer than this are not kept for examples.
 const MOST_TEXT: usize = 256 << 10;
 
+/// The number of documents in a sample, unless another is wanted.
+pub const SAMPLE: usize = 1_000;
+
+/// Unless another sample is wanted, all of so many documents are in it: even if all are similar to each other, comparing them takes
+/// about twice as long as comparing [`SAMPLE`] of them with all.
+pub const ALL_UP_TO: usize = 2_000;
+
 /// The memory for the sample, however little there is.
 const LEAST_MEMORY: u64 = 4 << 20;
 
@@ -129,7 +151,8 @@ const BYTES_A_FEATURE: u64 = 64;
 ///
 /// The sample are the `sample` distinct documents whose token sequences have the least hashes. So it depends on the
 /// documents and the seed, and neither on their order nor on threads. Each is compared with all documents, and every pair
-/// at or above .3 is found. If the sample has all documents, the numbers are exact.
+/// at or above .3 is found. If the sample has all documents, the numbers are exact. Without a number, it has all of up to
+/// [`ALL_UP_TO`] distinct documents if their features fit, and else [`SAMPLE`].
 ///
 /// # Errors
 /// As for [`scan`](super::scan). Also, the algorithm must compare by the Jaccard similarity of sets, and must not learn
@@ -143,7 +166,7 @@ pub fn sample_similarities(
     factory: &dyn AlgorithmFactory,
     options: &ScanOptions,
     observer: &dyn Observer,
-    sample: usize,
+    sample: Option<usize>,
 ) -> Result<Similarities, Error> {
     source.keep_for_second_read();
     let keyless = KeylessFactory(factory);
@@ -158,6 +181,7 @@ pub fn sample_similarities(
     let mut problems = BTreeMap::new();
     let tally = join(&mut run, &prepared, &mut gathered, &groups, &mut problems)?;
     let corpus = &gathered.documents;
+    let unseen = Unseen::of(corpus, &groups);
     let texts = texts(&mut run, &prepared, corpus, &tally, &mut problems)?;
     for problem in problems.values() {
         run.report.counts.problem(problem);
@@ -174,8 +198,9 @@ pub fn sample_similarities(
         is_cut,
         reading: took,
         copies: corpus_groups(corpus).map(|group| pairs_of(corpus.members(group).len() as u64)).sum(),
-        ranges: (0..RANGES).map(|range| range_of(corpus, &tally, range, groups.len(), &texts)).collect(),
+        ranges: (0..RANGES).map(|range| range_of(corpus, &tally, range, (groups.len(), unseen), &texts)).collect(),
         removals: removals(corpus, &tally, threshold, groups.len(), report.counts.copies),
+        unseen,
         report,
     })
 }
@@ -189,9 +214,11 @@ fn corpus_groups(corpus: &Corpus) -> Range<u32> {
 }
 
 /// The groups of the sample, in the order of the hashes, and whether there would be more but for their features.
-fn chosen(corpus: &Corpus, sample: usize, most_features: u64) -> (Vec<u32>, bool) {
+fn chosen(corpus: &Corpus, sample: Option<usize>, most_features: u64) -> (Vec<u32>, bool) {
     let mut groups: Vec<(u128, u32)> = corpus_groups(corpus).map(|group| (corpus.sequence(group), group)).collect();
-    let sample = sample.min(groups.len());
+    let all_fit = || corpus_groups(corpus).map(|group| u64::from(corpus.size(group))).sum::<u64>() <= most_features;
+    let by_default = || if groups.len() <= ALL_UP_TO && all_fit() { ALL_UP_TO } else { SAMPLE };
+    let sample = sample.unwrap_or_else(by_default).min(groups.len());
     if sample < groups.len() {
         groups.select_nth_unstable(sample);
         groups.truncate(sample);
@@ -512,7 +539,7 @@ fn range_of(
     corpus: &Corpus,
     tally: &Tally,
     range: usize,
-    sampled: usize,
+    (sampled, unseen): (usize, Unseen),
     texts: &HashMap<u32, String>,
 ) -> SimilarityRange {
     let pairs = (0..sampled as u32).map(|number| tally.pairs.get(&(number, range)).copied().unwrap_or(0));
@@ -527,10 +554,11 @@ fn range_of(
             texts: if let [Some(a), Some(b)] = texts { Some([a, b]) } else { None },
         }
     };
+    // A pair would be counted once for each of its documents.
+    let seen = Bounded::of(pairs, sampled, corpus.distinct(), 0.5);
     SimilarityRange {
         tenths: (LEAST as usize + range) as u32,
-        // A pair would be counted once for each of its documents.
-        pairs: Bounded::of(pairs, sampled, corpus.distinct(), 0.5),
+        pairs: Bounded { high: seen.high + unseen.pairs, ..seen },
         examples: tally.examples[range].iter().map(example).collect(),
     }
 }
@@ -552,6 +580,33 @@ fn removals(corpus: &Corpus, tally: &Tally, own: Option<Threshold>, sampled: usi
     };
     thresholds.into_iter().map(removal).collect()
 }
+
+impl Unseen {
+    fn of(corpus: &Corpus, sample: &[u32]) -> Self {
+        let mut is_sampled = vec![false; corpus.distinct()];
+        sample.iter().for_each(|&group| is_sampled[group as usize] = true);
+        let others = corpus_groups(corpus).filter(|&group| !is_sampled[group as usize]);
+        Self::among(others.map(|group| corpus.members(group).len() as u64).collect(), sample.len())
+    }
+
+    /// Of distinct documents outside the sample, each with so many copies: those with the most.
+    fn among(mut copies: Vec<u64>, sampled: usize) -> Self {
+        let share = sampled as f64 / (sampled + copies.len()).max(1) as f64;
+        // One of them is not in the sample with a probability of 1 - share.
+        let most = UNSEEN.ln() / (-share).ln_1p();
+        let documents = if most < copies.len() as f64 { most as usize } else { copies.len() };
+        if documents < copies.len() {
+            copies.select_nth_unstable_by_key(documents, |&copies| std::cmp::Reverse(copies));
+        }
+        let (sum, squares) = copies[..documents]
+            .iter()
+            .fold((0f64, 0f64), |(sum, squares), &copies| (sum + copies as f64, squares + (copies as f64).powi(2)));
+        Unseen { documents: documents as u64, pairs: (sum * sum - squares) / 2.0 }
+    }
+}
+
+/// The probability with which a sample may have none of [`Unseen`] documents.
+const UNSEEN: f64 = 0.02;
 
 /// The square of the quantile of the normal distribution that intervals of 95 % have.
 const QUANTILE_SQUARED: f64 = 3.841_458_820_694_124;
@@ -620,6 +675,10 @@ mod tests {
     }
 
     fn sampled(texts: &[(String, String)], sample: usize, options: ScanOptions) -> Similarities {
+        sampled_by(texts, Some(sample), options)
+    }
+
+    fn sampled_by(texts: &[(String, String)], sample: Option<usize>, options: ScanOptions) -> Similarities {
         let factory = MinHash::builder().shingle(3).build().unwrap();
         let options = ScanOptions { tokenizer: Arc::new(Whitespace), ..options };
         sample_similarities(&mut Documents::new(texts.to_vec()), &factory, &options, &(), sample).unwrap()
@@ -687,9 +746,13 @@ mod tests {
             let found = sampled(&texts, 100, ScanOptions { seed, ..ScanOptions::default() });
             assert_eq!((found.sampled, found.copies), (100, copies));
             let pairs = found.ranges.iter().map(|range| range.pairs).zip(ranges.iter().copied());
+            let pairs = pairs.map(|(bounded, truth)| (bounded, truth, found.unseen.pairs));
             let documents = found.removals.iter().map(|r| r.documents).zip(removed.iter().map(|r| r.1));
-            for (Bounded { value, low, high }, truth) in pairs.chain(documents) {
+            let documents = documents.map(|(bounded, truth)| (bounded, truth, 0.0));
+            for (Bounded { value, low, high }, truth, unseen) in pairs.chain(documents) {
                 intervals += 1;
+                // So many are right without what is for documents that the sample does not show.
+                let high = high - unseen;
                 if truth as f64 > high || low > truth as f64 {
                     misses.push((seed, truth, low, high));
                 }
@@ -698,6 +761,75 @@ mod tests {
             }
         }
         assert!(misses.len() * 15 < intervals, "{} of {intervals}: {misses:?}", misses.len());
+    }
+
+    /// Of texts that are unlike each other and one cluster: a third of the samples has none of the cluster, if these have one of it on
+    /// average.
+    #[test]
+    fn a_cluster_that_the_sample_misses_is_in_the_interval() {
+        for (cluster, copies) in [(12, 1), (36, 1), (12, 5)] {
+            let word = |number: u32| format!("w{number} ");
+            let single = |number: u32| (number * 20..).take(20).map(word).collect::<String>();
+            let mut texts: Vec<(String, String)> =
+                (1..=300 - cluster).map(|number| (number.to_string(), single(number))).collect();
+            for number in 0..cluster {
+                let text = format!("{}x{number}", single(0));
+                texts.extend((0..copies).map(|copy| (format!("c{number}/{copy}"), text.clone())));
+            }
+            // The similarity of two of them: 18 of 20 runs of three words.
+            let truth = f64::from(cluster * (cluster - 1) / 2 * copies * copies);
+            let (mut pairs_missed, mut documents_missed, mut without) = (Vec::new(), 0, 0);
+            for seed in 0..200 {
+                let found = sampled(&texts, 25, ScanOptions { seed, ..ScanOptions::default() });
+                let Bounded { value, low, high } = found.ranges[6].pairs;
+                assert!(low <= value && value <= high - found.unseen.pairs);
+                if low > truth || truth > high {
+                    pairs_missed.push((value, low, high));
+                }
+                without += usize::from(low > truth || truth > high - found.unseen.pairs);
+                let removed = found.removals[4].documents;
+                let later = f64::from(cluster * copies - 1);
+                documents_missed += u32::from(later < removed.low || removed.high < later);
+            }
+            let missed = pairs_missed.len();
+            assert!(missed <= 20, "{cluster} with {copies}: {missed} of 200, {truth}: {pairs_missed:?}");
+            assert!(documents_missed <= 20, "{cluster} with {copies}: {documents_missed} of 200");
+            assert!(without > missed, "{cluster} with {copies}: {without} of 200");
+        }
+    }
+
+    #[test]
+    fn unseen_documents_are_those_with_the_most_copies() {
+        let among = |copies: &[u64], sampled| {
+            let Unseen { documents, pairs } = Unseen::among(copies.to_vec(), sampled);
+            (documents, pairs)
+        };
+        // Of a sample of half of them, five documents are all missed with a probability of 1/32, six with 1/64.
+        assert_eq!(among(&[1; 10], 10), (5, 10.0));
+        assert_eq!(among(&[1, 1, 7, 1, 1, 1, 1, 3, 1, 1], 10), (5, 21.0 + 10.0 * 3.0 + 3.0));
+        assert_eq!(among(&[], 10), (0, 0.0));
+        assert_eq!(among(&[2, 3], 0), (2, 6.0));
+        assert_eq!(among(&vec![1; 99_000], 1_000), (389, 389.0 * 388.0 / 2.0));
+    }
+
+    #[test]
+    fn all_of_a_few_documents_are_measured() {
+        let texts = |number: u32| -> Vec<(String, String)> {
+            (0..number).map(|number| (number.to_string(), format!("a{number} b{number} c{number} d{number}"))).collect()
+        };
+        let of = |number, sample, memory| {
+            sampled_by(&texts(number), sample, ScanOptions { memory, ..ScanOptions::default() }).sampled
+        };
+        assert_eq!(
+            [of(1_200, None, 1 << 30), of(2_000, None, 1 << 30), of(2_001, None, 1 << 30)],
+            [1_200, 2_000, 1_000]
+        );
+        assert_eq!(of(1_200, Some(1_000), 1 << 30), 1_000);
+        // If the features do not fit, no more than of a larger collection.
+        let wide = |number: u32| (0..60).map(|word| format!("w{number}x{word} ")).collect::<String>();
+        let wide: Vec<(String, String)> = (0..1_200).map(|number| (number.to_string(), wide(number))).collect();
+        let found = sampled_by(&wide, None, ScanOptions { memory: 1, ..ScanOptions::default() });
+        assert_eq!((found.sampled, found.is_cut), (1_000, false));
     }
 
     /// As [`brute_force`]: families have nothing in common.
@@ -732,7 +864,7 @@ mod tests {
     #[test]
     fn other_measures_are_refused() {
         let factory = crate::SimHash::builder().build().unwrap();
-        let result = sample_similarities(&mut Documents::default(), &factory, &ScanOptions::default(), &(), 10);
+        let result = sample_similarities(&mut Documents::default(), &factory, &ScanOptions::default(), &(), None);
         assert!(matches!(result, Err(Error::Unsuitable(_))));
     }
 }

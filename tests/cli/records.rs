@@ -678,6 +678,8 @@ pub struct PlanData {
     pub distinct: u64,
     pub sampled: u64,
     complete_sample: bool,
+    unseen_documents: u64,
+    unseen_pairs: f64,
     pub copy_pairs: u64,
     pub ranges: Vec<PlanRange>,
     pub removals: Vec<PlanRemoval>,

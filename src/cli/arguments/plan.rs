@@ -19,7 +19,7 @@ pub struct Arguments {
     /// Files and folders; empty for a plan without documents.
     pub paths: Vec<PathBuf>,
     /// `--sample`.
-    pub sample: u64,
+    pub sample: Option<u64>,
     /// `--json`.
     pub json: bool,
     /// Options of the input.
@@ -37,7 +37,7 @@ impl Arguments {
             documents: value(given, "documents").copied(),
             tokens: number("tokens"),
             paths: input::paths(given),
-            sample: number("sample"),
+            sample: value(given, "sample").copied(),
             json: switch(given, "json"),
             input: Input::new(given),
             run: Run::new(given),
@@ -88,9 +88,10 @@ pub fn command() -> Command {
                 .long("sample")
                 .value_name("N")
                 .value_parser(documents)
-                .default_value("1000")
                 .requires("path")
-                .help("Number of documents that are compared with all documents: 1000, 10,000, 1M"),
+                .help(
+                    "Number of documents that are compared with all documents: 1000, 10,000, 1M [default: 1000, or all of at most 2000]",
+                ),
         )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object instead of a table"))
         .args(input::args())
