@@ -168,12 +168,34 @@ impl AllKnown {
             true => (parts.clone(), parts),
             false => (kept, texts),
         };
-        let new = match &kept[..] {
-            [] => (!texts.is_empty()).then(|| new_places(&of(&texts), finding, &has)),
-            kept => Some(new_places(&of(kept), finding, &has)),
+        let (new, is_accepted) = match &kept[..] {
+            [] => ((!texts.is_empty()).then(|| new_places(&of(&texts), finding, &has)), false),
+            kept => {
+                let (new, is_accepted) = self.places_beside(&of(kept), finding, &has);
+                (Some(new), is_accepted)
+            }
         };
-        let is_accepted = !kept.is_empty() && new.as_ref().is_some_and(|new| !finding.is_new_by(new));
         Knowledge { texts, is_accepted, new }
+    }
+
+    /// The places of a finding that known texts with its words lack, and whether they accept it. One of them does that has all of its places,
+    /// and so do several together, but not whole files and passages together: that a file is a copy of another one says nothing about a third
+    /// one that has a passage of it.
+    fn places_beside(
+        &self,
+        texts: &[&Known],
+        finding: &Finding,
+        has: &impl Fn(&Known, &Path) -> bool,
+    ) -> (Vec<bool>, bool) {
+        let by_one = texts.iter().map(|text| new_places(&[*text], finding, has));
+        if let Some(new) = by_one.into_iter().find(|new| !finding.is_new_by(new)) {
+            return (new, true);
+        }
+        let is_file = finding.kind == Kind::File;
+        let alike: Vec<&Known> = texts.iter().copied().filter(|text| text.is_file == is_file).collect();
+        let new = new_places(if alike.is_empty() { texts } else { &alike }, finding, has);
+        let is_accepted = !alike.is_empty() && !finding.is_new_by(&new);
+        (new, is_accepted)
     }
 
     /// The known texts that share runs with a text. Those that share only runs of very many texts may be left out.

@@ -13,6 +13,7 @@ use crate::replace::resolve_existing;
 use crate::source;
 use crate::tokenizer::{TokenDetail, Tokenizer, Tokens, Word};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -515,7 +516,12 @@ fn add_absent(files: &mut Vec<Named>, roots: &[Root], selection: &Selection, sta
     // One root may contain another. A file that is named itself is so in each.
     files.sort_by(|x, y| (&x.place, !x.given, &x.name).cmp(&(&y.place, !y.given, &y.name)));
     files.dedup_by(|x, y| x.place == y.place);
-    files.sort_by(|x, y| x.name.cmp(&y.name));
+    files.sort_by(|x, y| in_order(x).cmp(&in_order(y)));
+}
+
+/// What files are sorted by: their places, so that the order does not depend on the current folder, which names are relative to.
+fn in_order(file: &Named) -> (Cow<'_, str>, &str) {
+    (file.place.to_string_lossy(), &file.name)
 }
 
 fn too_large(file: &Named) -> String {
@@ -670,7 +676,7 @@ fn files(roots: &[Root], selection: &Selection, staged: Option<&Staged>, tree: &
     tree.notices.sort_unstable();
     tree.notices.dedup();
     let mut files: Vec<Named> = files.into_values().collect();
-    files.sort_by(|x, y| x.name.cmp(&y.name));
+    files.sort_by(|x, y| in_order(x).cmp(&in_order(y)));
     files
 }
 
