@@ -320,8 +320,9 @@ impl Passages {
     /// Those of `each`, a source fails as a whole, a temporary file cannot be written, or threads cannot be started.
     ///
     /// # Cost
-    /// A reading for as many places as fit the memory that is left, or half of it: 20 bytes each, 20 for each passage, and 4 for each document. Only documents with
-    /// places are cut into tokens. `each` is called by this thread alone: for many passages [`for_each_chunk`](Self::for_each_chunk) is faster.
+    /// A reading for as many places as fit three quarters of the memory beside what was found: 20 bytes for each place, 20 for each
+    /// passage, and 4 for each document. Only documents with places are cut into tokens. `each` is called by this thread alone: for many
+    /// passages [`for_each_chunk`](Self::for_each_chunk) is faster.
     pub fn for_each(
         &mut self,
         source: &mut dyn Source,
@@ -389,9 +390,13 @@ impl Passages {
         }
         let (mut sources, pool) = (Side::both(source, reference), thread_pool(self.options.words().workers())?);
         let memory = self.options.memory;
-        // An eighth is for texts and lines.
-        let left = (memory - memory / 8).saturating_sub(self.found.bytes_held());
-        let most = left.max(memory / 2).clamp(BYTES_A_PLACE * MIN_PLACES, BYTES_A_PLACE * MAX_PLACES);
+        // A quarter is for reading, texts and lines.
+        let room = (memory - memory / 4).saturating_sub(self.documents.bytes_beyond());
+        if self.found.bytes_held() > room / 2 {
+            self.found.spill()?;
+        }
+        let left = room.saturating_sub(self.found.bytes_held()).max(memory / 16);
+        let most = left.clamp(BYTES_A_PLACE * MIN_PLACES, BYTES_A_PLACE * MAX_PLACES);
         let mut first = 0;
         while first < self.found.len() {
             let (mut end, mut places, mut bytes) = (first, 0, 0);

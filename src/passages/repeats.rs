@@ -274,6 +274,14 @@ impl Found {
         (self.words.in_memory().map_or(0, size_of_val) + size_of_val(&self.index[..])) as u64
     }
 
+    /// Moves what can be there to a file.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn spill(&mut self) -> Result<(), Error> {
+        self.words.spill()
+    }
+
     /// Calls `each` with some of them, in their order: by their first places, longer ones first.
     ///
     /// # Errors

@@ -46,10 +46,8 @@ impl Stored {
     /// # Errors
     /// The file cannot be written.
     pub fn append(&mut self, words: &[u64]) -> Result<(), Error> {
-        if self.file.is_none() && self.len() + words.len() as u64 > self.most {
-            let mut file = Spilled::new(self.what, self.folder.as_deref())?;
-            file.append(&std::mem::take(&mut self.words))?;
-            self.file = Some(file);
+        if self.len() + words.len() as u64 > self.most {
+            self.spill()?;
         }
         match &mut self.file {
             Some(file) => file.append(words).map(drop),
@@ -58,6 +56,19 @@ impl Stored {
                 Ok(())
             }
         }
+    }
+
+    /// Moves all words to the file, and those that are appended.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn spill(&mut self) -> Result<(), Error> {
+        if self.file.is_none() {
+            let mut file = Spilled::new(self.what, self.folder.as_deref())?;
+            file.append(&std::mem::take(&mut self.words))?;
+            self.file = Some(file);
+        }
+        Ok(())
     }
 
     /// Loses what is in the file.
