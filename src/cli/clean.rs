@@ -184,7 +184,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     arguments.index.iter().try_for_each(|index| outputs.writes_index(index))?;
     // Whether it can be written is checked now; it is written once everything is decided.
     arguments.removed.iter().try_for_each(|file| outputs.regular_file(file, "--removed").map(drop))?;
-    let page = Page::open(arguments.report.as_deref(), &mut outputs)?;
+    let page = Page::open(arguments.report.as_deref(), &arguments.keep, &mut outputs)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {
         match output_folder(arguments).filter(|_| !arguments.is_dry) {

@@ -1,5 +1,6 @@
 //! `--report html=FILE`: the page on which clusters are reviewed.
 
+use super::arguments::keep::Keep;
 use super::files::OutFile;
 use super::outputs::Outputs;
 use super::terminal::{Terminal, bytes, count, counted};
@@ -15,6 +16,8 @@ pub struct Page {
     file: OutFile,
     /// The inputs as typed.
     inputs: Vec<String>,
+    /// The files that are preferred, as typed.
+    prefer: Vec<String>,
 }
 
 impl Page {
@@ -22,10 +25,11 @@ impl Page {
     ///
     /// # Errors
     /// It is an input or another output, or cannot be written.
-    pub fn open(typed: Option<&Path>, outputs: &mut Outputs) -> Result<Option<Self>, Error> {
+    pub fn open(typed: Option<&Path>, keep: &Keep, outputs: &mut Outputs) -> Result<Option<Self>, Error> {
         let open = |path: &Path| {
             let file = outputs.file(path, "--report")?;
-            Ok(Page { path: path.to_path_buf(), file, inputs: outputs.documents().to_vec() })
+            let (inputs, prefer) = (outputs.documents().to_vec(), keep.prefer().to_vec());
+            Ok(Page { path: path.to_path_buf(), file, inputs, prefer })
         };
         typed.map(open).transpose()
     }
@@ -41,7 +45,7 @@ impl Page {
         options: &engine::ScanOptions,
         terminal: &Terminal,
     ) -> Result<(), Error> {
-        let about = About { report, inputs: &self.inputs };
+        let about = About { report, inputs: &self.inputs, prefer: &self.prefer };
         let write =
             |out: &mut dyn std::io::Write| review::write(out, kept, about, source, reference, (options, terminal));
         let Review { clusters, shown, bytes: size, .. } = self.file.stream(write)?;

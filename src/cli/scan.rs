@@ -152,7 +152,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     arguments.against.iter().try_for_each(|reference| outputs.reads_reference(reference))?;
     outputs.reads_method(&arguments.method)?;
     outputs.reads_decisions(&arguments.keep)?;
-    let page = Page::open(arguments.report.as_deref(), &mut outputs)?;
+    let page = Page::open(arguments.report.as_deref(), &arguments.keep, &mut outputs)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {
         refuse_closed_output()?;

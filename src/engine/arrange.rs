@@ -17,6 +17,8 @@ use crate::run::ordered::workers;
 use crate::run::places::At;
 use crate::run::rejections::{Recorded, Rejection};
 use crate::similarity::Similarity;
+#[cfg(all(feature = "files", feature = "report"))]
+use crate::source::RankedNumber;
 use crate::source::Source;
 use std::borrow::Cow;
 use std::fmt;
@@ -423,6 +425,18 @@ impl<'a> Kept<'a> {
     pub(crate) fn deciding_length(&self, document: usize) -> Option<u32> {
         let is_by_length = matches!(self.turns.policy(), KeepPolicy::Longest | KeepPolicy::Shortest);
         is_by_length.then(|| self.corpus.length(document as u32))
+    }
+
+    /// Whether a decision says that it is kept.
+    #[cfg(feature = "report")]
+    pub(crate) fn is_chosen(&self, document: usize) -> bool {
+        self.corpus.is_chosen(document as u32)
+    }
+
+    /// Whether the rule with this number goes by such a number: by times, or by others.
+    #[cfg(all(feature = "files", feature = "report"))]
+    pub(crate) fn ranks_by(&self, rule: usize, number: RankedNumber) -> bool {
+        self.corpus.ranks_by(rule, number)
     }
 
     pub(crate) fn is_reference(&self, document: usize) -> bool {

@@ -13,6 +13,8 @@ use crate::run::places::{At, Places};
 use crate::run::rejections::Rejections;
 use crate::run::sort::range_of;
 use crate::source::RankBy;
+#[cfg(all(feature = "files", feature = "report"))]
+use crate::source::RankedNumber;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -39,6 +41,9 @@ pub(super) struct Corpus {
     lacks: Vec<Lack>,
     /// The document of each decision, in their order.
     chosen: Vec<u32>,
+    /// The same documents.
+    #[cfg(feature = "report")]
+    is_chosen: Subset,
     /// The documents that are kept whatever they are near-duplicates of, and the groups that they decide on.
     always: Subset,
     always_groups: Subset,
@@ -102,6 +107,8 @@ impl Corpus {
             ranks,
             lacks: read.ranks.lacks(read.references as usize..read.lengths.len()),
             chosen: Vec::new(),
+            #[cfg(feature = "report")]
+            is_chosen: Subset::default(),
             always: Subset::default(),
             always_groups: Subset::default(),
             ids: read.ids,
@@ -409,6 +416,10 @@ impl Corpus {
             let groups = always().filter(|_| !self.against).filter_map(|document| self.group_of(document));
             self.always_groups = Subset::of(self.distinct(), groups);
         }
+        #[cfg(feature = "report")]
+        {
+            self.is_chosen = Subset::of(self.lengths.len(), numbers.iter().copied());
+        }
         self.chosen = numbers;
         Ok(())
     }
@@ -422,6 +433,18 @@ impl Corpus {
     #[inline]
     pub fn is_first(&self, group: u32) -> bool {
         self.is_reference(self.first(group)) || self.always_groups.has(group)
+    }
+
+    /// Whether a decision names a document.
+    #[cfg(feature = "report")]
+    pub fn is_chosen(&self, document: u32) -> bool {
+        self.is_chosen.has(document)
+    }
+
+    /// Whether the rule with this number goes by such a number: by times, or by others.
+    #[cfg(all(feature = "files", feature = "report"))]
+    pub fn ranks_by(&self, rule: usize, number: RankedNumber) -> bool {
+        self.lacks.get(rule).is_none_or(|lack| lack.has_effect(number))
     }
 
     /// The document of each decision, in their order.

@@ -255,6 +255,8 @@ impl Documents {
         let (first, shown) = if times { first_time } else { first_number };
         let (shown, among) = (shown.display(), among(rule));
         let name = |is_time| if is_time { "time" } else { "number" };
+        #[cfg(feature = "report")]
+        self.ranks.decide_by(rule, times);
         for document in own {
             let Some(number) = number(&self.ranks, document).filter(|number| number.is_time() != times) else {
                 continue;

@@ -1,7 +1,7 @@
 //! The ranks of documents: a flat array for each value of a [`Rank`], so that they take little memory until reading is done.
 //!
 //! A number takes 8 bytes a document, or 16 if some in the array are not exact in 64 bits: integers above 2⁵³, times with fractions of
-//! seconds. Whether a value is as wanted takes a byte. Nothing is kept of documents without ranks, nor of values that none has.
+//! seconds. Whether a value matches takes a byte. Nothing is kept of documents without ranks, nor of values that none has.
 
 use crate::source::{Rank, RankBy, RankValue, RankedNumber, among};
 use rayon::prelude::*;
@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// The number of values that a warning names where none is as wanted.
+/// The number of values that a warning names where none matches.
 const NAMED_VALUES: usize = 5;
 
 /// The ranks of documents, by their numbers.
@@ -27,17 +27,20 @@ struct Column {
     bits: Vec<u64>,
     rests: Vec<u64>,
     common: Option<u64>,
-    /// The key of each value that is as wanted, or is not.
+    /// Whether times decide, and not numbers, if there are both.
+    #[cfg(all(feature = "files", feature = "report"))]
+    is_by_time: Option<bool>,
+    /// The key of each value that matches, or does not.
     matches: Vec<u8>,
     seen: Seen,
 }
 
-/// What is known of values that are as wanted or are not, those of references excepted.
+/// What is known of values that match or do not, those of references excepted.
 #[derive(Clone, Default)]
 struct Seen {
-    /// Whether some are as wanted.
+    /// Whether some match.
     is_matched: bool,
-    /// Of the others, the first ones in the order of texts.
+    /// Of the others, the first ones in the order of texts, and one more than are named.
     others: BTreeSet<Box<str>>,
 }
 
@@ -96,7 +99,7 @@ impl Ranks {
         self.columns.len()
     }
 
-    /// A value of a document that is a number, or the want of one.
+    /// A value of a document that is a number, or the absence of one.
     #[cfg(feature = "files")]
     pub fn number(&self, value: usize, document: usize) -> Option<RankedNumber> {
         self.columns[value].number(document)
@@ -109,6 +112,12 @@ impl Ranks {
         let column = &mut self.columns[value];
         column.bits[document] = bits;
         column.rests.get_mut(document).into_iter().for_each(|own| *own = rest);
+    }
+
+    /// Of a value that is a time in some documents and a number in others, times decide, or numbers do.
+    #[cfg(all(feature = "files", feature = "report"))]
+    pub fn decide_by(&mut self, value: usize, is_time: bool) {
+        self.columns[value].is_by_time = Some(is_time);
     }
 
     fn compare(&self, one: usize, other: usize) -> Ordering {
@@ -142,7 +151,12 @@ impl Ranks {
                 true => None,
                 false => Some(column.seen.others.iter().map(|other| other.to_string()).collect()),
             };
-            Lack { no_number, unmatched }
+            Lack {
+                no_number,
+                unmatched,
+                #[cfg(all(feature = "files", feature = "report"))]
+                is_by_time: column.is_by_time,
+            }
         };
         self.columns.iter().map(lack).collect()
     }
@@ -175,7 +189,7 @@ impl Column {
         }
     }
 
-    /// The number of a document, or the want of one.
+    /// The number of a document, or its absence.
     fn number(&self, document: usize) -> Option<RankedNumber> {
         let bits = *self.bits.get(document).filter(|bits| **bits != 0)?;
         if bits == RankedNumber::LAST.parts().0 {
@@ -194,8 +208,8 @@ impl Column {
 
 impl Seen {
     fn add(&mut self, other: &str) {
-        let is_first = self.others.len() < NAMED_VALUES || self.others.last().is_some_and(|last| other < &**last);
-        if is_first && self.others.insert(other.into()) && self.others.len() > NAMED_VALUES {
+        let is_first = self.others.len() <= NAMED_VALUES || self.others.last().is_some_and(|last| other < &**last);
+        if is_first && self.others.insert(other.into()) && self.others.len() > NAMED_VALUES + 1 {
             self.others.pop_last();
         }
     }
@@ -205,11 +219,20 @@ impl Seen {
 pub(super) struct Lack {
     /// The number of documents without a number.
     pub no_number: u64,
-    /// Some of the values that there are, if none is as wanted.
+    /// Some of the values that there are, if none matches.
     unmatched: Option<Vec<String>>,
+    /// Whether times decide, and not numbers, if there are both.
+    #[cfg(all(feature = "files", feature = "report"))]
+    is_by_time: Option<bool>,
 }
 
 impl Lack {
+    /// Whether this number is of the kind that decides.
+    #[cfg(all(feature = "files", feature = "report"))]
+    pub fn has_effect(&self, number: RankedNumber) -> bool {
+        self.is_by_time.is_none_or(|is_by_time| number.is_time() == is_by_time)
+    }
+
     /// What all of so many documents lack, if that must be a mistake.
     pub fn of_all(&self, rule: &RankBy, documents: u64) -> Option<String> {
         match rule {
@@ -226,10 +249,15 @@ impl Lack {
     /// The warning about it. The rule is known if it is one of a ranking.
     pub fn warning(&self, at: usize, rule: Option<&RankBy>) -> Option<String> {
         if let (Some(RankBy::Is(field, wanted)), Some(others)) = (rule, &self.unmatched) {
-            let more = if others.len() == NAMED_VALUES { ", …" } else { "" };
+            // A source that ranks documents itself does not name the values.
+            let named: Vec<&str> = others.iter().map(String::as_str).filter(|other| !other.is_empty()).collect();
+            let values = match &named[..] {
+                [] => String::new(),
+                [first @ .., _] if first.len() == NAMED_VALUES => format!(" (values there: {}, …)", first.join(", ")),
+                all => format!(" (values there: {})", all.join(", ")),
+            };
             return Some(format!(
-                "no document has the value '{wanted}' in the field '{field}' that `keep` goes by (values there: {}{more})",
-                others.join(", ")
+                "no document has the value '{wanted}' in the field '{field}' that `keep` goes by{values}"
             ));
         }
         let field = rule.and_then(RankBy::field);
@@ -310,6 +338,6 @@ mod tests {
     fn what_is_named_of_other_values_are_the_first_ones() {
         let mut seen = Seen::default();
         "z y x b a c d z a w".split(' ').for_each(|value| seen.add(value));
-        assert_eq!(seen.others.iter().map(|value| &**value).collect::<Vec<_>>(), ["a", "b", "c", "d", "w"]);
+        assert_eq!(seen.others.iter().map(|value| &**value).collect::<Vec<_>>(), ["a", "b", "c", "d", "w", "x"]);
     }
 }

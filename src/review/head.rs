@@ -18,11 +18,13 @@ pub struct About<'a> {
     pub report: &'a Report,
     /// The names of the inputs.
     pub inputs: &'a [String],
+    /// The files that are [preferred](crate::source::Ranking::prefer), as they are named; fewer than these are those of earlier ones.
+    pub prefer: &'a [String],
 }
 
 /// The head, as HTML. `tokenizer` is the one that was asked for.
 pub(super) fn head(about: About<'_>, kept: &Kept<'_>, selection: &Selection, tokenizer: &str) -> String {
-    let About { report, inputs } = about;
+    let About { report, inputs, .. } = about;
     let mut rows = vec![("Documents", documents(report))];
     if !inputs.is_empty() {
         rows.insert(0, ("Input", named(inputs)));

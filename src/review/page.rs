@@ -9,7 +9,7 @@ use crate::passages::lcs::Lcs;
 use crate::readable::{controls_display, count, counted};
 #[cfg(feature = "files")]
 use crate::source::values_shown;
-use crate::source::{RankBy, Source};
+use crate::source::{Rank, RankBy, Source};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -103,7 +103,8 @@ struct Summary {
 /// # Cost
 /// One reading, in which only the documents on the page are tokenised. Time: linear in the documents, and for each of up to
 /// [`MAX_TEXTS`] members of up to [`MAX_CLUSTERS`] clusters a comparison of two texts of 32 KiB. Memory: 16 bytes for each
-/// cluster, 64 for each member on the page, and a cluster at a time; a temporary file for the texts. The page takes
+/// cluster, 64 for each member on the page, up to 250 for each rule of a member whose text is on it, and a cluster at a time; a temporary
+/// file for the texts. The page takes
 /// [`MAX_BYTES`] and less than a megabyte more, and is the same for any number of threads and any memory.
 pub fn write(
     out: &mut dyn Write,
@@ -115,9 +116,19 @@ pub fn write(
 ) -> Result<Review, Error> {
     let selection = Selection::new(kept);
     let texts = kept.texts(source, reference, (options, observer), selection.with_texts(), MAX_COMPARED)?;
-    let rules = &options.ranked_by[..];
-    let mut page =
-        Page { out, kept, texts, rules, lcs: Lcs::default(), list: String::new(), bytes: 0, clusters: 0, shown: 0 };
+    let (rules, prefer) = (&options.ranked_by[..], about.prefer);
+    let mut page = Page {
+        out,
+        kept,
+        texts,
+        rules,
+        prefer,
+        lcs: Lcs::default(),
+        list: String::new(),
+        bytes: 0,
+        clusters: 0,
+        shown: 0,
+    };
     page.whole(&selection, &head(about, kept, &selection, &options.tokenizer.name()))?;
     Ok(Review { clusters: selection.clusters, shown: page.shown, bytes: page.bytes })
 }
@@ -128,6 +139,8 @@ struct Page<'a, 'k> {
     texts: Texts,
     /// What the values of ranks are.
     rules: &'a [RankBy],
+    /// What the classes of ranks are.
+    prefer: &'a [String],
     lcs: Lcs,
     /// The list for those without scripts.
     list: String,
@@ -203,7 +216,7 @@ impl Page<'_, '_> {
     }
 
     fn cluster(&mut self, cluster: &Shown) -> Result<ClusterRecord<'_>, Error> {
-        let Page { kept, texts, rules, lcs, .. } = self;
+        let Page { kept, texts, rules, prefer, lcs, .. } = self;
         let members = cluster.members.iter().map(|member| {
             let of =
                 member.of.and_then(|(of, _)| cluster.members.binary_search_by_key(&of, |member| member.document).ok());
@@ -221,7 +234,7 @@ impl Page<'_, '_> {
                 digits: member.of.map(|(_, similarity)| digits(similarity)),
                 unread: member.has_text && text.is_none(),
                 text,
-                by: by_values(kept, texts, rules, document),
+                by: by_values(kept, texts, (rules, prefer), document),
             })
         });
         let members = members.collect::<Result<_, Error>>()?;
@@ -249,7 +262,7 @@ impl Page<'_, '_> {
             if let Some((of, similarity)) = member.of {
                 _ = write!(list, ", {} to <code>{}</code>", digits(similarity), listed(kept.id(of as usize)));
             }
-            if let Some(by) = by_values(kept, &self.texts, self.rules, document) {
+            if let Some(by) = by_values(kept, &self.texts, (self.rules, self.prefer), document) {
                 _ = write!(list, ", by {}", listed(&by));
             }
             list.push_str("</li>");
@@ -262,19 +275,29 @@ impl Page<'_, '_> {
     }
 }
 
-/// The values by which a document is kept rather than others, or not, if its text was read again: those that the rules go by, and its
-/// length if that decides. A document of the reference is kept in any case.
-fn by_values(kept: &Kept, texts: &Texts, rules: &[RankBy], document: usize) -> Option<String> {
+/// The values by which a document is kept rather than others, or not, if its text was read again: that it was chosen, the files that it is
+/// preferred with, those that the rules go by, and its length if that decides. A document of the reference is kept in any case.
+fn by_values(kept: &Kept, texts: &Texts, (rules, prefer): (&[RankBy], &[String]), document: usize) -> Option<String> {
     let rank = texts.rank(document).filter(|_| !kept.is_reference(document))?;
-    let mut values = values_shown(rules, rank);
+    let mut values = Vec::new();
+    if kept.is_chosen(document) {
+        values.push("a decision".to_owned());
+    }
+    values.extend(prefer.get(rank.class() as usize).map(|files| format!("preferred files {files}")));
+    values.extend(values_of(kept, rules, rank));
     values.extend(kept.deciding_length(document).map(|length| counted(length.into(), "token")));
     (!values.is_empty()).then(|| values.join(", "))
 }
 
-/// The values of a rank by these rules; without files there are none.
-#[cfg(not(feature = "files"))]
-fn values_shown(_: &[RankBy], _: &crate::source::Rank) -> Vec<String> {
-    Vec::new()
+/// The values that decided of a rank by these rules; without files there are none.
+fn values_of(kept: &Kept, rules: &[RankBy], rank: &Rank) -> Vec<String> {
+    #[cfg(feature = "files")]
+    return values_shown(rules, rank, |rule, number| kept.ranks_by(rule, number));
+    #[cfg(not(feature = "files"))]
+    {
+        _ = (kept, rules, rank);
+        Vec::new()
+    }
 }
 
 /// The differences of a member from the kept one, unless one of the texts could not be read again.

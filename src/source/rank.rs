@@ -20,7 +20,7 @@ pub(crate) enum RankValue {
     /// There is none: that of the file decides, or that of the record.
     Unset,
     Number(RankedNumber),
-    /// It is as wanted.
+    /// It is that of a rule.
     Match,
     /// It is not: what it is, for a message, if the record has the field.
     Other(Option<Box<str>>),
@@ -83,7 +83,7 @@ impl Rank {
         self.with(RankValue::Number(RankedNumber::greatest(value)))
     }
 
-    /// The rank with one more value: whether something is as wanted, which is preferred.
+    /// The rank with one more value: whether something matches, which is preferred.
     #[must_use]
     pub fn with_match(self, is_match: bool) -> Self {
         self.with(if is_match { RankValue::Match } else { RankValue::Other(Some("".into())) })
@@ -128,7 +128,7 @@ const MEANING_BITS: u32 = 2;
 const IS_TIME: u128 = 1;
 const IS_GREATEST: u128 = 2;
 
-/// A number that ranks, or the want of one, which comes last.
+/// A number that ranks, or the absence of one, which comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct RankedNumber(u128);
 
@@ -148,7 +148,7 @@ impl RankedNumber {
         })
     }
 
-    /// The bits of the number as `f64`, and the others, of which numbers that `f64` has exactly have the same.
+    /// The bits of the number as `f64`, and the other bits. The others are the same for all numbers that `f64` represents exactly.
     pub(crate) fn parts(self) -> (u64, u64) {
         const REST_BITS: u32 = ROUNDED_BITS + MEANING_BITS;
         ((self.0 >> REST_BITS) as u64, self.0 as u64 & ((1 << REST_BITS) - 1))

@@ -74,28 +74,35 @@ impl fmt::Display for RankBy {
     }
 }
 
-/// The values of a rank by these rules, for people: `lang is 'en', score 5`. Those that are not known are left out.
+/// The values of a rank by these rules, for people: `lang is 'en', score 5`. Those that are not known are left out. `has_effect` says of
+/// the rule with a number whether it goes by such a value; otherwise there is none.
 #[cfg(all(feature = "files", feature = "report"))]
-pub(crate) fn values_shown(rules: &[RankBy], rank: &Rank) -> Vec<String> {
-    let of_rule = |(rule, value): (&RankBy, &RankValue)| match (rule, value) {
+pub(crate) fn values_shown(
+    rules: &[RankBy],
+    rank: &Rank,
+    has_effect: impl Fn(usize, RankedNumber) -> bool,
+) -> Vec<String> {
+    let of_rule = |(at, (rule, value)): (usize, (&RankBy, &RankValue))| match (rule, value) {
         (_, RankValue::Unset) => None,
         (RankBy::Newest | RankBy::Oldest, RankValue::Number(time)) => match time.is_last() {
             true => Some("file without a time".into()),
             false => Some(format!("file of {}", time.display_as_time())),
         },
         (RankBy::Is(field, wanted), RankValue::Match) => Some(format!("{field} is {}", shown(wanted))),
-        (RankBy::Is(field, _), RankValue::Other(Some(other))) => Some(format!("{field} is {other}")),
-        (rule, RankValue::Number(number)) if !number.is_last() => {
+        (RankBy::Is(field, _), RankValue::Other(Some(other))) if !other.is_empty() => {
+            Some(format!("{field} is {other}"))
+        }
+        (rule, RankValue::Number(number)) if !number.is_last() && has_effect(at, *number) => {
             rule.field().map(|field| format!("{field} {}", number.display()))
         }
         (rule, _) => rule.field().map(|field| format!("{field} without a value")),
     };
-    rules.iter().zip(rank.values()).filter_map(of_rule).collect()
+    rules.iter().zip(rank.values()).enumerate().filter_map(of_rule).collect()
 }
 
 /// Where a record comes that lacks the value of the rule with this number.
 pub(crate) fn among(rule: usize) -> &'static str {
-    if rule == 0 { "" } else { " of those that the rules before leave equal" }
+    if rule == 0 { "" } else { " among those that earlier rules leave equal" }
 }
 
 /// The value of a field.
@@ -109,6 +116,9 @@ pub(super) enum FieldValue<'v> {
     Written(Cow<'v, str>),
     #[cfg(any(feature = "arrow", feature = "parquet"))]
     Number(Number),
+    /// A number of 32 bits or fewer, which is written in fewer digits than the same one of 64.
+    #[cfg(any(feature = "arrow", feature = "parquet"))]
+    Single(f32),
     Bool(bool),
     /// A value of another type: its name, with an article.
     Other(&'static str),
@@ -128,6 +138,8 @@ impl FieldValue<'_> {
             FieldValue::Number(number) => {
                 Ok(Some(*number).filter(|number| !matches!(number, Number::Float(float) if float.is_nan())))
             }
+            #[cfg(any(feature = "arrow", feature = "parquet"))]
+            FieldValue::Single(number) => FieldValue::Number(Number::Float((*number).into())).number(),
             FieldValue::Bool(_) => Err("a boolean".into()),
             FieldValue::Other(kind) => Err((*kind).into()),
         }
@@ -141,6 +153,8 @@ impl FieldValue<'_> {
             FieldValue::Written(number) => shown(number).trim_matches('\'').into(),
             #[cfg(any(feature = "arrow", feature = "parquet"))]
             FieldValue::Number(number) => RankedNumber::least(Some(*number)).display(),
+            #[cfg(any(feature = "arrow", feature = "parquet"))]
+            FieldValue::Single(number) => number.to_string(),
             FieldValue::Bool(value) => value.to_string(),
             FieldValue::Other(kind) => (*kind).into(),
         })
@@ -154,6 +168,8 @@ impl FieldValue<'_> {
             FieldValue::Written(text) => FieldValue::Written(Cow::Owned(text.into_owned())),
             #[cfg(any(feature = "arrow", feature = "parquet"))]
             FieldValue::Number(number) => FieldValue::Number(number),
+            #[cfg(any(feature = "arrow", feature = "parquet"))]
+            FieldValue::Single(number) => FieldValue::Single(number),
             FieldValue::Bool(value) => FieldValue::Bool(value),
             FieldValue::Other(kind) => FieldValue::Other(kind),
         }
@@ -165,27 +181,78 @@ impl FieldValue<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct WantedValue {
     text: String,
-    /// The number or the time that it is, if it is one.
-    number: Option<RankedNumber>,
+    /// The number that it is, if it is one.
+    number: Option<Decimal>,
+    /// The time that it is, if it is one.
+    #[cfg(any(feature = "arrow", feature = "parquet"))]
+    time: Option<RankedNumber>,
 }
 
 #[cfg(feature = "files")]
 impl WantedValue {
     fn new(text: &str) -> Self {
-        let number = Number::parse_or_time(text).map(|number| RankedNumber::least(Some(number)));
-        WantedValue { text: text.to_owned(), number }
+        WantedValue {
+            text: text.to_owned(),
+            number: Decimal::parse(text),
+            #[cfg(any(feature = "arrow", feature = "parquet"))]
+            time: Number::parse_or_time(text)
+                .filter(|number| matches!(number, Number::Time(_)))
+                .map(|time| RankedNumber::least(Some(time))),
+        }
     }
 
     fn is(&self, value: &FieldValue) -> bool {
-        let is_equal = |number: Option<Number>| number.is_some() && self.number == Some(RankedNumber::least(number));
+        let is_equal = |written: &str| self.number.is_some() && self.number == Decimal::parse(written);
         match value {
             FieldValue::Text(text) => *text == self.text,
-            FieldValue::Written(number) => *number == self.text || is_equal(Number::parse(number)),
+            FieldValue::Written(number) => *number == self.text || is_equal(number),
             #[cfg(any(feature = "arrow", feature = "parquet"))]
-            FieldValue::Number(number) => is_equal(Some(*number)),
+            FieldValue::Number(number) => match number {
+                Number::Integer(integer) => is_equal(&integer.to_string()),
+                Number::Float(float) => is_equal(&float.to_string()),
+                Number::Time(_) => self.time == Some(RankedNumber::least(Some(*number))),
+            },
+            #[cfg(any(feature = "arrow", feature = "parquet"))]
+            FieldValue::Single(float) => is_equal(&float.to_string()),
             FieldValue::Bool(value) => self.text == if *value { "true" } else { "false" },
             FieldValue::Missing | FieldValue::Other(_) => false,
         }
+    }
+}
+
+/// A number in decimal notation, so that two are equal if and only if they are the same number.
+#[cfg(feature = "files")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Decimal {
+    is_negative: bool,
+    /// Without zeros at either end; none for zero.
+    digits: String,
+    /// The power of ten of the last digit.
+    exponent: i64,
+}
+
+#[cfg(feature = "files")]
+impl Decimal {
+    /// Reads a number as [`Number::parse`] does; `None` if it is none.
+    fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        Number::parse(text)?;
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let exponent: i64 = exponent.parse().ok()?;
+        let (is_negative, mantissa) = match mantissa.strip_prefix('-') {
+            Some(mantissa) => (true, mantissa),
+            None => (false, mantissa.strip_prefix('+').unwrap_or(mantissa)),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let all = [whole, fraction].concat();
+        let digits = all.trim_end_matches('0');
+        let zeros = (all.len() - digits.len()) as i64;
+        let digits = digits.trim_start_matches('0').to_owned();
+        if digits.is_empty() {
+            return Some(Decimal { is_negative: false, digits, exponent: 0 });
+        }
+        let exponent = exponent.checked_sub(fraction.len() as i64)?.checked_add(zeros)?;
+        Some(Decimal { is_negative, digits, exponent })
     }
 }
 
@@ -336,6 +403,20 @@ mod tests {
             ("1e999", written("1e999"), true),
             ("five", written("5"), false),
             ("9007199254740993", written("9007199254740992"), false),
+            ("18446744073709551616", written("18446744073709551617"), false),
+            ("18446744073709551616", written("1.8446744073709551616e19"), true),
+            ("1e400", written("1e401"), false),
+            ("10e399", written("1e400"), true),
+            ("1e99999999999999999999", written("1e99999999999999999998"), false),
+            ("0.10", written("1e-1"), true),
+            ("+0.1", written("100E-3"), true),
+            ("-0.0", written("0e9"), true),
+            ("-5", written("5"), false),
+            ("0.1", FieldValue::Single(0.1), true),
+            ("0.1", FieldValue::Number(Number::Float(0.1)), true),
+            ("0.1", FieldValue::Number(Number::Float(f64::from(0.1f32))), false),
+            ("1e300", FieldValue::Number(Number::Float(1e300)), true),
+            ("inf", FieldValue::Single(f32::INFINITY), false),
             ("5", FieldValue::Number(Number::Float(5.0)), true),
             ("5", FieldValue::Number(Number::Float(5.5)), false),
             ("-0", FieldValue::Number(Number::Integer(0)), true),

@@ -128,6 +128,29 @@ fn the_page_says_by_what_documents_are_kept() {
         ["old of the reference: ", "a: score 9", "b: score 2.5", "c: score 10", "d: score without a value"]
     );
     assert_eq!(members("in.jsonl"), ["a: ", "b: ", "c: ", "d: "]);
+    // What comes before the rules: decisions, and the files that are preferred.
+    shell.write("decisions.jsonl", "{\"type\":\"decision\",\"keep\":\"c\"}\n");
+    assert_eq!(
+        members("in.jsonl old.jsonl --prefer 'old*' --decisions decisions.jsonl --keep min:score"),
+        [
+            "a: score 9",
+            "b: score 2.5",
+            "c: a decision, score 10",
+            "d: score without a value",
+            "old: preferred files old*, score 3"
+        ]
+    );
+    // A value of the other kind does not count.
+    shell.write(
+        "kinds.jsonl",
+        [record("a", ",\"v\":5"), record("b", ",\"v\":\"2024-05-01\""), record("c", ",\"v\":7")].concat(),
+    );
+    let run = shell.sh("dedup clean kinds.jsonl --dry-run -q --report html=page.html --keep max:v");
+    assert_eq!(run.status, 3, "{}", run.stderr);
+    let page = fs::read_to_string(shell.folder().join("page.html")).unwrap();
+    let clusters = block(&page, "clusters");
+    let by = |at: usize| clusters[0]["members"][at]["by"].as_str().unwrap().to_owned();
+    assert_eq!([by(0), by(1), by(2)], ["v 5", "v without a value", "v 7"]);
 }
 
 /// The bytes depend neither on threads nor on memory, and not on how the documents are given.

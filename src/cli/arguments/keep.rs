@@ -45,6 +45,11 @@ impl Keep {
         self.which.as_ref().map(|_| "--keep").or(prefer)
     }
 
+    /// The files that are preferred.
+    pub fn prefer(&self) -> &[String] {
+        &self.prefer
+    }
+
     /// The policy among documents of equal rank.
     pub fn policy(&self) -> KeepPolicy {
         self.which.as_ref().map(|which| which.policy).unwrap_or_default()
@@ -143,7 +148,11 @@ fn parse_rule(rule: &str, is_list: bool) -> Result<Rule, String> {
     if let Some((_, time, _)) = BY_TIME.iter().find(|row| row.0 == rule) {
         return Ok(Rule::By(time.clone()));
     }
-    let field = |field: &str| FieldPath::parse("keep", field).map_err(|_| format!("'{field}' is no field"));
+    let field = |field: &str| {
+        FieldPath::parse("keep", field).map_err(|_| {
+            format!("'{field}' is no field: expected a name, or names and brackets such as meta.lang or tags[0]")
+        })
+    };
     match rule.split_once(':') {
         Some(("max", path)) => Ok(Rule::By(RankBy::Greatest(field(path)?))),
         Some(("min", path)) => Ok(Rule::By(RankBy::Least(field(path)?))),
@@ -151,7 +160,9 @@ fn parse_rule(rule: &str, is_list: bool) -> Result<Rule, String> {
             let (path, value) = field_and_value(condition)
                 .ok_or_else(|| format!("'{rule}' has no value: expected is:FIELD=VALUE, such as is:lang=en"))?;
             if value.ends_with('\\') {
-                return Err(format!("'{rule}': a value cannot end with a backslash"));
+                return Err(format!(
+                    "'{rule}': a value cannot end with a backslash; a comma in a value is written as \\,"
+                ));
             }
             Ok(Rule::By(RankBy::Is(field(&path)?, value.to_string())))
         }

@@ -45,7 +45,11 @@ impl Values {
         match self {
             Values::Text(texts) => texts.get(row).map_or(FieldValue::Missing, |text| FieldValue::Text(text.into())),
             Values::Number(array) | Values::Bool(array) if !array.is_valid(row) => FieldValue::Missing,
-            Values::Number(array) => FieldValue::Number(number(array, row)),
+            Values::Number(array) => match array.data_type() {
+                DataType::Float16 => FieldValue::Single(array.as_primitive::<Float16Type>().value(row).into()),
+                DataType::Float32 => FieldValue::Single(array.as_primitive::<Float32Type>().value(row)),
+                _ => FieldValue::Number(number(array, row)),
+            },
             Values::Bool(array) => FieldValue::Bool(array.as_boolean().value(row)),
         }
     }
@@ -93,8 +97,6 @@ fn number(array: &dyn Array, row: usize) -> Number {
         DataType::UInt16 => Number::Integer(of!(UInt16Type)),
         DataType::UInt32 => Number::Integer(of!(UInt32Type)),
         DataType::UInt64 => Number::Integer(of!(UInt64Type)),
-        DataType::Float16 => Number::Float(of!(Float16Type)),
-        DataType::Float32 => Number::Float(of!(Float32Type)),
         DataType::Float64 => Number::Float(of!(Float64Type)),
         DataType::Date32 => {
             Number::Time(i128::from(array.as_primitive::<Date32Type>().value(row)) * 86_400 * NANOSECONDS)

@@ -212,7 +212,7 @@ fn ranking(value: &[u8], kind: NumberKind) -> FieldValue<'_> {
             Number::Time(days * NANOSECONDS_OF_DAY + i128::from(word as i64))
         }
         NumberKind::Unsigned => Number::Integer(word.into()),
-        NumberKind::Float if is_short => Number::Float(f32::from_bits(word as u32).into()),
+        NumberKind::Float if is_short => return FieldValue::Single(f32::from_bits(word as u32)),
         NumberKind::Float => Number::Float(f64::from_bits(word)),
     })
 }
