@@ -130,8 +130,7 @@ pub fn opened(
     });
     let warning = torn.or_else(begun_anew);
     warning.iter().for_each(|warning| terminal.warning(warning));
-    if !is_read
-        && options.mode != Mode::Add
+    if options.mode != Mode::Add
         && let Some(change) = change_of(index.last_forgetting(), Forgetting::from(&options.limits))
     {
         terminal.line(&format!("{}: {change}", path.display()));
