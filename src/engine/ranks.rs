@@ -3,6 +3,7 @@
 //! A number takes 8 bytes a document, or 16 if some in the array are not exact in 64 bits: integers above 2⁵³, times with fractions of
 //! seconds. Whether a value matches takes a byte. Nothing is kept of documents without ranks, nor of values that none has.
 
+use crate::readable::shortened_id;
 use crate::source::{Rank, RankBy, RankValue, RankedNumber, among};
 use rayon::prelude::*;
 use std::cmp::Ordering;
@@ -256,6 +257,7 @@ impl Lack {
                 [first @ .., _] if first.len() == NAMED_VALUES => format!(" (values there: {}, …)", first.join(", ")),
                 all => format!(" (values there: {})", all.join(", ")),
             };
+            let wanted = shortened_id(wanted);
             return Some(format!(
                 "no document has the value '{wanted}' in the field '{field}' that `keep` goes by{values}"
             ));

@@ -7,6 +7,8 @@ use super::Globs;
 use super::rank::{Number, Rank, RankValue, RankedNumber, shown};
 #[cfg(feature = "files")]
 use std::borrow::Cow;
+#[cfg(all(feature = "files", feature = "report"))]
+use std::collections::BTreeSet;
 use std::fmt;
 #[cfg(feature = "files")]
 use std::fs::Metadata;
@@ -97,7 +99,11 @@ pub(crate) fn values_shown(
         }
         (rule, _) => rule.field().map(|field| format!("{field} without a value")),
     };
-    rules.iter().zip(rank.values()).enumerate().filter_map(of_rule).collect()
+    let mut values: Vec<String> = rules.iter().zip(rank.values()).enumerate().filter_map(of_rule).collect();
+    // Several rules may go by one field.
+    let mut seen = BTreeSet::new();
+    values.retain(|value| seen.insert(value.clone()));
+    values
 }
 
 /// Where a record comes that lacks the value of the rule with this number.

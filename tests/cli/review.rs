@@ -140,6 +140,11 @@ fn the_page_says_by_what_documents_are_kept() {
             "old: preferred files old*, score 3"
         ]
     );
+    // Of two rules that go by one field it is shown once.
+    assert_eq!(
+        members("in.jsonl --keep is:lang=fr,is:lang=en"),
+        ["a: lang is 'd<e'", "b: lang is 'en'", "c: lang without a value", "d: lang is 'en'"]
+    );
     // A value of the other kind does not count.
     shell.write(
         "kinds.jsonl",
