@@ -144,9 +144,10 @@ impl<'w> Wanted<'w> {
             self.texts[..at].iter().position(|(_, other)| other.has_fields_of(resolved)).unwrap_or(at)
         };
         let groups = self.texts.iter().enumerate().map(group).collect();
-        let values = |parameter, path: &FieldPath, expected: &str| match column(batch, path) {
+        type Read = fn(&ArrayRef) -> Option<Values>;
+        let values = |parameter, path: &FieldPath, read: Read, expected: &str| match column(batch, path) {
             None => Ok(None),
-            Some(array) => match Values::new(&array) {
+            Some(array) => match read(&array) {
                 Some(values) => Ok(Some((values, array))),
                 None => Err(other_type(parameter, path, expected, &array, here)),
             },
@@ -155,7 +156,7 @@ impl<'w> Wanted<'w> {
         let parameter = options.id_parameter();
         let mut ids = Some(Vec::new());
         for path in options.id_field.in_columns(|name| batch.schema_ref().column_with_name(name).is_some()) {
-            match values(parameter, path, IDS)? {
+            match values(parameter, path, Values::new, IDS)? {
                 Some((values, array)) if !values.are_ids() => {
                     return Err(other_type(parameter, path, IDS, &array, here));
                 }
@@ -167,13 +168,11 @@ impl<'w> Wanted<'w> {
         let rules = FieldRules::new(&options.ranking.by);
         let mut ranks = Vec::new();
         for (at, field) in rules.fields().iter().enumerate() {
-            let is_number = rules.by_number(at).is_some();
-            let expected = if is_number { "numbers or times" } else { "strings, numbers, times or booleans" };
-            let column = match column(batch, field) {
-                Some(array) if *array.data_type() == DataType::Boolean && !is_number => Some(Values::Bool(array)),
-                _ => values("keep", field, expected)?.map(|(values, _)| values),
+            let (read, expected): (Read, _) = match rules.by_number(at) {
+                Some(_) => (Values::new, "numbers or times"),
+                None => (Values::to_match, "strings, numbers, times or booleans"),
             };
-            ranks.push(column);
+            ranks.push(values("keep", field, read, expected)?.map(|(values, _)| values));
         }
         Ok(Columns { texts, groups, ids, rules, ranks, null: self.null.clone() })
     }

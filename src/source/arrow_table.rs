@@ -442,6 +442,11 @@ mod tests {
             ("lang", Arc::new([Some("en"), None, Some("de")].into_iter().collect::<DictionaryArray<Int32Type>>())),
             ("flag", Arc::new(BooleanArray::from(vec![Some(false), None, Some(true)]))),
             ("n", Arc::new(Int64Array::from(vec![Some(1), Some(2), None]))),
+            (
+                "list",
+                Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>([Some(vec![Some(1)]), None, Some(vec![])])),
+            ),
+            ("raw", Arc::new(arrow_array::BinaryArray::from(vec![Some(&b"en"[..]), None, None]))),
         ]);
         let path = |field: &str| FieldPath::parse("keep", field).unwrap();
         let is = |field: &str, value: &str| RankBy::Is(path(field), value.into());
@@ -461,6 +466,9 @@ mod tests {
         assert_eq!(ranks(vec![is("flag", "false"), is("lang", "de")]).unwrap(), [0, 2, 1]);
         assert_eq!(ranks(vec![is("lang", "fr"), RankBy::Greatest(path("n"))]).unwrap(), [1, 0, 2]);
         assert_eq!(ranks(vec![is("n", "1.0"), is("nowhere", "x"), is("n", "2")]).unwrap(), [0, 1, 2]);
+        assert_eq!(ranks(vec![is("list", "a list"), is("list", "1"), is("lang", "de")]).unwrap(), [2, 0, 1]);
+        let error = ranks(vec![is("raw", "en")]).unwrap_err().to_string();
+        assert!(error.contains("numbers, times or booleans, and it is of type Binary"), "{error}");
         let error = ranks(vec![is("flag", "true"), RankBy::Least(path("flag"))]).unwrap_err().to_string();
         assert!(error.contains("expected a column of numbers or times, and it is of type Boolean"), "{error}");
     }

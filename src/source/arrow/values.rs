@@ -13,13 +13,15 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 use std::borrow::Cow;
 
-/// A column of strings, numbers or booleans.
+/// A column of values.
 #[derive(Clone, Debug)]
 pub(super) enum Values {
     Text(TextColumn),
     /// Of a type for which [`Values::new`] has a row.
     Number(ArrayRef),
     Bool(ArrayRef),
+    /// Of a type that no value of a rule can have: its name, with an article.
+    Other(ArrayRef, &'static str),
 }
 
 const NANOSECONDS: i128 = 1_000_000_000;
@@ -31,12 +33,32 @@ impl Values {
         text.or_else(|| is_number(array.data_type()).then(|| Values::Number(array.clone())))
     }
 
+    /// Those that can be the value of a rule, and those that never are; `None` for other types.
+    pub fn to_match(array: &ArrayRef) -> Option<Self> {
+        let kind = match array.data_type() {
+            DataType::Boolean => return Some(Values::Bool(array.clone())),
+            DataType::List(_)
+            | DataType::LargeList(_)
+            | DataType::FixedSizeList(..)
+            | DataType::ListView(_)
+            | DataType::LargeListView(_) => "a list",
+            DataType::Struct(_) => "a struct",
+            DataType::Map(..) => "a map",
+            DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) | DataType::Decimal256(..) => {
+                "a decimal number"
+            }
+            DataType::Time32(_) | DataType::Time64(_) => "a time of day",
+            _ => return Values::new(array),
+        };
+        Some(Values::Other(array.clone(), kind))
+    }
+
     /// Whether these can be ids.
     pub fn are_ids(&self) -> bool {
         match self {
             Values::Text(_) => true,
             Values::Number(array) => array.data_type().is_integer(),
-            Values::Bool(_) => false,
+            Values::Bool(_) | Values::Other(..) => false,
         }
     }
 
@@ -44,13 +66,16 @@ impl Values {
     pub fn value(&self, row: usize) -> FieldValue<'_> {
         match self {
             Values::Text(texts) => texts.get(row).map_or(FieldValue::Missing, |text| FieldValue::Text(text.into())),
-            Values::Number(array) | Values::Bool(array) if !array.is_valid(row) => FieldValue::Missing,
+            Values::Number(array) | Values::Bool(array) | Values::Other(array, _) if !array.is_valid(row) => {
+                FieldValue::Missing
+            }
             Values::Number(array) => match array.data_type() {
                 DataType::Float16 => FieldValue::Single(array.as_primitive::<Float16Type>().value(row).into()),
                 DataType::Float32 => FieldValue::Single(array.as_primitive::<Float32Type>().value(row)),
                 _ => FieldValue::Number(number(array, row)),
             },
             Values::Bool(array) => FieldValue::Bool(array.as_boolean().value(row)),
+            Values::Other(_, kind) => FieldValue::Other(kind),
         }
     }
 
