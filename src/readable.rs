@@ -40,10 +40,14 @@ pub fn shell_word(word: &str) -> String {
 
 /// An id, which is untrusted and may be very long, cut after 200 characters.
 pub fn shortened_id(id: &str) -> Cow<'_, str> {
-    const MOST_CHARS: usize = 200;
-    match id.char_indices().nth(MOST_CHARS) {
-        Some((end, _)) => format!("{}…", &id[..end]).into(),
-        None => id.into(),
+    shortened(id, 200)
+}
+
+/// A text, cut after this number of characters.
+pub fn shortened(text: &str, most_chars: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most_chars) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Documents of Python: lists of strings, tables, files.
 
-use super::refusal::exception;
+use super::refusal::{exception, shortened};
 use crate::cli::call::Documents;
 use crate::filter::Unnamed;
 use crate::index::ROW;
@@ -170,7 +170,7 @@ impl Given {
                     };
                     return Err(PyValueError::new_err(format!(
                         "invalid value '{}' for `{field}`: expected a column (columns here: {})",
-                        options.id_field,
+                        shortened(&options.id_field.to_string()),
                         columns.join(", ")
                     )));
                 }

@@ -2,13 +2,14 @@
 
 use crate::cli::call::{self, Misuse, Refused};
 use crate::source::Problem;
-use crate::{Error, ErrorKind};
+use crate::{Error, ErrorKind, readable};
 use pyo3::exceptions::{
     PyBlockingIOError, PyFileNotFoundError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyTypeError,
     PyValueError,
 };
 use pyo3::prelude::*;
 use std::any::Any;
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What follows the name of an option in a message: its value as it is written in Python, and the rest. The name of a value is left out.
@@ -67,9 +68,33 @@ pub fn problem(problem: &Problem) -> String {
     if problem.kind.is_rejection() { rejection(&problem.message) } else { problem.message.clone() }
 }
 
+/// A value in a message: of a long one the beginning.
+pub fn shortened(value: &str) -> Cow<'_, str> {
+    const MOST_CHARS: usize = 40;
+    readable::shortened(value, MOST_CHARS)
+}
+
+/// The values of a list in a message.
+fn listed(values: &[String]) -> String {
+    const MOST_VALUES: usize = 5;
+    let first = values.iter().take(MOST_VALUES).map(|value| shortened(value));
+    first.chain((values.len() > MOST_VALUES).then_some("…".into())).collect::<Vec<_>>().join(", ")
+}
+
+/// A value and the reason why it is refused, which may repeat it.
+fn with_reason<'m>(value: &'m str, reason: &'m str) -> (Cow<'m, str>, Cow<'m, str>) {
+    match shortened(value) {
+        Cow::Borrowed(value) => (value.into(), reason.into()),
+        short => {
+            let reason = reason.replace(value, &short).into();
+            (short, reason)
+        }
+    }
+}
+
 /// The exception for a call that is refused.
 pub fn refused(refused: Refused) -> PyErr {
-    let python = |name: &str| name.replace('-', "_");
+    let python = |name: &str| shortened(name).replace('-', "_");
     match refused {
         Refused::Error(error) => exception(&error),
         Refused::Misuse(Misuse::Unknown { name, nearest }) => {
@@ -81,14 +106,15 @@ pub fn refused(refused: Refused) -> PyErr {
             PyTypeError::new_err(format!("unexpected keyword argument '{}': {about} {why}", python(&name)))
         }
         Refused::Misuse(Misuse::Type { name, value, expected }) => {
-            PyTypeError::new_err(format!("`{}` must be {expected}, not {value}", python(&name)))
+            PyTypeError::new_err(format!("`{}` must be {expected}, not {}", python(&name), shortened(&value)))
         }
         Refused::Misuse(Misuse::Value { name, value, reason }) => {
+            let (value, reason) = with_reason(&value, &reason);
             let reason = spelled(&reason);
             PyValueError::new_err(format!("invalid value '{value}' for `{}`: {reason}", python(&name)))
         }
         Refused::Misuse(Misuse::Several { name, values, words }) => {
-            let shown = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
+            let shown = if values.is_empty() { String::new() } else { format!(" ({})", listed(&values)) };
             let expected =
                 if words.is_empty() { String::new() } else { format!(": expected one of {}", words.join(", ")) };
             let (name, count) = (python(&name), values.len());
@@ -110,7 +136,14 @@ pub fn exception(error: &Error) -> PyErr {
     {
         return system_exception(number, error);
     }
-    let message = spelled(&call::message(error));
+    let short = match error {
+        Error::Parameter { name, value, expected } => {
+            let (value, expected) = with_reason(value, expected);
+            Some(Error::parameter(name, value, expected))
+        }
+        _ => None,
+    };
+    let message = spelled(&call::message(short.as_ref().unwrap_or(error)));
     match error.kind() {
         ErrorKind::Usage | ErrorKind::Empty | ErrorKind::IndexOptions => PyValueError::new_err(message),
         ErrorKind::Input | ErrorKind::Output | ErrorKind::Disk => PyOSError::new_err(message),

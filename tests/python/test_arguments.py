@@ -62,7 +62,46 @@ def test_numbers_are_checked(function, name):
     for value, shown in [("x", "x"), (float("nan"), "NaN"), (float("inf"), "Infinity"), (-1, "-1"), (2**70, str(2**70))]:
         message = refused(ValueError, call, **{name: value})
         assert message.startswith(f"invalid value '{shown}' for `{name}`: "), message
-    assert f"`{name}`" in refused(ValueError, call, **{name: 10**5000})
+    many = refused(ValueError, call, **{name: 10**5000})
+    assert f"`{name}`" in many
+    lengths = {error: len(refused(error, call, **{name: value})) for error, value in [(ValueError, LONG), (TypeError, [LONG] * 100)]}
+    assert max(len(many), *lengths.values()) < 500, lengths
+    assert refused(TypeError, call, **{name: [LONG] * 6}).endswith(f"a list of 6 ({', '.join([LONG[:40] + '…'] * 5)}, …)")
+
+
+LONG = "x" * 10**4
+# With more digits than Python writes.
+HUGE = 10**5000
+
+
+@pytest.mark.parametrize("keep", [LONG, "max:", "is:lang," + LONG, f"{LONG}:a,last", f"is:{LONG},last", "is:lang=" + LONG + "\\", f"first,{LONG}"])
+def test_messages_about_rules_are_short(keep):
+    message = refused(ValueError, neardups.keep, [A], keep)
+    assert message.startswith("invalid value '" + keep[:40]) and len(message) < 500, message[:1000]
+
+
+def test_messages_about_values_are_short():
+    pytest.importorskip("pyarrow")
+    index, path = neardups.Index(), pathlib.Path("x" * 5000)
+    messages = [
+        *(refused(TypeError, index.query, [A], top=top) for top in (LONG, [LONG] * 100, LONG.encode(), [HUGE])),
+        refused(ValueError, index.query, [A], top=HUGE),
+        refused(ValueError, index.query, [A], top=10**4000),
+        *(refused(ValueError, neardups.keep, [{"id": id, "text": A} for id in ids]) for ids in ([1, LONG], [LONG, 1], [HUGE, "a"], ["a", HUGE])),
+        refused(ValueError, neardups.keep, [{LONG: 1}, {LONG: [LONG]}], text_field=LONG),
+        refused(ValueError, neardups.keep, [{"text": A}], id_field=LONG),
+        refused(ValueError, neardups.keep, [{"text": 1}, {"text": LONG}]),
+        refused(ValueError, neardups.keep, [{"text": A}], threshold=HUGE),
+        refused(ValueError, neardups.keep, [A], id_field=HUGE),
+        refused(ValueError, neardups.keep, [{"text": A}], text_field=LONG),
+        refused(TypeError, neardups.keep, [A], algo=path),
+        refused(TypeError, neardups.keep, [A], **{LONG: 1}),
+        refused(TypeError, neardups.keep, [A], **{LONG + SURROGATE: 1}),
+        refused(TypeError, neardups.keep, [A], exact=LONG),
+        refused(TypeError, neardups.keep, LONG),
+    ]
+    assert max(map(len, messages)) < 500, [message[:200] for message in messages if len(message) >= 500]
+    assert not any("Exceeds" in message for message in messages)
 
 
 @pytest.mark.parametrize("top", [1.5, True, "3", [3], {}, float("nan"), float("inf")])

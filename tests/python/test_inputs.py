@@ -202,6 +202,50 @@ def test_a_column_that_a_rule_names_must_be_one_of_a_table():
         neardups.keep(frame, "is:what=x")
 
 
+def test_the_value_of_a_rule_names_no_column():
+    pandas = pytest.importorskip("pandas")
+
+    def kept(column, keep):
+        frame = pandas.DataFrame({"text": TEXTS, "lang": ["de", "en", "x"], column: [{1}, "x", object()]})
+        return neardups.keep(frame, keep).index.tolist()
+
+    for column, keep in [
+        ("note", "is:lang=note"), ("note", "is:lang=a.note"), ("x=y", "is:lang=x=y"), ("a,b", "is:lang=a\\,b"), ("b", "is:lang=a\\,b"),
+    ]:  # fmt: skip
+        with pytest.warns(neardups.NeardupsWarning, match="no document has the value"):
+            assert kept(column, keep) == [0, 1], keep
+    assert kept("note", "is:lang=x") == [1, 2] and kept("max", "is:lang=x") == [1, 2]
+    for column, keep in [
+        ("note", "is:lang=x,is:note=x"), ("note", "is:lang=a\\,b,max:note"), ("a,b", "is:a\\,b=x"), ("a=b", "is:a\\=b=x"),
+        ("a[0]", "is:a\\[0]=x"), ("note", "min:note.score"), ("note", "is:note.a=x"), ("a:b", "max:a:b"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match="has values of which no column of a table can be made"):
+            kept(column, keep)
+
+
+def test_columns_that_never_have_the_value_of_a_rule():
+    import datetime
+    import decimal
+
+    pyarrow = pytest.importorskip("pyarrow")
+    columns = {
+        "list": [["x"], None, ["x"]],
+        "struct": [{"a": "x"}, None, {"a": "x"}],
+        "map": pyarrow.array([[("x", 1)], None, []], pyarrow.map_(pyarrow.string(), pyarrow.int64())),
+        "decimal": [decimal.Decimal("1.5"), None, decimal.Decimal("2.5")],
+        "time": [datetime.time(1), None, datetime.time(2)],
+    }
+    table = arrow(lang=["de", "en", "fr"], n=[1, 2, 3], **columns)
+    for column in columns:
+        with pytest.warns(neardups.NeardupsWarning, match=f"no document has the value '1.5' in the field '{column}'"):
+            assert neardups.keep(table, f"is:{column}=1.5,is:lang=fr")["n"].to_pylist() == [2, 3]
+        with pytest.raises(ValueError, match=f"invalid value '{column}' for `keep`: expected a column of numbers or times"):
+            neardups.keep(table, f"is:{column}=1.5,max:{column}")
+    other = arrow(raw=[b"x", b"y", b"z"])
+    with pytest.raises(ValueError, match="expected a column of strings, numbers, times or booleans, and it is of type Binary"):
+        neardups.keep(other, "is:raw=x")
+
+
 def test_nothing_without_pyarrow(tmp_path):
     import subprocess
     import sys

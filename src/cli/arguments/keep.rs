@@ -1,10 +1,12 @@
 //! Which of several near-duplicates is kept: `--keep`, `--prefer` and `--decisions`.
 
 use super::values::{path, value, values};
+use crate::readable;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use neardups::Error;
 use neardups::engine::{KEEP_POLICIES, KeepPolicy};
 use neardups::source::{FieldPath, Globs, RankBy, Ranking};
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// The choice, as typed.
@@ -89,16 +91,21 @@ fn parse(typed: &str) -> Result<Which, String> {
     let is_list = rules.len() > 1;
     let mut which = Which { policy: KeepPolicy::First, by: Vec::new() };
     for (at, rule) in rules.iter().enumerate() {
+        let shown = shown(rule);
         match parse_rule(rule, is_list)? {
             Rule::Policy(policy) if at + 1 == rules.len() => which.policy = policy,
             Rule::Policy(_) => {
                 return Err(format!(
-                    "'{rule}' is not at the end: one of {} may end a list, and decides among what the rules before it leave equal",
+                    "'{shown}' is not at the end: one of {} may end a list, and decides among what the rules before it leave equal",
                     names(&[&policies()])
                 ));
             }
             Rule::By(by) => match which.by.iter().find(|earlier| has_decided(earlier, &by)) {
-                Some(earlier) => return Err(format!("'{rule}' has no effect after '{earlier}', which has decided")),
+                Some(earlier) => {
+                    let earlier = earlier.to_string();
+                    let earlier = self::shown(&earlier);
+                    return Err(format!("'{shown}' has no effect after '{earlier}', which has decided"));
+                }
                 None => which.by.push(by),
             },
         }
@@ -141,7 +148,13 @@ fn rules(typed: &str) -> Vec<String> {
     rules
 }
 
+/// A rule in a message: of a long one the beginning.
+fn shown(rule: &str) -> Cow<'_, str> {
+    readable::shortened(rule, 60)
+}
+
 fn parse_rule(rule: &str, is_list: bool) -> Result<Rule, String> {
+    let shown = shown(rule);
     if let Some(&(_, policy, _)) = KEEP_POLICIES.iter().find(|row| row.0 == rule) {
         return Ok(Rule::Policy(policy));
     }
@@ -150,6 +163,7 @@ fn parse_rule(rule: &str, is_list: bool) -> Result<Rule, String> {
     }
     let field = |field: &str| {
         FieldPath::parse("keep", field).map_err(|_| {
+            let field = self::shown(field);
             format!("'{field}' is no field: expected a name, or names and brackets such as meta.lang or tags[0]")
         })
     };
@@ -158,7 +172,7 @@ fn parse_rule(rule: &str, is_list: bool) -> Result<Rule, String> {
         Some(("min", path)) => Ok(Rule::By(RankBy::Least(field(path)?))),
         Some(("is", condition)) => {
             let (path, value) = field_and_value(condition)
-                .ok_or_else(|| format!("'{rule}' has no value: expected is:FIELD=VALUE, such as is:lang=en"))?;
+                .ok_or_else(|| format!("'{shown}' has no value: expected is:FIELD=VALUE, such as is:lang=en"))?;
             if value.ends_with('\\') {
                 return Err(format!(
                     "'{rule}': a value cannot end with a backslash; a comma in a value is written as \\,"
@@ -170,7 +184,7 @@ fn parse_rule(rule: &str, is_list: bool) -> Result<Rule, String> {
             let expected = names(&[&policies(), &BY_TIME.map(|row| row.0), &BY_FIELD.map(|row| row.0)]);
             Err(match is_list {
                 true => format!(
-                    "'{rule}' is no rule: expected one of {expected}; a comma in the name of a field or in a value is written as \\,"
+                    "'{shown}' is no rule: expected one of {expected}; a comma in the name of a field or in a value is written as \\,"
                 ),
                 false => format!("expected one of {expected}"),
             })

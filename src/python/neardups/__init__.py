@@ -367,8 +367,8 @@ class Index:
     same document, as after a crash, and passes `filter` again.
 
     What `add` and `filter` remember, they remember when they return. After an exception, nothing of the call is remembered, and the
-    same documents can be passed again. So it is after Ctrl-C, except at the end of a call, while the file is written: then all of
-    them are remembered.
+    same documents can be passed again. The same holds after Ctrl-C, except at the end of a call, while the file is written:
+    then all of them are remembered.
 
     >>> import neardups
     >>> index = neardups.Index(threshold=0.8)
@@ -465,9 +465,10 @@ class Index:
         if top is None and exhaustive:
             raise ValueError("`exhaustive` has an effect only with `top`")
         if top is not None and (isinstance(top, bool) or not isinstance(top, Integral)):
-            raise TypeError(f"`top` must be a whole number from 1, not {top!r}")
+            raise TypeError(f"`top` must be a whole number from 1, not {_input.written(top)}")
         if top is not None and not 1 <= top <= sys.maxsize:
-            raise ValueError(f"invalid value '{top}' for `top`: expected a whole number from 1 to {sys.maxsize}")
+            value = _input.shortened(_input.typed("top", top))
+            raise ValueError(f"invalid value '{value}' for `top`: expected a whole number from 1 to {sys.maxsize}")
         wanted = None if top is None else (int(top), exhaustive)
         return self._run("query", documents, progress, stats, wanted)[0]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import itertools
 import os
 import re
 import sys
@@ -22,6 +23,20 @@ def other(name: str) -> Any:
 
 _OF_IDS = ("id_field", "against_id_field")
 _WITH_STATS = "`scan`, `keep`, `clusters`, `fingerprints`, `passages`, `contain`, and `add`, `filter` and `query` of an `Index`"
+
+
+def shortened(text: str, longest: int = 40) -> str:
+    """A text in a message: of a long one the beginning."""
+    return text if len(text) <= longest else text[:longest] + "…"
+
+
+def written(value: Any) -> str:
+    """A value in a message, as it is written in Python: of a long one the beginning."""
+    try:
+        return repr(shortened(value)) if isinstance(value, str) else shortened(repr(value))
+    except ValueError:
+        # Python writes no integer of so many digits.
+        return f"<{type(value).__name__} with too many digits>"
 
 
 def _is_numpy_bool(value: Any) -> bool:
@@ -48,7 +63,7 @@ def keywords(arguments: dict[str, Any], function: str = "similarity") -> list[tu
     given: list[tuple[str, Any]] = []
     for name, value in arguments.items():
         if not _is_encoded(name):
-            raise TypeError(f"unexpected keyword argument {name!r}")
+            raise TypeError(f"unexpected keyword argument {written(name)}")
         if value is None:
             continue
         if name == "stats":
@@ -57,14 +72,14 @@ def keywords(arguments: dict[str, Any], function: str = "similarity") -> list[tu
         if isinstance(value, bool) or _is_numpy_bool(value):
             given.append((name, bool(value)))
         elif isinstance(value, (list, tuple)):
-            values = [_text(name, element) for element in value]
+            values = [typed(name, element) for element in value]
             # Several columns make one id.
             given.append((name, ",".join(values) if name in _OF_IDS and values else values))
         elif isinstance(value, os.PathLike) and _words()[function].get(name):
             words = ", ".join(_words()[function][name])
-            raise TypeError(f"`{name}` must be a string, not {value!r}: expected one of {words}")
+            raise TypeError(f"`{name}` must be a string, not {written(value)}: expected one of {words}")
         else:
-            given.append((name, _text(name, value)))
+            given.append((name, typed(name, value)))
     return given
 
 
@@ -87,7 +102,8 @@ def path(what: str, value: Any) -> str:
     return decoded
 
 
-def _text(name: str, value: Any) -> str:
+def typed(name: str, value: Any) -> str:
+    """The value of an option as the command line has it."""
     if isinstance(value, (str, os.PathLike)):
         return path(f"`{name}`", value)
     if isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
@@ -99,6 +115,24 @@ def _text(name: str, value: Any) -> str:
         return str(value)
     except ValueError:
         raise ValueError(f"invalid value for `{name}`: the number has too many digits") from None
+
+
+def _texts(name: str, value: Any) -> list[str]:
+    """The values of an option that may be names of columns. What is no value is refused later."""
+    values = value if isinstance(value, (list, tuple)) else [value]
+    return [typed(name, one) for one in values if isinstance(one, (str, os.PathLike, Real, Decimal)) and not isinstance(one, bool)]
+
+
+def _columns_of_keep(keep: str) -> set[str]:
+    """The columns that the rules of `keep` may read, of which `is:` has a value after the field. A comma in a field or a value is written
+    as `\\,`, an equals sign in the field of `is:` as `\\=`, and a bracket in a name as `\\[`."""
+    columns: set[str] = set()
+    for rule in re.split(r"(?<!\\),", keep):
+        kind, _, field = rule.replace("\\,", ",").partition(":")
+        if kind == "is":
+            field = re.split(r"(?<!\\)=", field)[0].replace("\\=", "=")
+        columns.update(name.replace("\\[", "[") for name in (field, re.split(r"\.|(?<!\\)\[", field)[0]))
+    return columns
 
 
 def clear(stats: Any) -> None:
@@ -185,9 +219,8 @@ class _IdCheck:
 
     def __init__(self, options: dict[str, Any], option: str) -> None:
         given = options.get(option) or options.get("id_field") or "id"
-        names = given if isinstance(given, (list, tuple)) else [given]
         self.option = option
-        self.columns = {part for name in names for part in str(name).split(",")}
+        self.columns = {part for name in _texts(option, given) for part in name.split(",")}
 
     def check(self, column: Any, values: Iterable[Any]) -> None:
         if column not in self.columns:
@@ -203,8 +236,8 @@ class _IdCheck:
             elif kind is not first[2]:
                 side = "" if self.option == "id_field" else "`against`: "
                 raise ValueError(
-                    f"{side}the ids of the column {str(column)!r} have several types: {first[1]!r} at position {first[0]} is of type "
-                    f"{type(first[1]).__name__}, and {value!r} at position {position} of type {type(value).__name__}: make all of "
+                    f"{side}the ids of the column {written(str(column))} have several types: {written(first[1])} at position {first[0]} is of type "
+                    f"{type(first[1]).__name__}, and {written(value)} at position {position} of type {type(value).__name__}: make all of "
                     f'them strings, or all integers; `{self.option}="none"` takes positions as ids'
                 )
 
@@ -212,9 +245,8 @@ class _IdCheck:
 def _native_of(documents: Any, options: dict[str, Any], ids: _IdCheck) -> tuple[str, Any]:
     kind = type(documents).__name__
     if isinstance(documents, str):
-        shown = documents if len(documents) <= 40 else documents[:40] + "…"
         raise TypeError(
-            f"the string {shown!r} is neither documents nor a path: a text goes into a list, and pathlib.Path(...) is a file or folder"
+            f"the string {written(documents)} is neither documents nor a path: a text goes into a list, and pathlib.Path(...) is a file or folder"
         )
     if isinstance(documents, (bytes, bytearray, memoryview)):
         raise TypeError(f"documents cannot be of type {kind}: give a list of texts, which decode() makes, or paths")
@@ -223,7 +255,8 @@ def _native_of(documents: Any, options: dict[str, Any], ids: _IdCheck) -> tuple[
     if isinstance(documents, (list, tuple)):
         return _list(list(documents), options, ids)
     if isinstance(documents, Mapping) and _module(documents) == "datasets":
-        splits = ", ".join(map(repr, documents))
+        first = [written(split) for split in itertools.islice(documents, 5)]
+        splits = ", ".join([*first, "…"] if len(documents) > len(first) else first)
         raise TypeError(f"documents cannot be of type {kind}: give one of its splits by its name ({splits})")
     if isinstance(documents, Mapping):
         raise TypeError(
@@ -281,8 +314,10 @@ def _not_of_arrow(pyarrow: Any) -> "tuple[type[Exception], ...]":
 def _columns(names: Iterable[Any], make: Callable[[Any], Any], options: dict[str, Any], ids: _IdCheck) -> Any:
     """A table of the columns that can be one of a table. Others are left out, unless an option may name them."""
     pyarrow, made = other("pyarrow"), {}
-    given = [str(value) for values in options.values() for value in (values if isinstance(values, (list, tuple)) else [values])]
-    named = {*ids.columns, *([] if options.get("text_field") else ["text"]), *given, *(part for value in given for part in re.split(r"[,.:=\[\]]", value))}
+    named = {*ids.columns, *([] if options.get("text_field") else ["text"])}
+    for option, values in options.items():
+        for value in _texts(option, values):
+            named.update(_columns_of_keep(value) if option == "keep" else [value, *re.split(r"[,.:=\[\]]", value)])
     for name in names:
         if not _is_encoded(str(name)):
             continue
@@ -291,7 +326,8 @@ def _columns(names: Iterable[Any], make: Callable[[Any], Any], options: dict[str
         except _not_of_arrow(pyarrow) as error:
             if str(name) in named:
                 reason = error if isinstance(error, UnicodeEncodeError) or not error.args else error.args[0]
-                raise ValueError(f"the column {str(name)!r} has values of which no column of a table can be made: {reason}") from error
+                why = f"has values of which no column of a table can be made: {shortened(str(reason), 200)}"
+                raise ValueError(f"the column {written(str(name))} {why}") from error
     return pyarrow.table(made)
 
 
