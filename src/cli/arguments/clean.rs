@@ -175,7 +175,7 @@ pub fn command() -> Command {
         )
         .arg(method::algorithm())
         .arg(method::preset())
-        .args(keep::args("Which of several near-duplicates is kept"))
+        .args(keep::args("Which near-duplicate is kept"))
         .arg(
             Arg::new("against")
                 .long("against")
