@@ -178,9 +178,9 @@ impl AllKnown {
         Knowledge { texts, is_accepted, new }
     }
 
-    /// The places of a finding that known texts with its words lack, and whether they accept it. One of them does that has all of its places,
-    /// and so do several together, but not whole files and passages together: that a file is a copy of another one says nothing about a third
-    /// one that has a passage of it.
+    /// The places of a finding that known texts with its words lack, and whether they accept it. A text that has all of the places accepts
+    /// it. So do several texts together, if they are whole files as the finding is, or passages as it is: that a file is a copy of another
+    /// one says nothing about a third one that has a passage of it.
     fn places_beside(
         &self,
         texts: &[&Known],

@@ -274,7 +274,7 @@ impl Found {
         (self.words.in_memory().map_or(0, size_of_val) + size_of_val(&self.index[..])) as u64
     }
 
-    /// Moves what can be there to a file.
+    /// Moves the places to a file.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -42,6 +42,7 @@ impl Site {
         (self.0[0].load(Relaxed), tokens, target)
     }
 
+    /// The first token, of one that is sought.
     fn at(&self) -> u64 {
         self.0[0].load(Relaxed)
     }
@@ -53,11 +54,13 @@ impl Site {
         target
     }
 
+    /// Replaces what is sought by where it is.
     pub fn locate(&self, Located { start, end, line, document }: Located) {
         self.0[0].store(packed(start, end), Relaxed);
         self.0[1].store(packed(document, line), Relaxed);
     }
 
+    /// Where it is; `None` while it is sought.
     fn located(&self) -> Option<Located> {
         let [start, end] = unpacked(self.0[0].load(Relaxed));
         let [document, line] = unpacked(self.0[1].load(Relaxed));

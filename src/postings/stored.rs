@@ -58,7 +58,7 @@ impl Stored {
         }
     }
 
-    /// Moves all words to the file, and those that are appended.
+    /// Moves all words to a file, to which later ones are appended.
     ///
     /// # Errors
     /// The file cannot be written.

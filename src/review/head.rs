@@ -18,7 +18,7 @@ pub struct About<'a> {
     pub report: &'a Report,
     /// The names of the inputs.
     pub inputs: &'a [String],
-    /// The files that are [preferred](crate::source::Ranking::prefer), as they are named; fewer than these are those of earlier ones.
+    /// The globs of the files that are preferred, as typed, the most preferred first: of the class of a rank that has this number.
     pub prefer: &'a [String],
 }
 

@@ -275,8 +275,8 @@ impl Page<'_, '_> {
     }
 }
 
-/// The values by which a document is kept rather than others, or not, if its text was read again: that it was chosen, the files that it is
-/// preferred with, those that the rules go by, and its length if that decides. A document of the reference is kept in any case.
+/// Why a document is kept rather than others, or not, if its text was read again: a decision, the preferred files that it is among, the
+/// values that the rules go by, and its length if that decides. A document of the reference is kept in any case.
 fn by_values(kept: &Kept, texts: &Texts, (rules, prefer): (&[RankBy], &[String]), document: usize) -> Option<String> {
     let rank = texts.rank(document).filter(|_| !kept.is_reference(document))?;
     let mut values = Vec::new();
