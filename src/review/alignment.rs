@@ -256,27 +256,28 @@ mod tests {
             prop_assert_eq!([last.a + last.tokens, last.b + last.tokens], [a.len(), b.len()]);
         }
 
-        /// Insertions and deletions of any length are found as they were made, in texts in which no run of words is repeated.
+        /// Insertions and deletions of any length are found as they were made, in texts in which no run of words is repeated. What was
+        /// inserted or deleted has no word in common with the rest, so that no other alignment is as long.
         #[test]
         fn planted_edits_are_found(
             edits in prop::collection::btree_map(1usize..300, (any::<bool>(), 1usize..6000), 0..4),
             seed: u64,
         ) {
             const PART: usize = 40;
-            // A number that is not used elsewhere in three of four words; the others are frequent.
-            let word = |at: usize| match seed.wrapping_add(at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 62 {
-                0 => (at % 5) as u32,
-                _ => 10 + at as u32,
+            // A number that is not used elsewhere in three of four words; the others are frequent in the same part.
+            let word = |first: usize, at: usize| {
+                let random = seed.wrapping_add((first + at) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 62;
+                (first + if random == 0 { at % 5 } else { 10 + at }) as u32
             };
             let (mut a, mut b, mut next, mut apart) = (Vec::new(), Vec::new(), 0, 0);
             for part in 0..300 {
                 if let Some(&(is_insertion, words)) = edits.get(&part) {
                     let side = if is_insertion { &mut b } else { &mut a };
-                    side.extend((0..words).map(|at| word(100_000 * (part + 1) + at)));
+                    side.extend((0..words).map(|at| word(100_000 * (part + 1), at)));
                     apart += words;
                 }
                 for side in [&mut a, &mut b] {
-                    side.extend((next..next + PART).map(word));
+                    side.extend((next..next + PART).map(|at| word(0, at)));
                 }
                 next += PART;
             }
