@@ -19,10 +19,12 @@ use fetch::fetch;
 use neardups::algorithm::parameter::Settings;
 use neardups::algorithm::{Algorithm, AlgorithmFactory, Entry, Features};
 use neardups::hash::{combine, mix, sequence_hash};
+use neardups::similarity::{Threshold, jaccard_at_least};
 use neardups::source::{Batch, Input, ReadOptions, Source};
 use neardups::tokenizer::{TokenDetail, Tokenizer, Tokens, Word};
 use sha1::{Digest, Sha1};
 use std::hint::black_box;
+use std::io::{Read, Write};
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -42,12 +44,15 @@ const PARTS: &[Part] = &[
     ("projection", "the same of random projection"),
     ("sets", "of a fifth of the documents, their sets of shingles, sorted"),
     ("exact", "the sets of all"),
+    ("again", "a second reading: all lines, and of a fifth of the documents all that \"sets\" does"),
     ("terms", "distinct terms of each document, counted in a table of each thread"),
     (
         "digests",
         "distinct terms of each, sorted by their texts, and eleven SHA-1 digests, ten of them of half of the terms",
     ),
     ("sorting", "no corpus: a million keys in each of 16 tables, sorted"),
+    ("pairs", "no corpus: 1,768,309 pairs of sets of 213 shingles, of which 202 are common, compared"),
+    ("copy", "no documents: the bytes of the corpus read and written to a file"),
     ("index", "no corpus: 16 keys of each of a million documents looked up in a table and added to it"),
 ];
 
@@ -94,6 +99,8 @@ fn cpu_seconds() -> f64 {
 fn run(part: &str, corpus: &str) {
     match part {
         "sorting" => return sorting(),
+        "pairs" => return pairs(),
+        "copy" => return copy(corpus),
         "index" => return index(),
         _ => {}
     }
@@ -136,7 +143,8 @@ fn work(part: &str, receive: &Mutex<Receiver<Batch>>) {
             black_box(&batch);
             continue;
         }
-        batch.documents(&mut |document| {
+        let is_wanted = &mut |record| part != "again" || record % 5 == 0;
+        batch.selected(is_wanted, &mut |_, document| {
             let text = document.expect("the corpus is sound").text;
             if part == "text" {
                 black_box(&text);
@@ -149,7 +157,7 @@ fn work(part: &str, receive: &Mutex<Receiver<Batch>>) {
                 "words" => {}
                 "terms" => counts.add(tokens.hashes(), number),
                 "digests" => digests.make(&tokens),
-                "sets" | "exact" if part == "exact" || number.is_multiple_of(5) => {
+                "sets" | "exact" | "again" if part != "sets" || number.is_multiple_of(5) => {
                     features.clear();
                     algorithm.features(&mut tokens, &mut features);
                     features.hashes.sort_unstable();
@@ -261,6 +269,49 @@ fn sorting() {
             });
         }
     });
+}
+
+/// As many pairs as there are at a similarity of .8 or more in `million`, of sets as large as these are on average.
+fn pairs() {
+    const SETS: u64 = 1000;
+    const PAIRS: u64 = 1_768_309;
+    const SHINGLES: u64 = 213;
+    let set = |number: u64| {
+        let shingles =
+            (0..SHINGLES).map(|shingle| if shingle < 202 { mix(shingle) } else { combine(number + 1, shingle) });
+        let mut set: Vec<u64> = shingles.collect();
+        set.sort_unstable();
+        set
+    };
+    let sets: Vec<Vec<u64>> = (0..SETS).map(set).collect();
+    let threshold: Threshold = "0.8".parse().expect("a threshold");
+    thread::scope(|scope| {
+        for thread in 0..threads() as u64 {
+            let sets = &sets;
+            scope.spawn(move || {
+                for pair in (thread..PAIRS).step_by(threads()) {
+                    let (a, b) = (&sets[(pair / SETS % SETS) as usize], &sets[(pair % SETS) as usize]);
+                    black_box(jaccard_at_least(a, b, threshold));
+                }
+            });
+        }
+    });
+}
+
+/// On one thread, through a buffer, as output is written.
+fn copy(corpus: &str) {
+    let copied = format!("{corpus}.copy");
+    let mut reader = fs::File::open(corpus).expect("the corpus");
+    let mut writer = fs::File::create(&copied).expect("a file beside the corpus");
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        let length = reader.read(&mut buffer).expect("it can be read");
+        if length == 0 {
+            break;
+        }
+        writer.write_all(&buffer[..length]).expect("there is room");
+    }
+    fs::remove_file(&copied).expect("it was created");
 }
 
 fn index() {
