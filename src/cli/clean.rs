@@ -528,7 +528,8 @@ fn of_references(request: &Request, cleaned: &Cleaned) -> Option<String> {
         some if some == all => "all of these are".to_string(),
         some => format!("{} of these are", count(some)),
     };
-    is_stated.then(|| format!("{which} left out for a document of the reference, the most similar one that is kept"))
+    let because = "left out because of the reference: of the documents that stay, one of it is the most similar";
+    is_stated.then(|| format!("{which} {because}"))
 }
 
 /// The line about the algorithm, unless an earlier run had decided.

@@ -62,7 +62,7 @@ impl Address {
                 Error::input(format!("cannot compare {file}{line}"), io::Error::other(message))
             }
             NoRecord::Absent { numbers: Some((first, last)), records } => cannot(format!(
-                "there is no such record: the file has {}, {first} to {last}",
+                "there is no such record: the file has {}, the first at :{first}, the last at :{last}",
                 counted(records, "record")
             )),
             NoRecord::Absent { .. } => cannot("it has no document".into()),
