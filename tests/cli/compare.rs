@@ -391,3 +391,33 @@ fn the_verdict_of_all_is_that_of_each() {
         assert_eq!(one.lines().nth(1), Some(""), "{one}");
     }
 }
+
+/// An id that several records have: each command that is advised compares another of them with the other document.
+#[test]
+fn advised_places_of_an_id_name_other_pairs() {
+    let shell = Shell::new();
+    let lines = [("a", "one two three"), ("b", "four five six"), ("a", "seven eight nine"), ("c", "ten eleven")];
+    let lines = lines.map(|(id, text)| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n")).concat();
+    shell.write("all ids.jsonl", &lines);
+    for file in ["'all ids.jsonl'", "-"] {
+        let place = |record: u32| format!("{}:{record}", file.trim_matches('\''));
+        for (ids, expected) in [
+            ("a b", vec![[1, 2], [3, 2]]),
+            ("b a", vec![[2, 1], [2, 3]]),
+            ("a c", vec![[1, 4], [3, 4]]),
+            ("a a", vec![[1, 3]]),
+        ] {
+            let line = format!("dedup compare --json -q --in {file}");
+            let error = shell.sh(&format!("{line} {ids} < 'all ids.jsonl' 2>&1 || true")).done();
+            let options: Vec<&str> = error.trim_end().split(" --id-field none ").skip(1).collect();
+            let options = options.iter().map(|options| options.trim_end_matches(" or"));
+            let compared = options.map(|options| {
+                let run = shell.sh(&format!("{line} --id-field none {options} < 'all ids.jsonl'"));
+                let comparison = records::comparisons(&run.done()).remove(0);
+                [comparison.a.id, comparison.b.id]
+            });
+            let expected: Vec<[String; 2]> = expected.iter().map(|pair| pair.map(place)).collect();
+            assert_eq!(compared.collect::<Vec<_>>(), expected, "{ids}: {error}");
+        }
+    }
+}

@@ -1108,8 +1108,8 @@ pub struct SweepPoint {
 #[serde(deny_unknown_fields)]
 pub struct Comparison {
     r#type: String,
-    a: ComparedDocument,
-    b: ComparedDocument,
+    pub a: ComparedDocument,
+    pub b: ComparedDocument,
     tokenizer: String,
     algorithms: Vec<ComparedBy>,
     shingles: Vec<Shingles>,
@@ -1179,8 +1179,8 @@ impl Mistake {
 
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct ComparedDocument {
-    id: String,
+pub struct ComparedDocument {
+    pub id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<String>,
     bytes: usize,

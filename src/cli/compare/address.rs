@@ -6,9 +6,10 @@ use super::super::spelling;
 use super::super::status::usage_error;
 use super::super::terminal::{self, counted};
 use super::document::{Collection, Read};
+use crate::readable::shell_word;
 use neardups::Error;
 use neardups::compare::MeasuredSource;
-use neardups::source::{self, Input, NoRecord, Record as SourceRecord};
+use neardups::source::{self, Input, NoRecord, Place, Record as SourceRecord};
 use neardups::tokenizer::Tokenizer;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -93,24 +94,48 @@ pub fn read_ids(
     let mut measured = MeasuredSource::new(&mut input, tokenizer, seed);
     let [a, b] = SourceRecord::with_ids(&mut measured, ids.each_ref().map(|id| &**id));
     let collection = Collection { documents: measured.documents(), median_tokens: measured.median_tokens() };
-    let record = |record: Result<_, _>, id: &str| match record {
-        Ok(record) => Ok((record, true)),
-        Err(why) => Err(no_record_of_id(id, why, &arguments.within)),
-    };
-    Ok(([record(a, &ids[0])?, record(b, &ids[1])?], Some(collection)))
+    match [a, b] {
+        [Ok(a), Ok(b)] => Ok(([(a, true), (b, true)], Some(collection))),
+        found => Err(no_records_of_ids(ids.each_ref().map(|id| &**id), found, arguments)),
+    }
 }
 
-/// The error for an id of `--in` that is not that of one record.
-fn no_record_of_id(typed: &str, why: NoRecord, within: &[PathBuf]) -> Error {
+/// The error for two ids of `--in` that are not those of one record each. Where records have to be chosen, all of them are there.
+fn no_records_of_ids(ids: [&str; 2], found: [Result<SourceRecord, NoRecord>; 2], arguments: &Arguments) -> Error {
+    let mut places = Vec::new();
+    for (id, found) in ids.into_iter().zip(found) {
+        match found {
+            Ok(record) => places.push(vec![record.place]),
+            Err(NoRecord::Repeated(several)) => places.push(several.to_vec()),
+            Err(why) => return no_record_of_id(id, why, arguments),
+        }
+    }
+    let side = places.iter().position(|places| places.len() > 1).unwrap_or_default();
+    let pairs = match ids[0] == ids[1] {
+        true => vec![[&places[side][0], &places[side][1]]],
+        false => {
+            places[side].iter().map(|own| if side == 0 { [own, &places[1][0]] } else { [&places[0][0], own] }).collect()
+        }
+    };
+    let shown = |place: &Place| terminal::escaped(&place.to_string());
+    let word = |place: &Place| terminal::escaped(&shell_word(&place.to_string()));
+    let options = pairs.iter().map(|[a, b]| format!("--id-field {} -- {} {}", input::NO_FIELD, word(a), word(b)));
+    let options: Vec<String> = options.collect();
+    usage_error(format!(
+        "'{}' is the id of several records, among them {} and {}: name both documents by their places, with {}",
+        terminal::escaped(ids[side]),
+        shown(&places[side][0]),
+        shown(&places[side][1]),
+        options.join(" or ")
+    ))
+}
+
+/// The error for an id of `--in` that no record has, or one that cannot be read.
+fn no_record_of_id(typed: &str, why: NoRecord, arguments: &Arguments) -> Error {
+    let within = &arguments.within;
     let id = terminal::escaped(typed);
     let cannot = |problem: String| Error::input(format!("cannot compare '{id}'"), io::Error::other(problem));
     match why {
-        NoRecord::Repeated(places) => {
-            let [first, second] = places.map(|place| terminal::escaped(&place.to_string()));
-            let none = input::NO_FIELD;
-            let advice = format!("with --id-field {none} the ids of all are their places, as in -- {first} {second}");
-            usage_error(format!("'{id}' is the id of several records, among them {first} and {second}: {advice}"))
-        }
         NoRecord::Unreadable(problem) => {
             let place = terminal::escaped(&problem.place.to_string());
             let why = format!("{place}: {}", terminal::escaped(&spelling::of_problem(&problem)));
@@ -125,7 +150,12 @@ fn no_record_of_id(typed: &str, why: NoRecord, within: &[PathBuf]) -> Error {
             let documents = counted(records, "document");
             let advice = match (id_of_file(typed, within), is_place(typed, within)) {
                 (Some(file), _) => format!("did you mean '{file}'?"),
-                (None, true) => format!("--id-field {} makes places the ids of all", input::NO_FIELD),
+                (None, _) if arguments.input.id_field.value == input::NO_FIELD => {
+                    format!("with --id-field {} the ids of all are their places, FILE:RECORD", input::NO_FIELD)
+                }
+                (None, true) => {
+                    format!("with --id-field {} the ids of all are their places: name both so", input::NO_FIELD)
+                }
                 (None, false) => "--id-field names the field".into(),
             };
             cannot(format!("none of {documents} in {} has this id ({advice})", paths.join(", ")))
