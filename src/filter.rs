@@ -459,6 +459,13 @@ fn signed_batch(batch: &Batch, signer: &mut Signer) -> SignedBatch {
     SignedBatch { records, signatures, bytes: batch.bytes_read() }
 }
 
+/// The number of documents that an index remembers now. [`Index::len`] is that at the last decision.
+///
+/// Cost: that of [`Index::len_at`].
+pub fn remembered(index: &Index) -> u64 {
+    index.len_at(now())
+}
+
 /// The time, in seconds since 1970.
 fn now() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs())

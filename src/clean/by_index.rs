@@ -106,7 +106,7 @@ impl<'a> Stream<'a> {
         observer: &dyn Observer,
     ) -> Result<Decisions, Error> {
         let started = Instant::now();
-        let before = index.len();
+        let before = filter::remembered(index);
         let mut are_unnamed = false;
         let mut run = |list: &mut List<'_>| {
             let filter = Filter::new(&mut *index).threads(self.options.engine.threads).observer(observer);
@@ -144,7 +144,7 @@ impl<'a> Stream<'a> {
             is_begun_anew: false,
             seconds: started.elapsed().as_secs_f64(),
         };
-        let (after, scan) = (index.len(), stream_record(&decided, self.options));
+        let (after, scan) = (filter::remembered(index), stream_record(&decided, self.options));
         self.remembered = Remembered { before, after, decided: Some(decided), without_checkpoint: None };
         let (failed, read) = (counts.failed, input.counts());
         Ok(Decisions { files, removed_bytes, scan, failed, read, report: None, cut: None, index: None, replaced: None })

@@ -19,7 +19,7 @@ use super::watch::InputWatch;
 use super::{input, mark};
 use crate::index::is_unnamed;
 use neardups::Error;
-use neardups::filter::{Counts, Filter, Sink};
+use neardups::filter::{self, Counts, Filter, Sink};
 use neardups::hash;
 use neardups::index::{self, Decision, Index, Limits, Mode, Plan, Sync};
 use neardups::similarity::Similarity;
@@ -189,7 +189,7 @@ fn filter_input(
     }
     let open = |path: &Option<PathBuf>| path.as_deref().map(VerdictFile::open).transpose();
     let files = VerdictFiles { duplicates: open(&request.duplicates)?, all: open(&request.verdicts)? };
-    let remembered = index.len();
+    let remembered = filter::remembered(&index);
     let Reports { metrics, asked, asks, ending, started } = reports;
     let monitor = Arc::new(Monitor::new((metrics.0, &metrics.1), &index, request.index.is_some(), started));
     let of_signals = Arc::clone(&monitor);
@@ -254,7 +254,7 @@ fn filter_input(
 fn remembered_now(index: &Index, sink: &Output, failure: Option<&Error>) -> String {
     match failure {
         Some(Error::Io { .. }) => format!("at least {}", count(sink.remembered)),
-        _ => count(index.len()),
+        _ => count(filter::remembered(index)),
     }
 }
 
@@ -308,21 +308,20 @@ fn summarise(
     sink: &Output,
     started: Instant,
 ) {
-    let (drops_known, seconds) = (sink.drops_known, started.elapsed().as_secs_f64());
+    let seconds = started.elapsed().as_secs_f64();
+    let known_passed = if sink.drops_known { counts.unconfirmed } else { counts.known };
     terminal.line(&format!(
         "{}: {} passed{}, {}{}; {} remembered before, {now} now",
         counted(counts.documents, "document"),
-        count(counts.fresh + if drops_known { counts.unconfirmed } else { counts.known }),
-        match counts.known {
-            known if known > 0 && !drops_known => format!(" ({} of them known)", count(known)),
-            _ => String::new(),
+        count(counts.fresh + known_passed),
+        match known_passed {
+            0 => String::new(),
+            known => format!(" ({} of them known)", count(known)),
         },
         counted(counts.duplicates, "duplicate"),
-        match counts.known - counts.unconfirmed {
-            known if known > 0 && drops_known => {
-                format!(", {} known and {}", count(known), if sink.mark { "marked" } else { "dropped" })
-            }
-            _ => String::new(),
+        match counts.known - known_passed {
+            0 => String::new(),
+            known => format!(", {} known and {}", count(known), if sink.mark { "marked" } else { "dropped" }),
         },
         count(before),
     ));
@@ -514,7 +513,7 @@ impl<'a> Stats<'a> {
         Stats {
             remembered: match failure {
                 Some(Error::Io { .. }) => sink.remembered,
-                _ => index.len(),
+                _ => filter::remembered(index),
             },
             replaced_fields: sink.mark.then_some(sink.replaced_fields),
             error: failure.map(Failure::from),
@@ -534,7 +533,7 @@ impl<'a> Stats<'a> {
             tokenizer: &spec.tokenizer,
             parameters: Ordered(spec.parameters.iter().map(|row| (row.name, &row.value)).collect()),
             counts: *counts,
-            remembered: index.len(),
+            remembered: filter::remembered(index),
             bytes_held: index.bytes_held(),
             bytes_stored: index.bytes_stored(),
             capped: index.capped(),

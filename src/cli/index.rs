@@ -471,6 +471,10 @@ fn read(ids: &Ids) -> Result<BTreeSet<String>, Error> {
     Ok(all)
 }
 
+/// Where to look for a document that an index does not have.
+const ONLY_PASSED: &str = "an index has only documents that passed: the file of --duplicates of dedup filter, or _dedup/removed.jsonl of dedup clean, names \
+     what a dropped one is a duplicate of, and dedup index query finds it again";
+
 /// Reports ids that no document has, if there are any.
 fn report_unknown(ids: &Ids, unknown: &BTreeSet<String>, terminal: &Terminal) {
     if unknown.is_empty() {
@@ -479,6 +483,8 @@ fn report_unknown(ids: &Ids, unknown: &BTreeSet<String>, terminal: &Terminal) {
     terminal.failed(&unknown_ids(unknown));
     if ids.from.is_some() && unknown.iter().any(|id| id.starts_with("{\"")) {
         terminal.line("--ids-from reads an id from each line, not a record: jq -r .id makes ids of JSON lines");
+    } else {
+        terminal.line(ONLY_PASSED);
     }
 }
 

@@ -259,9 +259,16 @@ impl Index {
         self.algorithm.measure()
     }
 
-    /// The number of documents that are remembered.
+    /// The number of documents that are remembered. Documents expire when one is decided on; see [`len_at`](Self::len_at).
     pub fn len(&self) -> u64 {
         self.remembered.len()
+    }
+
+    /// The number of documents that are remembered at a time in seconds since 1970, which is not before that of the last decision.
+    ///
+    /// Cost: where documents expire, a look at the time of each.
+    pub fn len_at(&self, now: u64) -> u64 {
+        self.remembered.len_at(now)
     }
 
     /// Whether the last run that passed a document was interrupted, so that its last decisions may be fed again.

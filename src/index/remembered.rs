@@ -95,6 +95,14 @@ impl Remembered {
         self.in_window() - self.expired.len() as u64
     }
 
+    /// The number of documents that are remembered at a time, which is that of the clock or a later one.
+    pub fn len_at(&self, now: u64) -> u64 {
+        let Some(expire) = self.expire else { return self.len() };
+        let is_old = |time: u32| u64::from(time).saturating_add(expire) <= now;
+        let is_expiring = |&&Reverse((time, document)): &&Reverse<(u32, u32)>| is_old(time) && self.has(document);
+        self.len() - self.times.iter().filter(is_expiring).count() as u64
+    }
+
     /// The number of documents that count for a window: expired ones do, removed ones do not.
     fn in_window(&self) -> u64 {
         u64::from(self.entered) - u64::from(self.forgotten) - self.removed.len() as u64
@@ -287,6 +295,9 @@ mod tests {
                     .collect();
                 prop_assert_eq!(remembered.documents().collect::<Vec<_>>(), expected.clone());
                 prop_assert_eq!(remembered.len(), expected.len() as u64);
+                let later = |time: u32| expire.is_none_or(|expire| u64::from(time) + expire > now + 7);
+                let left = expected.iter().filter(|&&i| later(documents[i as usize].0)).count();
+                prop_assert_eq!(remembered.len_at(now + 7), left as u64);
                 let removed: BTreeSet<u32> = remembered.removed().collect();
                 let marked = (0..documents.len() as u32).filter(|&i| documents[i as usize].1);
                 prop_assert_eq!(removed, marked.collect::<BTreeSet<_>>());

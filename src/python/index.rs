@@ -7,7 +7,7 @@ use super::worker::{self, Ended, Watch};
 use crate::Error;
 use crate::cli::call::{self, Indexing};
 use crate::engine::Observer;
-use crate::filter::{Decided, Filter};
+use crate::filter::{self, Decided, Filter};
 use crate::index::{self, IndexOptions, Mode, Wanted};
 use crate::report::table::Ids;
 use crate::run::fields::FieldsFound;
@@ -209,7 +209,7 @@ impl Index {
 
     /// The number of documents that it remembers.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        let length = py.detach(|| self.shared.with(|index| Ok(index.len() as usize)));
+        let length = py.detach(|| self.shared.with(|index| Ok(filter::remembered(index) as usize)));
         length.map_err(|error| exception(&error))
     }
 
