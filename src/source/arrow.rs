@@ -170,7 +170,7 @@ impl<'w> Wanted<'w> {
         for (at, field) in rules.fields().iter().enumerate() {
             let (read, expected): (Read, _) = match rules.by_number(at) {
                 Some(_) => (Values::new, "numbers or times"),
-                None => (Values::to_match, "strings, numbers, times or booleans"),
+                None => (Values::to_match, "values"),
             };
             ranks.push(values("keep", field, read, expected)?.map(|(values, _)| values));
         }

@@ -193,9 +193,11 @@ impl Source for ArrowTable {
 mod tests {
     use super::*;
     use crate::source::{FieldPath, IdFields, RankBy, TextFields};
-    use arrow_array::types::Int32Type;
+    use arrow_array::types::{ArrowPrimitiveType, Float16Type, Int8Type, Int32Type};
     use arrow_array::{
-        ArrayRef, BooleanArray, DictionaryArray, Int64Array, ListArray, StringArray, StringViewArray, StructArray,
+        ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, DictionaryArray, DurationMicrosecondArray,
+        FixedSizeBinaryArray, Float16Array, Int8Array, Int64Array, IntervalYearMonthArray, LargeBinaryArray, ListArray,
+        NullArray, StringArray, StringViewArray, StructArray,
     };
     use arrow_schema::{DataType, Field};
 
@@ -467,10 +469,67 @@ mod tests {
         assert_eq!(ranks(vec![is("lang", "fr"), RankBy::Greatest(path("n"))]).unwrap(), [1, 0, 2]);
         assert_eq!(ranks(vec![is("n", "1.0"), is("nowhere", "x"), is("n", "2")]).unwrap(), [0, 1, 2]);
         assert_eq!(ranks(vec![is("list", "a list"), is("list", "1"), is("lang", "de")]).unwrap(), [2, 0, 1]);
-        let error = ranks(vec![is("raw", "en")]).unwrap_err().to_string();
-        assert!(error.contains("numbers, times or booleans, and it is of type Binary"), "{error}");
+        assert_eq!(ranks(vec![is("raw", "en"), is("lang", "de")]).unwrap(), [0, 2, 1]);
         let error = ranks(vec![is("flag", "true"), RankBy::Least(path("flag"))]).unwrap_err().to_string();
         assert!(error.contains("expected a column of numbers or times, and it is of type Boolean"), "{error}");
+    }
+
+    /// As of a file of Parquet with these columns.
+    #[test]
+    fn types_that_rank_rows() {
+        let dictionary = |values: ArrayRef, keys: [Option<i8>; 3]| -> ArrayRef {
+            Arc::new(DictionaryArray::<Int8Type>::new(Int8Array::from(keys.to_vec()), values))
+        };
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(9), None, Some(5)]));
+        let flags: ArrayRef = Arc::new(BooleanArray::from(vec![false, true]));
+        let raw = || vec![Some(&b"5"[..]), None, Some(&b"9"[..])];
+        let fixed = FixedSizeBinaryArray::try_from_iter([b"5", b"7", b"9"].into_iter()).unwrap();
+        let half = Float16Array::from_iter_values(
+            [0x3c00u16, 0xc000, 0x4000].map(<<Float16Type as ArrowPrimitiveType>::Native>::from_bits),
+        );
+        let numbers_of = [
+            (dictionary(numbers, [Some(2), Some(1), Some(0)]), "9", [2, 0, 1]),
+            (Arc::new(DurationMicrosecondArray::from(vec![Some(5), None, Some(9)])), "9", [2, 0, 1]),
+            (Arc::new(BinaryArray::from(raw())), "9", [2, 0, 1]),
+            (Arc::new(LargeBinaryArray::from(raw())), "9", [2, 0, 1]),
+            (Arc::new(BinaryViewArray::from(raw())), "9", [2, 0, 1]),
+            (Arc::new(half), "2", [2, 0, 1]),
+            (Arc::new(NullArray::new(3)), "x", [0, 1, 2]),
+        ];
+        let never: [(ArrayRef, _); 3] = [
+            (Arc::new(fixed), "FixedSizeBinary(1)"),
+            (Arc::new(IntervalYearMonthArray::from(vec![5, 7, 9])), "Interval(YearMonth)"),
+            (dictionary(flags, [Some(1), Some(0), None]), "Dictionary(Int8, Boolean)"),
+        ];
+        let order = |column: &ArrayRef, rule: RankBy| {
+            let batch = batch(vec![("text", strings(&[Some("a"), Some("b"), Some("c")])), ("v", column.clone())]);
+            let mut ranked = options(&["text"]);
+            ranked.ranking.by = vec![rule];
+            let (mut table, mut ranks) = (table(&[batch], &ranked)?, Vec::new());
+            table.read(&mut |batch| {
+                batch.documents(&mut |read| ranks.push(read.unwrap().rank));
+                ControlFlow::Continue(())
+            });
+            let mut order = [0, 1, 2];
+            order.sort_by(|&one, &other| ranks[one].cmp(&ranks[other]));
+            Ok::<_, Error>(order)
+        };
+        let path = FieldPath::parse("keep", "v").unwrap();
+        for (column, last, greatest) in &numbers_of {
+            assert_eq!(order(column, RankBy::Greatest(path.clone())).unwrap(), *greatest, "{column:?}");
+            let first = greatest[0];
+            assert_eq!(order(column, RankBy::Is(path.clone(), last.to_string())).unwrap()[0], first, "{column:?}");
+        }
+        for (column, name) in &never {
+            let error = order(column, RankBy::Least(path.clone())).unwrap_err().to_string();
+            let expected =
+                format!("expected a column of numbers or times, and it is of type {name} (columns here: text, v)");
+            assert!(error.ends_with(&expected), "{error}");
+        }
+        let of_flags = order(&never[2].0, RankBy::Is(path.clone(), "true".into())).unwrap();
+        assert_eq!(of_flags, [0, 1, 2]);
+        let of_bytes = order(&never[0].0, RankBy::Is(path.clone(), "9".into())).unwrap();
+        assert_eq!(of_bytes, [0, 1, 2], "no value");
     }
 
     #[test]

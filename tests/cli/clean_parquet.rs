@@ -3,7 +3,7 @@
 use super::clean::files;
 use super::shell::{Shell, root};
 use ::parquet::basic::{Compression, Encoding, GzipLevel};
-use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use ::parquet::data_type::{ByteArray, ByteArrayType, FixedLenByteArrayType, Int64Type};
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataWriter};
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
@@ -585,5 +585,48 @@ fn a_file_that_cannot_be_written_again_fails_if_rows_would_be_left_out() {
             }
             _ = fs::remove_file(shell.folder().join("in/b.parquet"));
         }
+    }
+}
+
+/// Numbers of 16 bits rank rows. A column of another type is named with it, and those that could be meant have one value in a row.
+#[test]
+fn types_of_columns_that_rank_rows() {
+    let schema = "message m { required binary text (UTF8); required fixed_len_byte_array(2) half (FLOAT16); \
+                  required fixed_len_byte_array(3) raw; repeated int64 tags; }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    // 1, 1.5 and -2.
+    let halves = [[0x00, 0x3c], [0x00, 0x3e], [0x00, 0xc0]].map(|bytes| ByteArray::from(bytes.to_vec()).into());
+    for column in 0..4 {
+        let mut to = group.next_column().unwrap().unwrap();
+        match column {
+            0 => to.typed::<ByteArrayType>().write_batch(&vec!["words of one text".into(); 3], None, None),
+            1 => to.typed::<FixedLenByteArrayType>().write_batch(&halves, None, None),
+            2 => {
+                let raw = ByteArray::from(b"abc".to_vec()).into();
+                to.typed::<FixedLenByteArrayType>().write_batch(&vec![raw; 3], None, None)
+            }
+            _ => to.typed::<Int64Type>().write_batch(&[7; 3], Some(&[1; 3]), Some(&[0; 3])),
+        }
+        .unwrap();
+        to.close().unwrap();
+    }
+    group.close().unwrap();
+    let shell = Shell::new();
+    shell.write("a.parquet", writer.into_inner().unwrap());
+    for (keep, kept) in [("max:half", 2), ("min:half", 3), ("is:half=1", 1), ("is:half=-2.0", 3)] {
+        let found = shell.dedup(&format!("scan a.parquet --emit clusters -q --keep {keep}")).done();
+        assert!(found.contains(&format!("\"keep\":[\"a.parquet:{kept}\"]")), "{keep}: {found}");
+    }
+    for (column, kind) in [("raw", "bytes of a fixed length"), ("tags", "a list")] {
+        let run = shell.dedup(&format!("scan a.parquet --emit clusters --keep max:{column}"));
+        let named = format!("a.parquet: column '{column}' is {kind}, neither numbers nor points in time: ");
+        assert!(run.status == 2 && run.stderr.contains(&named), "{}", run.stderr);
+        assert!(
+            run.stderr.contains(&format!("in the field '{column}' (fields here: text, half, raw)")),
+            "{}",
+            run.stderr
+        );
     }
 }

@@ -555,7 +555,7 @@ fn columns_that_are_not_read() {
     let here = "(columns here: text, id, small, large, view, bytes, fixed, dictionary, flag, half and 12 more; choose with `text-field`)";
     for (column, kind) in [
         ("id", "a number"),
-        ("fixed", "of another type"),
+        ("fixed", "bytes of a fixed length"),
         ("flag", "a boolean"),
         ("double", "a floating-point number"),
         ("decimal", "a decimal number"),

@@ -569,3 +569,50 @@ def test_an_index(tmp_path, table, articles):
     kept = [row["id"] for row in verdicts.to_pylist() if row["keep"]]
     stream = dedup("filter", "--seed", "3", stdin=inputs[0] + inputs[1])
     assert kept == [json.loads(line)["id"] for line in stream.splitlines()]
+
+
+def ranked(documents, keep):
+    """The ids that are kept, or that the rule is refused."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", neardups.NeardupsWarning)
+        try:
+            verdicts = neardups.scan(documents, emit="verdicts", keep=keep)
+        except ValueError:
+            return "refused"
+    if not isinstance(verdicts, list):
+        verdicts = verdicts.to_pylist()
+    return [verdict["id"] for verdict in verdicts if verdict["keep"]]
+
+
+def test_columns_rank_rows_as_those_of_parquet(tmp_path):
+    """Of every type, and which of them are refused."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    numpy = pytest.importorskip("numpy")
+    numbers, texts = [5, 9, 7], [b"5", b"9", b"7"]
+    strings = [text.decode() for text in texts]
+    ranking = {
+        "integers": pyarrow.array(numbers), "unsigned": pyarrow.array(numbers, pyarrow.uint16()), "doubles": pyarrow.array([5.0, 9.0, 7.0]),
+        "halves": pyarrow.array(numpy.array(numbers, dtype=numpy.float16)), "durations": pyarrow.array(numbers, pyarrow.duration("us")),
+        "bytes": pyarrow.array(texts), "long bytes": pyarrow.array(texts, pyarrow.large_binary()), "strings": pyarrow.array(strings),
+        "keyed integers": pyarrow.array(numbers).dictionary_encode(), "keyed strings": pyarrow.array(strings).dictionary_encode(),
+    }  # fmt: skip
+    others = {
+        "dates": pyarrow.array(numbers, pyarrow.date32()), "times": pyarrow.array(numbers, pyarrow.timestamp("us")),
+        "flags": pyarrow.array([False, True, True]), "fixed": pyarrow.array(texts, pyarrow.binary(1)), "nothing": pyarrow.nulls(3),
+        "lists": pyarrow.array([[number] for number in numbers]), "structs": pyarrow.array([{"x": number} for number in numbers]),
+        "decimals": pyarrow.array(numbers, pyarrow.decimal128(9, 2)), "times of day": pyarrow.array(numbers, pyarrow.time64("us")),
+    }  # fmt: skip
+    found = {}
+    for name, column in {**ranking, **others}.items():
+        table = pyarrow.table({"id": ["a", "b", "c"], "text": ["one text of some words"] * 3, "v": column})
+        parquet.write_table(table, tmp_path / "a.parquet")
+        for keep in ("max:v", "min:v", "is:v=7", "is:v=true", "is:v=1970-01-08", "is:v=none,last"):
+            of_table = ranked(table, keep)
+            assert of_table == ranked(tmp_path / "a.parquet", keep), (name, keep)
+            found[name, keep] = of_table
+    for name in ranking:
+        assert [found[name, keep] for keep in ("max:v", "min:v", "is:v=7")] == [["b"], ["a"], ["c"]], name
+    for name in ("flags", "fixed", "nothing", "lists", "structs", "decimals", "times of day"):
+        assert found[name, "max:v"] == "refused", name
+    assert found["flags", "is:v=true"] == ["b"] and found["dates", "is:v=1970-01-08"] == ["c"] and found["times", "max:v"] == ["b"]

@@ -84,16 +84,23 @@ const BY_FIELD: [(&str, &str); 3] = [
 /// What ranks documents, in order, and then decides among those of equal rank.
 fn parse(typed: &str) -> Result<Which, String> {
     let mut rules = rules(typed);
+    let is_list = rules.len() > 1;
     // Among equally long ones the earliest is kept anyway.
-    if rules.len() > 1 && rules.last().is_some_and(|last| last == "first") {
+    if let [.., before, last] = &rules[..]
+        && last == "first"
+        && !always_decides(before)
+    {
         rules.pop();
     }
-    let is_list = rules.len() > 1;
     let mut which = Which { policy: KeepPolicy::First, by: Vec::new() };
     for (at, rule) in rules.iter().enumerate() {
         let shown = shown(rule);
         match parse_rule(rule, is_list)? {
             Rule::Policy(policy) if at + 1 == rules.len() => which.policy = policy,
+            Rule::Policy(_) if always_decides(rule) || rules[at + 1] == *rule => {
+                let decides = if always_decides(rule) { "which always decides" } else { "which has decided" };
+                return Err(format!("'{}' has no effect after '{shown}', {decides}", self::shown(&rules[at + 1])));
+            }
             Rule::Policy(_) => {
                 return Err(format!(
                     "'{shown}' is not at the end: one of {} may end a list, and decides among what the rules before it leave equal",
@@ -111,6 +118,11 @@ fn parse(typed: &str) -> Result<Which, String> {
         }
     }
     Ok(which)
+}
+
+/// Whether a rule leaves no two documents equal: each has its place in the input.
+fn always_decides(rule: &str) -> bool {
+    ["first", "last"].contains(&rule)
 }
 
 /// Whether a rule leaves documents equal only if a later one does so too.
@@ -164,7 +176,10 @@ fn parse_rule(rule: &str, is_list: bool) -> Result<Rule, String> {
     let field = |field: &str| {
         FieldPath::parse("keep", field).map_err(|_| {
             let field = self::shown(field);
-            format!("'{field}' is no field: expected a name, or names and brackets such as meta.lang or tags[0]")
+            format!(
+                "'{field}' is no field with one value: expected its name, such as lang, or names such as meta.lang; the elements of a list \
+                 are not compared"
+            )
         })
     };
     match rule.split_once(':') {

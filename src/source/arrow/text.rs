@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, LargeStringArray, StringArray, StringViewArray};
+use arrow_array::{Array, ArrayRef, LargeStringArray, StringArray, StringViewArray};
 use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::DataType;
 
@@ -46,17 +46,10 @@ impl TextColumn {
             DataType::LargeUtf8 => Layout::Large(array.as_string::<i64>().clone()),
             DataType::Utf8View => Layout::View(array.as_string_view().clone()),
             DataType::Null => Layout::Null(array.len()),
-            DataType::Dictionary(key, _) => match **key {
-                DataType::Int8 => dictionary::<Int8Type>(array)?,
-                DataType::Int16 => dictionary::<Int16Type>(array)?,
-                DataType::Int32 => dictionary::<Int32Type>(array)?,
-                DataType::Int64 => dictionary::<Int64Type>(array)?,
-                DataType::UInt8 => dictionary::<UInt8Type>(array)?,
-                DataType::UInt16 => dictionary::<UInt16Type>(array)?,
-                DataType::UInt32 => dictionary::<UInt32Type>(array)?,
-                DataType::UInt64 => dictionary::<UInt64Type>(array)?,
-                _ => return None,
-            },
+            DataType::Dictionary(..) => {
+                let (keys, values) = dictionary(array)?;
+                Layout::Dictionary { keys, nulls: array.nulls().cloned(), values: Box::new(TextColumn::new(&*values)?) }
+            }
             _ => return None,
         }))
     }
@@ -98,14 +91,28 @@ impl TextColumn {
     }
 }
 
-/// The layout of a dictionary; `None` if its values are not strings, or more than 2³².
-fn dictionary<K: ArrowDictionaryKeyType>(array: &dyn Array) -> Option<Layout> {
-    let array = array.as_dictionary::<K>();
-    let values = Box::new(TextColumn::new(&**array.values())?);
-    u32::try_from(values.len()).ok()?;
-    // The key of a null row may be anything.
-    let keys = array.keys().values().iter().map(|key| key.to_usize().unwrap_or_default() as u32).collect();
-    Some(Layout::Dictionary { keys, nulls: array.nulls().cloned(), values })
+/// The number of the value in each row of a dictionary, which is any where the row is null, and its values; `None` for another array, or
+/// more than 2³² values.
+pub(super) fn dictionary(array: &dyn Array) -> Option<(Vec<u32>, ArrayRef)> {
+    fn of<K: ArrowDictionaryKeyType>(array: &dyn Array) -> Option<(Vec<u32>, ArrayRef)> {
+        let array = array.as_dictionary::<K>();
+        u32::try_from(array.values().len()).ok()?;
+        // The key of a null row may be anything.
+        let keys = array.keys().values().iter().map(|key| key.to_usize().unwrap_or_default() as u32).collect();
+        Some((keys, array.values().clone()))
+    }
+    let DataType::Dictionary(key, _) = array.data_type() else { return None };
+    match **key {
+        DataType::Int8 => of::<Int8Type>(array),
+        DataType::Int16 => of::<Int16Type>(array),
+        DataType::Int32 => of::<Int32Type>(array),
+        DataType::Int64 => of::<Int64Type>(array),
+        DataType::UInt8 => of::<UInt8Type>(array),
+        DataType::UInt16 => of::<UInt16Type>(array),
+        DataType::UInt32 => of::<UInt32Type>(array),
+        DataType::UInt64 => of::<UInt64Type>(array),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! Columns of ids and of the values that rank rows.
 
-use super::text::TextColumn;
+use super::text::{TextColumn, dictionary};
 use crate::source::Number;
 use crate::source::ranking::FieldValue;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Date64Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    Date32Type, Date64Type, DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType,
+    DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
     TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type,
     UInt16Type, UInt32Type, UInt64Type,
 };
@@ -17,40 +18,56 @@ use std::borrow::Cow;
 #[derive(Clone, Debug)]
 pub(super) enum Values {
     Text(TextColumn),
-    /// Of a type for which [`Values::new`] has a row.
+    /// Texts of which nothing says that they are UTF-8.
+    Bytes(ArrayRef),
+    /// Of a type for which [`number`] has a row.
     Number(ArrayRef),
     Bool(ArrayRef),
     /// Of a type that no value of a rule can have: its name, with an article.
     Other(ArrayRef, &'static str),
+    /// Those of a dictionary.
+    Keyed {
+        array: ArrayRef,
+        /// The value of each row; any number where the row is null.
+        keys: Vec<u32>,
+        values: Box<Values>,
+    },
 }
 
 const NANOSECONDS: i128 = 1_000_000_000;
 
 impl Values {
-    /// `None` for a type that has neither strings nor numbers, nor times.
+    /// `None` for a type that has neither strings nor numbers, nor times. A column of Parquet of the same type has the same values.
     pub fn new(array: &ArrayRef) -> Option<Self> {
-        let text = TextColumn::new(array).map(Values::Text);
-        text.or_else(|| is_number(array.data_type()).then(|| Values::Number(array.clone())))
+        if let Some(texts) = TextColumn::new(array) {
+            return Some(Values::Text(texts));
+        }
+        Some(match array.data_type() {
+            DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Values::Bytes(array.clone()),
+            DataType::Dictionary(..) => Values::of_dictionary(array, Values::new)?,
+            kind if is_number(kind) => Values::Number(array.clone()),
+            _ => return None,
+        })
     }
 
-    /// Those that can be the value of a rule, and those that never are; `None` for other types.
+    /// Those that can be the value of a rule, and those that never are.
     pub fn to_match(array: &ArrayRef) -> Option<Self> {
-        let kind = match array.data_type() {
-            DataType::Boolean => return Some(Values::Bool(array.clone())),
-            DataType::List(_)
-            | DataType::LargeList(_)
-            | DataType::FixedSizeList(..)
-            | DataType::ListView(_)
-            | DataType::LargeListView(_) => "a list",
-            DataType::Struct(_) => "a struct",
-            DataType::Map(..) => "a map",
-            DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) | DataType::Decimal256(..) => {
-                "a decimal number"
+        let never = |kind| Some(Values::Other(array.clone(), kind));
+        match array.data_type() {
+            DataType::Boolean => Some(Values::Bool(array.clone())),
+            DataType::Dictionary(..) => {
+                Values::of_dictionary(array, Values::to_match).or_else(|| never("of another type"))
             }
-            DataType::Time32(_) | DataType::Time64(_) => "a time of day",
-            _ => return Values::new(array),
-        };
-        Some(Values::Other(array.clone(), kind))
+            kind => Values::new(array).or_else(|| never(name_of(kind))),
+        }
+    }
+
+    fn of_dictionary(array: &ArrayRef, read: fn(&ArrayRef) -> Option<Self>) -> Option<Self> {
+        if let Some(texts) = TextColumn::new(array) {
+            return Some(Values::Text(texts));
+        }
+        let (keys, values) = dictionary(array)?;
+        Some(Values::Keyed { array: array.clone(), keys, values: Box::new(read(&values)?) })
     }
 
     /// Whether these can be ids.
@@ -58,7 +75,7 @@ impl Values {
         match self {
             Values::Text(_) => true,
             Values::Number(array) => array.data_type().is_integer(),
-            Values::Bool(_) | Values::Other(..) => false,
+            Values::Bytes(_) | Values::Bool(_) | Values::Other(..) | Values::Keyed { .. } => false,
         }
     }
 
@@ -66,9 +83,16 @@ impl Values {
     pub fn value(&self, row: usize) -> FieldValue<'_> {
         match self {
             Values::Text(texts) => texts.get(row).map_or(FieldValue::Missing, |text| FieldValue::Text(text.into())),
-            Values::Number(array) | Values::Bool(array) | Values::Other(array, _) if !array.is_valid(row) => {
+            Values::Number(array)
+            | Values::Bytes(array)
+            | Values::Bool(array)
+            | Values::Other(array, _)
+            | Values::Keyed { array, .. }
+                if !array.is_valid(row) =>
+            {
                 FieldValue::Missing
             }
+            Values::Bytes(array) => FieldValue::Text(String::from_utf8_lossy(bytes(array, row))),
             Values::Number(array) => match array.data_type() {
                 DataType::Float16 => FieldValue::Single(array.as_primitive::<Float16Type>().value(row).into()),
                 DataType::Float32 => FieldValue::Single(array.as_primitive::<Float32Type>().value(row)),
@@ -76,6 +100,7 @@ impl Values {
             },
             Values::Bool(array) => FieldValue::Bool(array.as_boolean().value(row)),
             Values::Other(_, kind) => FieldValue::Other(kind),
+            Values::Keyed { keys, values, .. } => values.value(keys[row] as usize),
         }
     }
 
@@ -99,10 +124,41 @@ impl Values {
     }
 }
 
+/// A duration is a number of its units, as in a column of Parquet, which has no type for it.
 fn is_number(kind: &DataType) -> bool {
     kind.is_integer()
         || kind.is_floating()
-        || matches!(kind, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..))
+        || matches!(kind, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) | DataType::Duration(_))
+}
+
+/// The name of a type without numbers and texts, with an article.
+fn name_of(kind: &DataType) -> &'static str {
+    match kind {
+        DataType::List(_)
+        | DataType::LargeList(_)
+        | DataType::FixedSizeList(..)
+        | DataType::ListView(_)
+        | DataType::LargeListView(_) => "a list",
+        DataType::Struct(_) => "a struct",
+        DataType::Map(..) => "a map",
+        DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) | DataType::Decimal256(..) => {
+            "a decimal number"
+        }
+        DataType::Time32(_) | DataType::Time64(_) => "a time of day",
+        DataType::FixedSizeBinary(_) => "bytes of a fixed length",
+        DataType::Interval(_) => "an interval",
+        _ => "of another type",
+    }
+}
+
+/// The bytes in a valid row of an array of bytes.
+fn bytes(array: &dyn Array, row: usize) -> &[u8] {
+    match array.data_type() {
+        DataType::Binary => array.as_binary::<i32>().value(row),
+        DataType::LargeBinary => array.as_binary::<i64>().value(row),
+        DataType::BinaryView => array.as_binary_view().value(row),
+        other => unreachable!("{other} is no array of bytes"),
+    }
 }
 
 /// The number in a valid row of an array of numbers.
@@ -131,6 +187,10 @@ fn number(array: &dyn Array, row: usize) -> Number {
         DataType::Timestamp(TimeUnit::Millisecond, _) => time(of!(TimestampMillisecondType), 1000),
         DataType::Timestamp(TimeUnit::Microsecond, _) => time(of!(TimestampMicrosecondType), 1_000_000),
         DataType::Timestamp(TimeUnit::Nanosecond, _) => time(of!(TimestampNanosecondType), NANOSECONDS),
+        DataType::Duration(TimeUnit::Second) => Number::Integer(of!(DurationSecondType)),
+        DataType::Duration(TimeUnit::Millisecond) => Number::Integer(of!(DurationMillisecondType)),
+        DataType::Duration(TimeUnit::Microsecond) => Number::Integer(of!(DurationMicrosecondType)),
+        DataType::Duration(TimeUnit::Nanosecond) => Number::Integer(of!(DurationNanosecondType)),
         other => unreachable!("{other} is no number"),
     }
 }

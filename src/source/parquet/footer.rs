@@ -46,7 +46,10 @@ pub(super) enum NumberKind {
     Bool,
     Signed,
     Unsigned,
+    /// Of 32 or 64 bits.
     Float,
+    /// Of 16 bits.
+    Half,
     /// A date, or a point in time, since the beginning of 1970, in units of this many nanoseconds.
     Time {
         unit: u64,
@@ -154,10 +157,11 @@ impl Footer {
         Ok((Footer { bytes, next, left }, columns))
     }
 
-    /// The paths of the columns, for a message.
+    /// The paths of the columns with one value in each row, for a message.
     pub fn column_names(bytes: &[u8]) -> Result<String, Damage> {
         let (schema, _) = Self::parts(bytes)?;
-        Ok(Schema::parse(&bytes[schema..])?.names(|_| true))
+        let schema = Schema::parse(&bytes[schema..])?;
+        Ok(schema.names(|element| schema.repetition(element) == 0))
     }
 
     /// Where the schema and the row groups begin.
@@ -321,6 +325,9 @@ enum Annotation {
     Timestamp {
         unit: u64,
     },
+    /// A floating-point number of 16 bits.
+    Half,
+    Interval,
     Other,
 }
 
@@ -465,6 +472,7 @@ impl<'a> Schema<'a> {
             (3, _) => Physical::Fixed(12),
             (6, _) => Physical::Bytes,
             (7, 16) => Physical::Fixed(16),
+            (7, 2) => Physical::Fixed(2),
             _ => return None,
         };
         let (max_level, max_repetition) = (self.level(element), self.repetition(element));
@@ -510,7 +518,7 @@ impl<'a> Schema<'a> {
                 values.push(Some(FieldValue::Missing));
                 continue;
             };
-            let kind = node.kind().map_or_else(|kind| kind, |_| "of another type");
+            let kind = node.kind().map_or_else(|kind| kind, |_| "a UUID");
             let read = self.column(node.element).and_then(|column| Some((column, node.number_kind()?)));
             if let Some(rule) = rules.by_number(at).filter(|_| !read.is_some_and(|(_, kind)| kind != NumberKind::Bool))
             {
@@ -707,6 +715,7 @@ impl Node<'_, '_> {
             (Ok(IdKind::Signed), ..) => Some(NumberKind::Signed),
             (Ok(IdKind::Unsigned), ..) => Some(NumberKind::Unsigned),
             (Err(_), Annotation::None, 4 | 5) if !self.is_list() => Some(NumberKind::Float),
+            (Err(_), Annotation::Half, 7) if !self.is_list() && self.element.length == 2 => Some(NumberKind::Half),
             (Err(_), _, 0) if !self.is_list() => Some(NumberKind::Bool),
             _ => None,
         }
@@ -732,7 +741,9 @@ impl Node<'_, '_> {
             (Annotation::Time, _) => Err("a time of day"),
             (Annotation::Date | Annotation::Timestamp { .. }, _) | (_, 3) => Err("a date or time"),
             (_, 0) => Err("a boolean"),
-            (_, 4 | 5) => Err("a floating-point number"),
+            (_, 4 | 5) | (Annotation::Half, _) => Err("a floating-point number"),
+            (Annotation::Interval, _) => Err("an interval"),
+            (_, 7) => Err("bytes of a fixed length"),
             _ => Err("of another type"),
         }
     }
@@ -795,6 +806,7 @@ fn converted_type(code: i64) -> Annotation {
         10 => Annotation::Timestamp { unit: 1000 },
         11..=14 => Annotation::Unsigned,
         15..=18 => Annotation::Signed,
+        21 => Annotation::Interval,
         _ => Annotation::Other,
     }
 }
@@ -836,6 +848,7 @@ fn logical_type(thrift: &mut Thrift) -> Result<Annotation, Damage> {
                 return Ok(true);
             }
             14 => Annotation::Uuid,
+            15 => Annotation::Half,
             // A column without any value has a physical type that does not matter.
             11 => Annotation::None,
             10 if kind == Kind::Struct => {

@@ -213,8 +213,21 @@ fn ranking(value: &[u8], kind: NumberKind) -> FieldValue<'_> {
         }
         NumberKind::Unsigned => Number::Integer(word.into()),
         NumberKind::Float if is_short => return FieldValue::Single(f32::from_bits(word as u32)),
+        NumberKind::Half => return FieldValue::Single(of_half(word as u16)),
         NumberKind::Float => Number::Float(f64::from_bits(word)),
     })
+}
+
+/// The floating-point number with these 16 bits: a sign, 5 bits of the exponent, and 10 of the fraction.
+fn of_half(bits: u16) -> f32 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f32::from(bits & 0x3ff));
+    let size = match exponent {
+        0 => fraction * 2f32.powi(-24),
+        31 if fraction == 0.0 => f32::INFINITY,
+        31 => f32::NAN,
+        _ => (1024.0 + fraction) * 2f32.powi(exponent - 25),
+    };
+    if bits >> 15 == 1 { -size } else { size }
 }
 
 /// The id in a row, from the values of these columns.
@@ -316,6 +329,17 @@ impl Texts<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "arrow")]
+    #[test]
+    fn every_number_of_16_bits() {
+        use arrow_array::types::{ArrowPrimitiveType, Float16Type};
+        for bits in 0..=u16::MAX {
+            let expected = f32::from(<<Float16Type as ArrowPrimitiveType>::Native>::from_bits(bits));
+            let found = of_half(bits);
+            assert!(found.is_nan() && expected.is_nan() || found.to_bits() == expected.to_bits(), "{bits:x}: {found}");
+        }
+    }
 
     #[test]
     fn the_rows_after_a_long_one_do_not_clear_its_capacity() {
