@@ -61,13 +61,16 @@ mod _native {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 }
 
-/// An option: its name, whether it is yes or no, whether it takes a list, and the words that it takes.
-type Taken = (String, bool, bool, Vec<String>);
+/// An option: its name, whether it is yes or no, whether it takes a list, whether it takes names of files or columns, and the words that it takes.
+type Taken = (String, bool, bool, bool, Vec<String>);
 
 /// The options of each function.
 #[pyfunction]
 fn options_table() -> Vec<(&'static str, Vec<Taken>)> {
-    let taken = |option: call::Taken| (option.name.replace('-', "_"), option.is_switch, option.is_list, option.words);
+    let taken = |option: call::Taken| {
+        let call::Taken { name, is_switch, is_list, is_name, words } = option;
+        (name.replace('-', "_"), is_switch, is_list, is_name, words)
+    };
     call::options()
         .into_iter()
         .map(|(function, options)| (function, options.into_iter().map(taken).collect()))

@@ -4,7 +4,7 @@
 
 pub use super::arguments::contain::Emit as ContainEmit;
 pub use super::arguments::keywords::{Given, Misuse};
-use super::arguments::keywords::{Withheld, parse, parse_with, taken};
+use super::arguments::keywords::{Withheld, parse, parse_with, taken, takes_names};
 pub use super::arguments::passages::Emit as PassageEmit;
 use super::arguments::passages::Unit;
 pub use super::arguments::scan::Emit;
@@ -283,6 +283,8 @@ pub struct Taken {
     pub is_switch: bool,
     /// Whether it takes several values.
     pub is_list: bool,
+    /// Whether its values are names of files or columns, so that a number is none.
+    pub is_name: bool,
     /// The values that it takes, if these are some words.
     pub words: Vec<String>,
 }
@@ -298,6 +300,7 @@ pub fn options() -> Vec<(&'static str, Vec<Taken>)> {
             name: arg.get_long().unwrap_or_default().to_string(),
             is_switch: !arg.get_action().takes_values(),
             is_list: matches!(arg.get_action(), ArgAction::Append),
+            is_name: takes_names(arg),
             words: arg.get_possible_values().iter().map(|word| word.get_name().to_string()).collect(),
         });
         (name, taken.collect())

@@ -1,5 +1,6 @@
 """What is refused, by which exception, and what its message says."""
 
+import fractions
 import json
 import os
 import pathlib
@@ -10,7 +11,7 @@ import pytest
 from conftest import dedup
 
 import neardups
-from neardups import _options
+from neardups import _native, _options
 
 A, B, C = "a b c d e f g h i j k", "one two three four five six seven", "in a hole in the ground there lived"
 SURROGATE = "\ud800"
@@ -69,6 +70,35 @@ def test_numbers_are_checked(function, name):
     assert refused(TypeError, call, **{name: [LONG] * 6}).endswith(f"a list of 6 ({', '.join([LONG[:40] + '…'] * 5)}, …)")
 
 
+NAMES = [(function, name) for function, options in _native.options_table() for name, _, _, is_name, _ in options if is_name]
+
+
+@pytest.mark.parametrize(("function", "name"), NAMES)
+def test_names_are_no_numbers(function, name):
+    call = CALLS[function][1]
+    for value in (1, 1.5, fractions.Fraction(1, 2), HUGE, b"1", {}, object()):
+        for given in (value, [value], ["a", value]):
+            message = refused(TypeError, call, **{name: given})
+            assert message == f"`{name}` must be a string, a path or a list of these, not {type(value).__name__}"
+    assert refused(TypeError, call, **{name: [True]}).endswith("not bool")
+
+
+def test_paths_are_names(tmp_path):
+    class Path(os.PathLike):
+        def __fspath__(self) -> str:
+            return str(tmp_path / "words.txt")
+
+    (tmp_path / "words.txt").write_text("the\nof\n")
+    for path in (Path(), pathlib.Path(Path()), os.fspath(Path())):
+        assert neardups.similarity(A, A, stopwords=path) == neardups.similarity(A, A, stopwords=[path]) == 1
+    assert neardups.keep([A], temp_dir=tmp_path) == [A]
+    assert refused(TypeError, neardups.keep, [A], temp_dir=True) == "`temp_dir` must be a string or a path, not True"
+    for columns in (1, ["text", 1]):
+        for name in ("text_field", "id_field", "against_text_field"):
+            message = refused(TypeError, neardups.keep, [{"text": A}], against=[{"text": A}], **{name: columns})
+            assert message == f"`{name}` must be a string, a path or a list of these, not int"
+
+
 LONG = "x" * 10**4
 # With more digits than Python writes.
 HUGE = 10**5000
@@ -92,7 +122,7 @@ def test_messages_about_values_are_short():
         refused(ValueError, neardups.keep, [{"text": A}], id_field=LONG),
         refused(ValueError, neardups.keep, [{"text": 1}, {"text": LONG}]),
         refused(ValueError, neardups.keep, [{"text": A}], threshold=HUGE),
-        refused(ValueError, neardups.keep, [A], id_field=HUGE),
+        refused(TypeError, neardups.keep, [A], id_field=HUGE),
         refused(ValueError, neardups.keep, [{"text": A}], text_field=LONG),
         refused(TypeError, neardups.keep, [A], algo=path),
         refused(TypeError, neardups.keep, [A], **{LONG: 1}),

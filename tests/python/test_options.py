@@ -1,5 +1,6 @@
 """The options of the functions, as type checkers know them."""
 
+import os
 import subprocess
 import sys
 import typing
@@ -34,10 +35,12 @@ def test_types_have_the_options_that_are_taken():
     for function, options in table.items():
         hints = typing.get_type_hints(TYPES[function])
         assert sorted(hints) == sorted(name for name, *_ in options), function
-        for name, is_switch, is_list, choice in options:
+        for name, is_switch, is_list, is_name, choice in options:
             parts = typing.get_args(hints[name])
             assert type(None) in parts, name
             assert (bool in parts) == is_switch, name
+            assert not is_name or typing.SupportsFloat not in parts, name
+            assert is_name or os.PathLike[str] not in parts, name
             several = name in ("id_field", "against_id_field") or is_list
             assert any(typing.get_origin(part) is list for part in parts) == several, name
             expected = ["document"] if name == "unit" else choice

@@ -723,7 +723,7 @@ def test_ids_that_are_bytes_are_not_removed(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     with neardups.Index(tmp_path / "seen.idx") as index:
         index.add(pyarrow.table({"id": [49, 50, 12], "text": [A, B, C]}))
-        for ids in (b"12", bytearray(b"12"), memoryview(b"12")):
+        for ids in (b"12", bytearray(b"12"), memoryview(b"12"), {49: "a"}, pyarrow.table({"49": [1]})):
             with pytest.raises(TypeError, match="^`ids` must be strings or integers, not "):
                 index.remove(ids)
         assert len(index) == 3

@@ -2,7 +2,7 @@
 
 use crate::readable::nearest;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use std::error::Error as _;
 use std::ffi::{OsStr, OsString};
 use std::slice;
@@ -78,6 +78,25 @@ pub fn taken<'c>(command: &'c Command, withheld: &[Withheld]) -> impl Iterator<I
     command.get_arguments().filter(is_taken)
 }
 
+/// Options that take the names of columns, or of files as globs.
+const NAMES: [&str; 9] = [
+    "text-field",
+    "id-field",
+    "against-text-field",
+    "against-id-field",
+    "stopwords",
+    "include",
+    "exclude",
+    "prefer",
+    "pre-glob",
+];
+
+/// Whether an option takes names of files or columns, so that a number is no value of it.
+pub fn takes_names(arg: &Arg) -> bool {
+    let is_path = matches!(arg.get_value_hint(), ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath);
+    is_path || arg.get_long().is_some_and(|name| NAMES.contains(&name))
+}
+
 /// What other packages call an option.
 const OF_OTHERS: [(&str, &str); 4] =
     [("n-jobs", "threads"), ("num-proc", "threads"), ("num-workers", "threads"), ("num-perm", "hashes")];
@@ -122,6 +141,7 @@ pub fn parse(command: Command, withheld: &[Withheld], given: &[(String, Given)])
             (true, Given::Switch(is_on)) => {
                 let words = words(&command, name);
                 let expected = match words.is_empty() {
+                    true if takes_names(arg) => "a string or a path".into(),
                     true => "a string or a number".into(),
                     false => format!("one of {}", words.join(", ")),
                 };
@@ -261,6 +281,10 @@ mod tests {
         parse(super::super::scan::command(), &WITHHELD, &[(name.to_string(), given)]).expect_err("a misuse")
     }
 
+    fn misused_in_any(name: &str, given: Given) -> Misuse {
+        parse(super::super::scan::command(), &[], &[(name.to_string(), given)]).expect_err("a misuse")
+    }
+
     #[test]
     fn a_misspelled_name_has_a_nearest_one() {
         let nearest = |name: &str| match misused(name, value("1")) {
@@ -314,6 +338,22 @@ mod tests {
         assert_eq!(words[..2], ["pairs", "clusters"]);
         let Misuse::Type { value, expected, .. } = misused("emit", Given::Switch(true)) else { panic!("a switch") };
         assert_eq!((&*value, &expected[..12]), ("True", "one of pairs"));
+    }
+
+    #[test]
+    fn names_of_files_and_columns_are_no_numbers() {
+        let command = super::super::scan::command();
+        for name in NAMES {
+            assert!(command.get_arguments().any(|arg| arg.get_long() == Some(name)), "{name}");
+        }
+        for name in ["temp-dir", "lexicon", "stopwords", "weights", "decisions", "text-field", "include"] {
+            let Misuse::Type { expected, .. } = misused_in_any(name, Given::Switch(true)) else { panic!("{name}") };
+            assert_eq!(expected, "a string or a path", "{name}");
+        }
+        for name in ["threshold", "memory", "seed", "shingle", "keep"] {
+            let Misuse::Type { expected, .. } = misused_in_any(name, Given::Switch(true)) else { panic!("{name}") };
+            assert_eq!(expected, "a string or a number", "{name}");
+        }
     }
 
     #[test]

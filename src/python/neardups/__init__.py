@@ -25,6 +25,7 @@ import os
 import sys
 import threading
 import warnings
+from collections.abc import Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Union
 
@@ -474,7 +475,8 @@ class Index:
 
     def remove(self, ids: Union[Iterable[Union[str, int]], str, int]) -> int:
         """Forgets all documents with these ids, in an index in a file. Returns their number. An integer is the id that is written so."""
-        if isinstance(ids, (bytes, bytearray, memoryview)):
+        # The elements of these are no ids: numbers of bytes, keys, and names of columns.
+        if isinstance(ids, (bytes, bytearray, memoryview, Mapping)) or hasattr(ids, "columns"):
             raise TypeError(f"`ids` must be strings or integers, not {type(ids).__name__}")
         listed: Any = [ids] if isinstance(ids, (str, Integral)) else ids
         if not hasattr(listed, "__iter__"):

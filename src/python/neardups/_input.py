@@ -46,7 +46,13 @@ def _is_numpy_bool(value: Any) -> bool:
 @functools.lru_cache(None)
 def _words() -> dict[str, dict[str, list[str]]]:
     """The words that the options of each function take."""
-    return {function: {name: words for name, _, _, words in options} for function, options in _native.options_table()}
+    return {function: {name: words for name, *_, words in options} for function, options in _native.options_table()}
+
+
+@functools.lru_cache(None)
+def _names() -> frozenset[str]:
+    """The options that take names of files or columns, so that a number is no value of them."""
+    return frozenset(name for _, options in _native.options_table() for name, _, _, is_name, _ in options if is_name)
 
 
 def refuse_emit(function: str, word: str, emit: Any) -> NoReturn:
@@ -106,8 +112,10 @@ def typed(name: str, value: Any) -> str:
     """The value of an option as the command line has it."""
     if isinstance(value, (str, os.PathLike)):
         return path(f"`{name}`", value)
-    if isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
-        raise TypeError(f"`{name}` must be a string, a number, a path or a list of these, not {type(value).__name__}")
+    is_name = name in _names()
+    if is_name or isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
+        kinds = "a string, a path" if is_name else "a string, a number, a path"
+        raise TypeError(f"`{name}` must be {kinds} or a list of these, not {type(value).__name__}")
     if isinstance(value, float):
         # The shortest digits that mean this number, without an exponent.
         return format(Decimal(float.__repr__(value)), "f")
