@@ -279,6 +279,16 @@ impl Remark {
     }
 }
 
+/// The remark on documents of which less is left than was cut: of a near-duplicate, only what differs.
+fn remark_on_mostly_cut(request: &Request, cuts: &CutCounts) -> Option<Remark> {
+    let advice = match request.against.is_empty() {
+        true => "run dedup clean first, which leaves out near-duplicates whole",
+        false => "--max-cut 0.5 leaves out such documents",
+    };
+    let message = format!("{} lost more than half of the words: {advice}", counted(cuts.mostly_cut, "document"));
+    (cuts.mostly_cut > 0).then(|| Remark::new(message, false, false))
+}
+
 impl Written {
     /// The warnings of a search without a summary. A document of the reference that cannot be found is worth one there.
     #[cfg(feature = "python")]
@@ -301,7 +311,8 @@ impl Written {
         let named = named.map(|(message, is_warning)| Remark::new(message, is_warning, true));
         let of_reference = named.or_else(|| remark_on_counted(request, &self.counts, true));
         let of_documents = remark_on_counted(request, &self.counts, false);
-        too_few.into_iter().chain(of_reference).chain(of_documents).collect()
+        let mostly_cut = self.cuts.as_ref().and_then(|cuts| remark_on_mostly_cut(request, cuts));
+        too_few.into_iter().chain(of_reference).chain(of_documents).chain(mostly_cut).collect()
     }
 
     /// The remark on passages with more places than are listed.

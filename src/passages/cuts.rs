@@ -200,6 +200,8 @@ pub struct CutCounts {
     pub cut_words: u64,
     /// See [`cut_words`](Self::cut_words).
     pub left_out_words: u64,
+    /// Documents of which something is left, and more than half of the tokens are cut.
+    pub mostly_cut: u64,
 }
 
 impl CutCounts {
@@ -221,6 +223,7 @@ impl CutCounts {
             self.cut_documents += 1;
             self.cut_tokens += cut_tokens;
             self.cuts += cuts as u64;
+            self.mostly_cut += u64::from(cut_tokens > tokens / 2);
         }
     }
 }
@@ -867,11 +870,11 @@ mod tests {
             let (rows, counts) = found(&texts, 0, &options, &cut);
             let left_out: Vec<usize> = rows.iter().filter(|row| row.1).map(|row| row.0).collect();
             assert_eq!((counts.left_out as usize, rows.len()), (left_out.len(), 3));
-            left_out
+            (left_out, counts.mostly_cut)
         };
-        assert_eq!(left_out(None), [2]);
-        assert_eq!(left_out(Threshold::new(3, 4)), [2]);
+        assert_eq!(left_out(None), (vec![2], 2));
+        assert_eq!(left_out(Threshold::new(3, 4)), (vec![2], 2));
         // The last one holds the first place of its own beginning.
-        assert_eq!(left_out(Threshold::new(1, 2)), [1, 2]);
+        assert_eq!(left_out(Threshold::new(1, 2)), (vec![1, 2], 1));
     }
 }
