@@ -67,6 +67,26 @@ fn findings_have_both_places_with_their_lines_and_texts() {
 }
 
 #[test]
+fn an_accepted_finding_says_why() {
+    let folder = tree();
+    let file = folder.path().join("baseline.json");
+    let why = |reason: Option<&str>, update_baseline| {
+        let reason = reason.map(String::from);
+        let outcome = run(&Request { baseline: Some(file.clone()), update_baseline, reason, ..request(&folder) })?;
+        if let Some(baseline::Update::Written { text, .. }) = &outcome.update {
+            fs::write(&file, text).unwrap();
+        }
+        Ok::<_, Error>(outcome.findings.into_iter().map(|finding| finding.reason).collect::<Vec<_>>())
+    };
+    assert_eq!(why(None, false).unwrap(), [None, None]);
+    let so = Some("It is so.".to_string());
+    assert_eq!(why(so.as_deref(), true).unwrap(), [so.clone(), so.clone()]);
+    assert_eq!(why(Some("Another."), true).unwrap(), [so.clone(), so.clone()]);
+    assert_eq!(why(None, false).unwrap(), [so.clone(), so]);
+    assert!(matches!(why(Some("It is so."), false), Err(Error::NoBaseline)));
+}
+
+#[test]
 fn a_baseline_accepts_what_was_there() {
     let folder = tree();
     let file = folder.path().join("baseline.json");

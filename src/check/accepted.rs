@@ -122,10 +122,17 @@ impl Known {
 pub(super) struct Knowledge {
     /// The known texts that have its words, by index.
     pub texts: Vec<usize>,
-    /// Whether it has neither a place nor a passage more than these texts.
-    pub is_accepted: bool,
+    /// Those of them that accept it: it has neither a place nor a passage more than these. None if it is not accepted.
+    pub accepted_by: Vec<usize>,
     /// The places that these texts lack; `None` if there are no such texts.
     pub new: Option<Vec<bool>>,
+}
+
+impl Knowledge {
+    /// Whether known texts accept the finding.
+    pub fn is_accepted(&self) -> bool {
+        !self.accepted_by.is_empty()
+    }
 }
 
 /// Known texts, to look up findings in.
@@ -159,7 +166,6 @@ impl AllKnown {
         let sharing = self.sharing(&grams);
         let texts: Vec<usize> = sharing.iter().copied().filter(is_known).collect();
         let parts: Vec<usize> = sharing.into_iter().filter(|&number| self.known[number].is_in(&grams)).collect();
-        let of = |numbers: &[usize]| numbers.iter().map(|&number| &self.known[number]).collect::<Vec<_>>();
         let kept: Vec<usize> =
             texts.iter().copied().filter(|&text| self.has_grown_little(&self.known[text], finding, &grams)).collect();
         // Where what was between several texts was removed, they are parts of one.
@@ -168,34 +174,38 @@ impl AllKnown {
             true => (parts.clone(), parts),
             false => (kept, texts),
         };
-        let (new, is_accepted) = match &kept[..] {
-            [] => ((!texts.is_empty()).then(|| new_places(&of(&texts), finding, &has)), false),
+        let (new, accepted_by) = match &kept[..] {
+            [] => ((!texts.is_empty()).then(|| new_places(&self.of(&texts), finding, &has)), Vec::new()),
             kept => {
-                let (new, is_accepted) = self.places_beside(&of(kept), finding, &has);
-                (Some(new), is_accepted)
+                let (new, accepted_by) = self.places_beside(kept, finding, &has);
+                (Some(new), accepted_by)
             }
         };
-        Knowledge { texts, is_accepted, new }
+        Knowledge { texts, accepted_by, new }
     }
 
-    /// The places of a finding that known texts with its words lack, and whether they accept it. A text that has all of the places accepts
+    fn of(&self, numbers: &[usize]) -> Vec<&Known> {
+        numbers.iter().map(|&number| &self.known[number]).collect()
+    }
+
+    /// The places of a finding that known texts with its words lack, and which of these accept it. A text that has all of the places accepts
     /// it. So do several texts together, if they are whole files as the finding is, or passages as it is: that a file is a copy of another
     /// one says nothing about a third one that has a passage of it.
     fn places_beside(
         &self,
-        texts: &[&Known],
+        texts: &[usize],
         finding: &Finding,
         has: &impl Fn(&Known, &Path) -> bool,
-    ) -> (Vec<bool>, bool) {
-        let by_one = texts.iter().map(|text| new_places(&[*text], finding, has));
-        if let Some(new) = by_one.into_iter().find(|new| !finding.is_new_by(new)) {
-            return (new, true);
+    ) -> (Vec<bool>, Vec<usize>) {
+        let mut by_one = texts.iter().map(|&text| (new_places(&[&self.known[text]], finding, has), text));
+        if let Some((new, text)) = by_one.find(|(new, _)| !finding.is_new_by(new)) {
+            return (new, vec![text]);
         }
         let is_file = finding.kind == Kind::File;
-        let alike: Vec<&Known> = texts.iter().copied().filter(|text| text.is_file == is_file).collect();
-        let new = new_places(if alike.is_empty() { texts } else { &alike }, finding, has);
-        let is_accepted = !alike.is_empty() && !finding.is_new_by(&new);
-        (new, is_accepted)
+        let alike: Vec<usize> = texts.iter().copied().filter(|&text| self.known[text].is_file == is_file).collect();
+        let new = new_places(&self.of(if alike.is_empty() { texts } else { &alike }), finding, has);
+        let accepted_by = if finding.is_new_by(&new) { Vec::new() } else { alike };
+        (new, accepted_by)
     }
 
     /// The known texts that share runs with a text. Those that share only runs of very many texts may be left out.

@@ -8,6 +8,7 @@ use super::grading::Grader;
 use super::pages::Tree;
 use super::paths::{joined, place, relative, shown};
 use super::staged::{Index, Setting};
+use crate::readable::controls_display;
 use crate::replace::{Links, open_regular};
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize, Serializer};
@@ -78,6 +79,9 @@ pub struct Entry {
     pub fingerprint: Option<String>,
     /// The beginning of the first place. For people.
     pub text: String,
+    /// Why it is accepted. For people, who may edit it. Files of earlier programs lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// Hashes of runs of four words, in hexadecimal, separated by spaces. `…` at the end: there are more, all of them larger.
@@ -108,7 +112,7 @@ impl<'a> Deserialize<'a> for Words {
 }
 
 impl Entry {
-    fn of(finding: &Finding, folder: &Path) -> Self {
+    fn of(finding: &Finding, folder: &Path, reason: Option<&str>) -> Self {
         let path = |place: &Place| shown(&relative(folder, &place.page.place));
         let mut paths: Vec<String> = finding.places.iter().map(path).collect();
         paths.sort_unstable();
@@ -119,7 +123,19 @@ impl Entry {
             words: Some(Words { hashes, is_part }),
             fingerprint: None,
             text: finding.places[0].beginning(),
+            reason: reason.map(String::from),
         }
+    }
+
+    /// Its reason, unless it is blank.
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty())
+    }
+
+    /// Its text, and why it was accepted.
+    pub fn text_and_reason(&self) -> String {
+        let reason = self.reason().map_or(String::new(), |reason| format!(" (reason: {reason})"));
+        format!("{}{reason}", self.text)
     }
 
     /// What it accepts. An entry of version 1 has no sample.
@@ -136,6 +152,18 @@ impl Entry {
     fn is_pair_of(&self, hashes: &BTreeSet<String>, paths: &[String]) -> bool {
         let Some((low, high)) = self.fingerprint.as_ref().and_then(|words| words.split_once('-')) else { return false };
         hashes.contains(low) && hashes.contains(high) || self.kind == "file" && self.paths == paths
+    }
+}
+
+/// Parses the reason why copies are accepted: a text on one line. White space around it is dropped.
+///
+/// # Errors
+/// It is blank, or has line ends or other control characters, which reports would have to escape.
+pub fn parse_reason(typed: &str) -> Result<String, String> {
+    match typed.trim() {
+        "" => Err("expected the reason why copies are accepted, not an empty text".into()),
+        reason if reason.contains(controls_display) => Err("expected one line without control characters".into()),
+        reason => Ok(reason.into()),
     }
 }
 
@@ -288,13 +316,16 @@ impl Baseline {
     }
 
     /// Accepts findings: those that `is_selected` says or, without it, all. `entries` are those of [`accept`](Self::accept), and `left` is
-    /// how many findings are neither among these nor accepted. If all are accepted, entries that describe them are written anew.
+    /// how many findings are neither among these nor accepted. If all are accepted, entries that describe them are written anew, with the
+    /// reasons that they had. `reason` is that of findings that were not accepted before; without it, they have those of entries with their
+    /// words.
     pub fn update(
         &self,
         findings: &mut [Finding],
         entries: &Entries,
         checked: &Checked,
         is_selected: Option<&dyn Fn(&Finding) -> bool>,
+        reason: Option<&str>,
         left: usize,
     ) -> Update {
         if !checked.tree.failed.is_empty() {
@@ -309,12 +340,23 @@ impl Baseline {
         let known = AllKnown::new(kept.iter().map(|entry| entry.known(&self.folder)).collect(), checked.min_words);
         let is_kept = |finding: &Finding| match is_selected {
             Some(_) => finding.accepted,
-            None => known.look_up(finding, |_, file| checked.exists(file)).is_accepted,
+            None => known.look_up(finding, |_, file| checked.exists(file)).is_accepted(),
         };
+        // Entries that describe only a part of a copy, such as one place fewer, are written anew too.
+        let replaced = if is_selected.is_none() { &entries.found[..] } else { &[] };
+        let parts = AllKnown::new(replaced.iter().map(|entry| entry.known(&self.folder)).collect(), checked.min_words);
+        let reason_of = |finding: &Finding| {
+            let parts = parts.look_up(finding, |_, file| checked.exists(file)).texts;
+            reason.map(String::from).or_else(|| reasons_of(parts.into_iter().map(|part| &replaced[part])))
+        };
+        for finding in findings.iter_mut().filter(|finding| !finding.accepted) {
+            let is_accepted = is_selected.is_none_or(|is_selected| is_selected(finding));
+            finding.reason = if is_accepted { reason_of(finding) } else { None };
+        }
         let mut selected: Vec<&mut Finding> =
             findings.iter_mut().filter(|finding| is_selected.is_none_or(|is_selected| is_selected(finding))).collect();
         let written = selected.iter().filter(|finding| !is_kept(finding));
-        kept.extend(written.map(|finding| Entry::of(finding, &self.folder)));
+        kept.extend(written.map(|finding| Entry::of(finding, &self.folder, finding.reason.as_deref())));
         let pages = self.pages_after(&kept, checked, is_selected.is_none());
         let roots = self.roots_after(checked, is_selected.is_none());
         let [accepted, new] = [selected.len(), selected.iter().filter(|finding| !finding.accepted).count()];
@@ -394,13 +436,15 @@ impl Baseline {
         for finding in findings {
             let found = known.look_up(finding, |_, file| checked.exists(file));
             used.extend(found.texts);
-            finding.accepted = found.is_accepted;
+            let mut accepted_by = found.accepted_by;
+            finding.accepted = !accepted_by.is_empty();
             if has_pairs && !finding.accepted {
-                let pairs = self.pairs_of(finding);
-                finding.accepted = pairs.len() + 1 >= finding.places.len();
-                used.extend(pairs);
+                accepted_by = self.pairs_of(finding);
+                finding.accepted = accepted_by.len() + 1 >= finding.places.len();
+                used.extend(accepted_by.iter().copied());
             }
             if finding.accepted {
+                finding.reason = reasons_of(accepted_by.into_iter().map(|number| &self.entries()[number]));
                 continue;
             }
             // Of a text that no entry has, a page that was not there yet is where it is new.
@@ -421,10 +465,21 @@ impl Baseline {
     fn pairs_of(&self, finding: &Finding) -> Vec<usize> {
         let hash = |place: &Place| format!("{:016x}", place.page.hash(&place.words));
         let hashes: BTreeSet<String> = finding.places.iter().map(hash).collect();
-        let paths = Entry::of(finding, &self.folder).paths;
+        let paths = Entry::of(finding, &self.folder, None).paths;
         let of_pair = |(_, entry): &(usize, &Entry)| entry.is_pair_of(&hashes, &paths);
         self.entries().iter().enumerate().filter(of_pair).map(|(number, _)| number).collect()
     }
+}
+
+/// The reasons of some entries, each once, in their order.
+fn reasons_of<'a>(entries: impl Iterator<Item = &'a Entry>) -> Option<String> {
+    let mut reasons: Vec<&str> = Vec::new();
+    for reason in entries.filter_map(Entry::reason) {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
 /// A path relative to a folder, `.` for the folder itself.

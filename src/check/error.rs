@@ -19,7 +19,7 @@ pub enum Error {
     Baseline(InvalidBaseline),
     /// Git cannot determine what changed.
     Since(SinceError),
-    /// The request updates a baseline but names none; or it names findings to accept, and does not update one.
+    /// The request updates a baseline but names none; or it names findings to accept, or a reason, and does not update one.
     NoBaseline,
     /// The request accepts a finding that was not found, named as given.
     UnknownFinding(String),

@@ -37,6 +37,8 @@ pub struct Finding {
     pub fingerprint: String,
     /// Whether the baseline accepts it.
     pub accepted: bool,
+    /// Why the baseline accepts it, if it says so. Of several entries that accept it together, all reasons.
+    pub reason: Option<String>,
     /// What to do about it; none for notes, and none if only pages of numbered versions had the text before.
     pub proposal: Option<Proposal>,
     /// What limits its grade besides where its places are.
@@ -219,6 +221,7 @@ impl Finding {
             pairs: group.pairs.into_iter().map(|(indices, found)| Pair::new(&places, indices, found)).collect(),
             places,
             accepted: false,
+            reason: None,
             proposal: None,
             limits: Vec::new(),
         };

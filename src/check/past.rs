@@ -106,7 +106,7 @@ impl<'a> Past<'a> {
             finding.mark_ages(&ages);
             grader.grade(finding);
             let is_accepted = |finding: &Finding| {
-                known[&finding.grade].look_up(finding, |text, file| self.has(text, file)).is_accepted
+                known[&finding.grade].look_up(finding, |text, file| self.has(text, file)).is_accepted()
             };
             // A copy beside another one of its page can be a part of one longer place.
             finding.is_new_by(&new) && (self.has_more_copies(&finding.places) || !is_accepted(finding))

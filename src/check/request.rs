@@ -89,6 +89,9 @@ pub struct Request {
     pub update_baseline: bool,
     /// Only these findings are accepted then: each is a [fingerprint](super::Finding::fingerprint), or `PATH:LINE` where a place of it starts.
     pub accept: Vec<String>,
+    /// Why findings are accepted, on one line: [`parse_reason`](super::baseline::parse_reason) checks that. Entries of findings that were
+    /// accepted before keep their reasons.
+    pub reason: Option<String>,
     /// A git commit: only findings that are new since then are reported, as the same check of its merge base with the current commit
     /// would not report them.
     pub since: Option<String>,
@@ -141,6 +144,7 @@ impl Default for Request {
             baseline: None,
             update_baseline: false,
             accept: Vec::new(),
+            reason: None,
             since: None,
             staged: false,
             reports: vec![Format::Human.into()],

@@ -63,7 +63,7 @@ impl<'a> Check<'a> {
         let base = folder(&request.folder)?;
         let rules = Rules::new(&base, &request.allow, &request.rules)?;
         let selection = selection(request, &base)?;
-        let is_update = request.update_baseline || !request.accept.is_empty();
+        let is_update = request.update_baseline || !request.accept.is_empty() || request.reason.is_some();
         if is_update && (request.baseline.is_none() || !request.update_baseline) {
             return Err(Error::NoBaseline);
         }
@@ -179,8 +179,10 @@ impl Pages<'_> {
         let left = all - unaccepted(&findings);
         let is_selected = selection_of(request, &findings)?;
         let update = baseline.as_ref().zip(entries.as_ref()).filter(|_| request.update_baseline);
-        let update = update
-            .map(|(baseline, entries)| baseline.update(&mut findings, entries, &checked, is_selected.as_deref(), left));
+        let reason = request.reason.as_deref();
+        let update = update.map(|(baseline, entries)| {
+            baseline.update(&mut findings, entries, &checked, is_selected.as_deref(), reason, left)
+        });
         // Those that an update drops are not stale any longer, and of a comparison entries elsewhere were not checked.
         let stale = entries.map(|entries| entries.stale).filter(|_| past.is_none() && !is_written(update.as_ref()));
         let is_unplaced = |finding: &&Finding| !finding.accepted && finding.places.iter().all(|place| !place.is_new);

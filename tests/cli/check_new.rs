@@ -1,7 +1,7 @@
 //! Which places of a copy are new, what is graded and annotated then, and what a baseline accepts.
 
 use super::shell::Shell;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 
 /// Words that no other page has.
@@ -363,6 +363,109 @@ fn one_finding_is_accepted() {
     assert!(run.status == 2 && run.stderr.contains(expected), "{}", run.stderr);
     assert!(!shell.folder().join("b.json").exists());
     assert_eq!(shell.sh("dedup check docs --baseline b.json --accept docs/c.md:5").status, 2);
+}
+
+/// The paths and the reason of each entry of `b.json`.
+fn reasons(shell: &Shell) -> Vec<(String, Option<String>)> {
+    let text = fs::read_to_string(shell.folder().join("b.json")).unwrap();
+    let file: Value = serde_json::from_str(&text).unwrap();
+    let paths = |entry: &Value| {
+        let paths = entry["paths"].as_array().unwrap().iter();
+        paths.map(|path| &path.as_str().unwrap()["docs/".len().."docs/x".len()]).collect()
+    };
+    let entries = file["accepted"].as_array().unwrap().iter();
+    entries.map(|entry| (paths(entry), entry.get("reason").map(|reason| reason.as_str().unwrap().into()))).collect()
+}
+
+#[test]
+fn copies_are_accepted_for_a_reason() {
+    let shell = two_copies();
+    let is = |expected: &[(&str, Option<&str>)]| {
+        let expected = expected.iter().map(|(paths, reason)| (paths.to_string(), reason.map(String::from)));
+        assert_eq!(reasons(&shell), expected.collect::<Vec<_>>());
+    };
+    let update = |options: &str| {
+        let run = shell.sh(&format!("dedup check docs --baseline b.json --update-baseline {options}"));
+        assert!(run.status < 2, "{}", run.stderr);
+        run.stderr
+    };
+    update("--accept docs/c.md:5 --reason ' Both are <read> alone. '");
+    is(&[("ac", Some("Both are <read> alone."))]);
+    // One is newly accepted, without a reason; the other is written anew, and keeps its own.
+    update("");
+    is(&[("ab", None), ("ac", Some("Both are <read> alone."))]);
+    assert!(
+        update("--reason no")
+            .contains("no copy is newly accepted, so --reason has no effect: edit \"reason\" in b.json")
+    );
+    assert!(!update("").contains("--reason"));
+    is(&[("ab", None), ("ac", Some("Both are <read> alone."))]);
+    // A third place, accepted without a reason and with one.
+    let text = fs::read_to_string(shell.folder().join("docs/b.md")).unwrap();
+    write(&shell, "docs/b.md", &format!("{text}\n{}\n", own("second", 60)));
+    let before = fs::read_to_string(shell.folder().join("b.json")).unwrap();
+    update("");
+    is(&[("ab", None), ("abc", Some("Both are <read> alone."))]);
+    write(&shell, "b.json", &before);
+    update("--reason 'All three are.'");
+    is(&[("ab", None), ("abc", Some("All three are."))]);
+}
+
+#[test]
+fn reports_say_why_a_copy_is_accepted() {
+    let shell = two_copies();
+    let baseline = "--baseline b.json --update-baseline";
+    shell.sh(&format!("dedup check docs {baseline} --accept docs/c.md:5 --reason 'Both are <read> alone.'"));
+    shell.sh(&format!("dedup check docs {baseline} --accept docs/b.md:5"));
+    // By hand.
+    let text = fs::read_to_string(shell.folder().join("b.json")).unwrap();
+    write(&shell, "b.json", &text.replace("Both are <read>", "\\n Both are \\u001b <read>"));
+    let why: Vec<Value> =
+        records(&shell, "docs --baseline b.json").into_iter().map(|record| record["known_reason"].clone()).collect();
+    assert_eq!(why, [Value::Null, "Both are \u{1b} <read> alone.".into()]);
+    let report = |format: &str| {
+        let run = shell.sh(&format!("dedup check -q docs --baseline b.json --fail-on any --report {format}"));
+        assert_eq!((run.status, run.stderr.as_str()), (1, ""));
+        run.stdout
+    };
+    let human = report("human");
+    assert!(human.contains("100 % alike (accepted)\n"), "{human}");
+    assert!(human.contains("100 % alike (accepted: Both are \\u{1b} <read> alone.)\n"), "{human}");
+    assert!(report("markdown").contains(" (accepted: Both are \\u{1b} &lt;read&gt; alone.)</summary>"));
+    let sarif: Value = serde_json::from_str(&report("sarif")).unwrap();
+    let suppressions = |result: usize| sarif["runs"][0]["results"][result]["suppressions"].clone();
+    assert_eq!(suppressions(0), json!([{"kind": "external", "status": "accepted"}]));
+    let justified =
+        json!([{"kind": "external", "status": "accepted", "justification": "Both are \\u{1b} <read> alone."}]);
+    assert_eq!(suppressions(1), justified);
+    let page = report("html");
+    assert!(page.contains("<p>Accepted: Both are \\u{1b} &lt;read&gt; alone.</p>"), "{page}");
+    assert!(page.contains("\"Both are \\\\u{1b} \\u003cread> alone.\""), "{page}");
+    // Stale.
+    fs::remove_file(shell.folder().join("docs/c.md")).unwrap();
+    let run = shell.sh("dedup check docs --baseline b.json --report html");
+    assert!(run.stderr.contains("second9 (reason: Both are \\u{1b} <read> alone.)\n"), "{}", run.stderr);
+    assert!(run.stdout.contains("second9 (reason: Both are \\u{1b} &lt;read&gt; alone.)</li>"), "{}", run.stdout);
+}
+
+#[test]
+fn a_reason_needs_an_update_and_a_text() {
+    let shell = two_copies();
+    let error = |options: &str| {
+        let run = shell.sh(&format!("dedup check docs --baseline b.json {options}"));
+        assert!(run.status == 2 && !shell.folder().join("b.json").exists(), "{}", run.stderr);
+        run.stderr
+    };
+    assert!(error("--reason so").contains("--update-baseline"));
+    for blank in ["''", "' '"] {
+        assert!(
+            error(&format!("--update-baseline --reason {blank}"))
+                .contains("expected the reason why copies are accepted")
+        );
+    }
+    for other in ["a\nb", "a\u{1b}b", "a\u{2028}b", "a\u{202e}b"] {
+        assert!(error(&format!("--update-baseline --reason '{other}'")).contains("expected one line without control"));
+    }
 }
 
 #[test]

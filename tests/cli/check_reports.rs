@@ -87,6 +87,11 @@ fn sarif_follows_its_schema() {
     }
     let empty = shell.dedup("check fixtures/prose/README.md -q --report sarif").done();
     assert!(schema.is_valid(&serde_json::from_str(&empty).unwrap()));
+    for why in ["--update-baseline --reason So", "--fail-on any"] {
+        let accepted = shell.sh(&format!("dedup check docs -q --baseline b.json {why} --report sarif")).stdout;
+        assert_eq!(accepted.contains("\"justification\": \"So\""), why.ends_with("any"));
+        assert!(schema.is_valid(&serde_json::from_str(&accepted).unwrap()));
+    }
 
     log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] = "a b\n".into();
     log["runs"][0]["results"][0]["level"] = "bad".into();

@@ -159,6 +159,7 @@ const COMMANDS: &str = r##"
 0 dedup index stats new.idx > new.json
 3 dedup index query seen.idx --top 2 < in.jsonl > nearest.json
 1 dedup check docs --report jsonl > copies.json
+0 dedup check docs --baseline docs/accepted --update-baseline --reason 'They are equal.' --report jsonl > accepted.json
 3 dedup clean files --against in.jsonl --move-duplicates moved --threshold 0.5
 3 cp moved/_dedup/summary.json moved.json; echo more >> moved/b.txt; dedup clean --undo moved
 "##;

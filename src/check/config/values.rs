@@ -231,13 +231,14 @@ impl<'a> Table<'a> {
 }
 
 /// Options of a check that a configuration cannot have.
-const ONLY_TYPED: [&str; 10] = [
+const ONLY_TYPED: [&str; 11] = [
     "accept",
     "color",
     "config",
     "hidden",
     "no-ignore-files",
     "quiet",
+    "reason",
     "since",
     "staged",
     "threads",

@@ -49,7 +49,7 @@ struct Data {
     strings: Vec<String>,
     findings: Vec<Row>,
     map: Map,
-    /// Stale entries of the baseline: their paths and texts.
+    /// Stale entries of the baseline: their paths, and their texts and reasons.
     stale: Vec<(String, String)>,
 }
 
@@ -69,6 +69,8 @@ struct Row {
     places: Vec<(usize, usize, usize, usize, i64, u8)>,
     /// The pair to show first, then others.
     pairs: Vec<Texts>,
+    /// The string of why it is accepted, or −1.
+    why: i64,
 }
 
 /// The texts of two places. It is written as a list.
@@ -83,8 +85,8 @@ struct Texts {
 
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Row { kind, grade, accepted, words, summary, reasons, primary, proposal, places, pairs } = self;
-        (kind, grade, accepted, words, summary, reasons, primary, proposal, places, pairs).serialize(serializer)
+        let Row { kind, grade, accepted, words, summary, reasons, primary, proposal, places, pairs, why } = self;
+        (kind, grade, accepted, words, summary, reasons, primary, proposal, places, pairs, why).serialize(serializer)
     }
 }
 
@@ -166,7 +168,8 @@ impl<'a> Builder<'a> {
                 return None;
             }
         }
-        let entry = |Entry { paths, text, .. }: &Entry| (escaped(&paths.join(" and ")), visible(text).into_owned());
+        let entry =
+            |entry: &Entry| (escaped(&entry.paths.join(" and ")), visible(&entry.text_and_reason()).into_owned());
         Some(Data {
             kept: (self.kept.chars < KEPT[0].chars).then_some(self.kept.chars),
             grade: position(outcome.least_reported()),
@@ -182,6 +185,7 @@ impl<'a> Builder<'a> {
         let summary = self.string(&escaped(&finding.summary()));
         let reasons = finding.reasons.iter().map(|reason| self.string(&reason.to_string())).collect();
         let how = finding.proposal.as_ref().map(|proposal| self.string(&escaped(&proposal.how)));
+        let why = finding.reason.as_ref().map(|reason| self.string(&escaped(reason)));
         let places = finding.places.iter().map(|place| self.place(place)).collect();
         let shown = finding.shown();
         let rest = finding.pairs.iter().filter(|pair| pair.indices != shown.indices);
@@ -196,7 +200,7 @@ impl<'a> Builder<'a> {
             }
         });
         let pairs = pairs.collect();
-        self.bytes += 36;
+        self.bytes += 39;
         Row {
             kind: finding.kind as usize,
             grade: position(finding.grade),
@@ -208,6 +212,7 @@ impl<'a> Builder<'a> {
             proposal: how.map_or(-1, |number| number as i64),
             places,
             pairs,
+            why: why.map_or(-1, |number| number as i64),
         }
     }
 

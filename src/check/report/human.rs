@@ -5,7 +5,7 @@ use super::super::grade::Grade;
 use super::super::outcome::Outcome;
 use super::diff::word_diff;
 use super::marked::{Mark, Marked};
-use super::places::{Others, and_more, others, reasons};
+use super::places::{Others, accepted, and_more, others, reasons};
 
 /// Maximum number of characters shown of a text.
 const MAX_SHOWN: usize = 600;
@@ -24,13 +24,12 @@ pub(super) fn render(outcome: &Outcome) -> Marked {
 
 fn one(finding: &Finding, out: Marked) -> Marked {
     let line = |place: &Place| format!("{}:{}", place.path(), place.stretch.start);
-    let accepted = if finding.accepted { " (accepted)" } else { "" };
     let Others { places, more, more_new } = others(finding, MAX_OTHERS);
     let mut out = out
         .marked(Mark::Primary, &line(finding.primary()))
         .text(": ")
         .marked(mark(finding.grade), finding.grade.name())
-        .text(&format!(": {}{}{accepted}", finding.summary(), reasons(finding)))
+        .text(&format!(": {}{}{}", finding.summary(), reasons(finding), accepted(finding)))
         .end_line();
     for place in places {
         let new = if place.is_new { ", new too" } else { "" };

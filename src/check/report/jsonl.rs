@@ -24,6 +24,9 @@ struct Record<'a> {
     fingerprint: &'a str,
     /// Whether the baseline accepts it.
     known: bool,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known_reason: Option<&'a str>,
     /// What to do about it.
     proposal: Option<Keeping<'a>>,
     /// The first 1000 characters of the shared text.
@@ -79,6 +82,7 @@ fn record<'a>(copy: &'a Finding) -> Record<'a> {
         primary: copy.primary,
         fingerprint: &copy.fingerprint,
         known: copy.accepted,
+        known_reason: copy.reason.as_deref(),
         proposal: copy.proposal.as_ref().map(|Proposal { keep, how }| Keeping { keep: *keep, how }),
         text: shared(copy),
     }

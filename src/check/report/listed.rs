@@ -95,6 +95,9 @@ fn card(out: &mut String, finding: &Finding, links: &Links, chars: usize) {
     }
     *out += "</summary><div class=\"body\">";
     places(out, finding, links);
+    if let Some(reason) = &finding.reason {
+        tagged(out, "p", "", &format!("Accepted: {}", escaped(reason)));
+    }
     if let Some(proposal) = &finding.proposal {
         tagged(out, "p", "", &format!("Proposal: {}", escaped(&proposal.how)));
     }
@@ -169,7 +172,7 @@ fn stale(outcome: &Outcome) -> String {
     for entry in outcome.stale.iter().take(MAX_STALE) {
         // Few entries have more places than are listed of a finding.
         let paths = escaped(first(&entry.paths.join(" and "), 2_000));
-        tagged(&mut out, "li", "", &format!("{paths}: {}", first(&entry.text, EXCERPT)));
+        tagged(&mut out, "li", "", &format!("{paths}: {}", first(&entry.text_and_reason(), EXCERPT)));
     }
     if outcome.stale.len() > MAX_STALE {
         tagged(&mut out, "li", "", &counted((outcome.stale.len() - MAX_STALE) as u64, "more entry"));

@@ -7,7 +7,7 @@ use super::super::outcome::Outcome;
 use super::diff::{MARKS, edits};
 use super::earlier::MARKDOWN;
 use super::marked::{Mark, Marked};
-use super::places::{Links, Others, and_more, others, reasons};
+use super::places::{Links, Others, accepted, and_more, others, reasons};
 use crate::readable::{count, counted, escaped};
 use std::fmt::Write;
 
@@ -90,11 +90,11 @@ fn hidden(unreported: &str) -> String {
 /// A finding that opens when it is selected.
 fn details(outcome: &Outcome, finding: &Finding, links: &Links) -> String {
     let here = finding.primary();
-    let accepted = if finding.accepted { " (accepted)" } else { "" };
-    let summary = html(&escaped(&format!("{}{}", finding.summary_with(|place| outcome.path(place)), reasons(finding))));
+    let summary = finding.summary_with(|place| outcome.path(place));
+    let summary = html(&escaped(&format!("{summary}{}{}", reasons(finding), accepted(finding))));
     let name = code(&format!("{}:{}", outcome.path(here), here.stretch.start.line));
     let Others { places, more, more_new } = others(finding, MAX_OTHERS);
-    let mut out = format!("\n<details>\n<summary>{name}: {summary}{accepted}</summary>\n<ul>\n");
+    let mut out = format!("\n<details>\n<summary>{name}: {summary}</summary>\n<ul>\n");
     for place in std::iter::once(here).chain(places) {
         _ = writeln!(out, "<li>{}</li>", item(outcome, place, links));
     }

@@ -17,9 +17,9 @@
 
   const place = ([page, line, column, end, heading, isNew]) => ({ page, line, column, end, heading, isNew });
   const copies = data.findings.map((row, at) => {
-    const [kind, grade, accepted, words, summary, reasons, primary, proposal, places, pairs] = row;
+    const [kind, grade, accepted, words, summary, reasons, primary, proposal, places, pairs, why] = row;
     const all = places.map(place);
-    return { at, kind, grade, accepted, words, summary, reasons, proposal, places: all, pairs, primary: all[primary], text: null };
+    return { at, kind, grade, accepted, words, summary, reasons, proposal, why, places: all, pairs, primary: all[primary], text: null };
   });
   const name = (place) => pages[place.page][0] + ":" + place.line + ":" + place.column;
   const link = (place) => {
@@ -41,7 +41,7 @@
   const searched = (copy) => {
     if (copy.text === null) {
       const texts = copy.places.flatMap((place) => [pages[place.page][0], strings[place.heading] || ""]);
-      texts.push(strings[copy.summary], strings[copy.proposal] || "", ...copy.reasons.map((reason) => strings[reason]));
+      texts.push(strings[copy.summary], strings[copy.proposal] || "", strings[copy.why] || "", ...copy.reasons.map((reason) => strings[reason]));
       for (const pair of copy.pairs) {
         for (const side of [pair[4], pair[5]]) texts.push(side.map((code) => part(code)[0] + part(code)[2]).join(""));
       }
@@ -109,6 +109,7 @@
       });
       select.addEventListener("change", () => compare(texts, copy, copy.pairs[select.value]));
     }
+    if (copy.why >= 0) add(body, "p", "Accepted: " + strings[copy.why]);
     if (copy.proposal >= 0) add(body, "p", "Proposal: " + strings[copy.proposal]);
     const texts = add(body, "div");
     compare(texts, copy, copy.pairs[0]);

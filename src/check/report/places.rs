@@ -71,6 +71,15 @@ pub(super) fn reasons(finding: &Finding) -> String {
     if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) }
 }
 
+/// That a finding is accepted, and why, in brackets after a blank; empty if it is not.
+pub(super) fn accepted(finding: &Finding) -> String {
+    match &finding.reason {
+        _ if !finding.accepted => String::new(),
+        Some(reason) => format!(" (accepted: {reason})"),
+        None => " (accepted)".into(),
+    }
+}
+
 /// The links of a report.
 pub(super) struct Links<'a> {
     template: Option<&'a Link>,

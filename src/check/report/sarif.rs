@@ -124,7 +124,7 @@ fn result(outcome: &Outcome, finding: &Finding, fingerprint: &str) -> Value {
     let proposal = finding.proposal.as_ref().map(|proposal| format!(" Proposal: {}.", literal(&proposal.how)));
     let (summary, proposal) = (literal(&summary), proposal.unwrap_or_default());
     let text = format!("Copied: {summary}{}. Also at {}{more}.{proposal}", reasons(finding), links.join(", "));
-    json!({
+    let mut result = json!({
         "ruleId": RULES[rule].0,
         "ruleIndex": rule,
         "level": level(finding.grade),
@@ -138,7 +138,15 @@ fn result(outcome: &Outcome, finding: &Finding, fingerprint: &str) -> Value {
             "places": finding.places.len(),
             "reasons": finding.reasons.iter().map(|reason| Reason::name(*reason)).collect::<Vec<_>>(),
         },
-    })
+    });
+    if finding.accepted {
+        let mut suppression = json!({ "kind": "external", "status": "accepted" });
+        if let Some(reason) = &finding.reason {
+            suppression["justification"] = json!(escaped(reason));
+        }
+        result["suppressions"] = json!([suppression]);
+    }
+    result
 }
 
 fn level(grade: Grade) -> &'static str {

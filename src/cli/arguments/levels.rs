@@ -125,6 +125,7 @@ const ADVANCED: &[&str] = &[
     "paragraph-words",
     "paragraph-similarity",
     "accept",
+    "reason",
     "sort",
     "no-config",
     "print-config",

@@ -5,6 +5,7 @@ use super::super::status::usage_error;
 use anstream::ColorChoice;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
+use neardups::check::baseline::parse_reason;
 use neardups::check::config::{Config, MAX_FINDINGS, MAX_WORDS, Settings, parse_share};
 use neardups::check::find::FindOptions;
 use neardups::check::report::{Format, Target};
@@ -26,6 +27,8 @@ pub struct Arguments {
     pub update: bool,
     /// `--accept`.
     pub accept: Vec<String>,
+    /// `--reason`.
+    pub reason: Option<String>,
     /// `--since`.
     pub since: Option<String>,
     /// `--staged`.
@@ -75,6 +78,7 @@ impl Arguments {
             walk: Walk { hidden: given.get_flag("hidden"), ignore_files: !given.get_flag("no-ignore-files") },
             update: given.get_flag("update-baseline"),
             accept: words("accept").unwrap_or_default(),
+            reason: given.get_one::<String>("reason").cloned(),
             since: given.get_one::<String>("since").cloned(),
             staged: given.get_flag("staged"),
             config: path("config"),
@@ -108,6 +112,7 @@ impl Arguments {
             walk: self.walk,
             update_baseline: self.update,
             accept: self.accept.clone(),
+            reason: self.reason.clone(),
             since: self.since.clone(),
             staged: self.staged,
             threads: self.threads,
@@ -306,6 +311,14 @@ pub fn command() -> Command {
                 .action(ArgAction::Append)
                 .requires("update-baseline")
                 .help("With --update-baseline, accept only this copy: FILE:LINE as reported, or its fingerprint; may be repeated"),
+        )
+        .arg(
+            Arg::new("reason")
+                .long("reason")
+                .value_name("TEXT")
+                .requires("update-baseline")
+                .value_parser(parse_reason)
+                .help("With --update-baseline, why the copies that it newly accepts are accepted, on one line"),
         )
         .arg(
             Arg::new("since")

@@ -39,7 +39,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         if let (Update::Written { text, .. }, Some(file)) = (update, &targets.baseline) {
             file.write(text)?;
         }
-        print::update(update, baseline, &terminal);
+        print::update(update, baseline, request.reason.is_some(), &terminal);
     }
     match targets.write(&outcome) {
         // The reader closed the output early; the status still counts.

@@ -82,8 +82,8 @@ fn words_of(text: &str) -> String {
 /// Number of words of a text that are shown.
 const SHOWN_WORDS: usize = 12;
 
-/// Reports the update of the baseline.
-pub fn update(update: &Update, baseline: &Path, terminal: &Terminal) {
+/// Reports the update of the baseline, and a reason that no entry has.
+pub fn update(update: &Update, baseline: &Path, has_reason: bool, terminal: &Terminal) {
     let baseline = baseline.display();
     let Update::Written { accepted, new, kept, dropped, left, .. } = *update else {
         terminal.warning(&format!("{baseline}: not written, because some files could not be read"));
@@ -93,9 +93,13 @@ pub fn update(update: &Update, baseline: &Path, terminal: &Terminal) {
         0 => String::new(),
         number => format!(", {} {what}", count(number as u64)),
     };
+    let is_unused = has_reason && new == 0;
     let new = part(new, "new");
     let (kept, dropped) = (part(kept, "kept for pages that were not checked"), part(dropped, "dropped"));
     terminal.line(&format!("{} accepted in {baseline}{new}{kept}{dropped}", counted(accepted as u64, "copy")));
+    if is_unused {
+        terminal.line(&format!("no copy is newly accepted, so --reason has no effect: edit \"reason\" in {baseline}"));
+    }
     if left > 0 {
         let others = counted(left as u64, if accepted > 0 { "other copy" } else { "copy" });
         terminal.line(&format!(
@@ -202,8 +206,8 @@ fn command_with(option: &str) -> String {
 
 fn stale(stale: &[Entry], baseline: Option<&Path>, terminal: &Terminal) {
     let baseline = baseline.unwrap_or(Path::new("")).display();
-    let message = |Entry { paths, text, .. }: &Entry| {
-        let paths = paths.join(" and ");
+    let message = |entry: &Entry| {
+        let (paths, text) = (entry.paths.join(" and "), entry.text_and_reason());
         format!(
             "{baseline}: stale: accepted, but not found in this run (removed, edited, or excluded by a rule or an option): {paths}: {text}"
         )
