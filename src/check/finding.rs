@@ -69,7 +69,7 @@ pub struct Pair {
     pub primary: usize,
     /// How many words match.
     pub matched: usize,
-    /// `2·matched / (words of both)`.
+    /// `2·matched / (words of both)`; if a larger file contains the other one, the share of the words of that one.
     pub similarity: f64,
     /// The share of each place that is contained in the other.
     pub contained: [f64; 2],
@@ -426,8 +426,7 @@ impl Finding {
 
     /// The lowest and the highest similarity among its pairs, in percent; of a file that a larger one contains, the share of it.
     fn percents(&self) -> [u32; 2] {
-        let percent = |pair: &Pair| pair.part().map_or_else(|| pair.percent(), |(_, share)| share);
-        let percents = || self.pairs.iter().map(percent);
+        let percents = || self.pairs.iter().map(Pair::percent);
         [percents().min().unwrap_or_default(), percents().max().unwrap_or_default()]
     }
 
@@ -468,7 +467,7 @@ impl Finding {
 
     /// If larger files contain another in each pair, the index of the place of that file, and its share in percent.
     fn parts(&self) -> Option<Vec<(usize, u32)>> {
-        let of = |pair: &Pair| pair.part().map(|(part, share)| (pair.indices[part], share));
+        let of = |pair: &Pair| pair.part().map(|part| (pair.indices[part], pair.percent()));
         self.pairs.iter().map(of).collect()
     }
 }
@@ -490,20 +489,35 @@ impl Pair {
             indices,
             primary: 1,
             matched: found.matched,
-            similarity: found.similarity().value(),
+            similarity: 0.0,
             contained: found.containment().map(|part| part.value()),
             runs: found.runs,
             is_lesser: false,
         }
+        .measured()
     }
 
     /// Two places with these indices.
     fn added(kind: Kind, places: [Place; 2], indices: [usize; 2], runs: Vec<Run>) -> Self {
         let matched: usize = runs.iter().map(|run| run.tokens).sum();
         let lengths = places.each_ref().map(|place| place.words.len());
-        let similarity = 2.0 * matched as f64 / (lengths[0] + lengths[1]) as f64;
         let contained = lengths.map(|length| matched as f64 / length as f64);
-        Pair { kind, places, indices, primary: 1, matched, similarity, contained, runs, is_lesser: false }
+        Pair { kind, places, indices, primary: 1, matched, similarity: 0.0, contained, runs, is_lesser: false }
+            .measured()
+    }
+
+    /// The same with its similarity.
+    fn measured(self) -> Self {
+        let [part, whole] = self.ratio();
+        Pair { similarity: part as f64 / whole.max(1) as f64, ..self }
+    }
+
+    /// The similarity as a fraction.
+    fn ratio(&self) -> [usize; 2] {
+        match self.part() {
+            Some(part) => [self.matched, self.places[part].page.words().len()],
+            None => [2 * self.matched, self.places.iter().map(|place| place.words.len()).sum()],
+        }
     }
 
     /// Exchanges the two places.
@@ -546,30 +560,33 @@ impl Pair {
         !self.runs.is_sorted_by_key(|run| run.b)
     }
 
-    /// The similarity in percent, rounded down. Never 100 if the places differ.
+    /// The [similarity](Self::similarity) in percent, rounded down. Never 100 if the places differ, unless a larger file contains all words of
+    /// the other.
     pub fn percent(&self) -> u32 {
-        let limit = if self.has_same_words() && !self.is_reordered() { 100 } else { 99 };
-        percent(2 * self.matched, self.places.iter().map(|place| place.words.len()).sum()).min(limit)
+        let is_whole = self.part().is_some() || self.has_same_words() && !self.is_reordered();
+        let [part, whole] = self.ratio();
+        percent(part, whole).min(if is_whole { 100 } else { 99 })
     }
 
-    /// For a file contained in a larger one: which place it is, and the share in percent.
-    fn part(&self) -> Option<(usize, u32)> {
+    /// For a file contained in a larger one: which place it is.
+    fn part(&self) -> Option<usize> {
         // The place in the larger file can be a part of it.
         let [a, b] = self.places.each_ref().map(|place| percent(self.matched, place.page.words().len()));
-        (self.kind == Kind::File && a.abs_diff(b) > 10).then_some(if a > b { (0, a) } else { (1, b) })
+        (self.kind == Kind::File && a.abs_diff(b) > 10).then_some(usize::from(a < b))
     }
 
     /// The index of the larger file that contains the other, if there is one.
     pub(super) fn whole(&self) -> Option<usize> {
-        self.part().map(|(part, _)| 1 - part)
+        self.part().map(|part| 1 - part)
     }
 
     /// A description on one line, with names for the files.
     pub(super) fn summary_with<'a, S: AsRef<str>>(&'a self, name: impl Fn(&'a Place) -> S) -> String {
         let alike = || format!("{} words, {} % alike", self.words(), self.percent());
         match (self.part(), self.kind) {
-            (Some((part, share)), _) => {
+            (Some(part), _) => {
                 let [part, whole] = [part, 1 - part].map(|side| name(&self.places[side]));
+                let share = self.percent();
                 format!("{share} % of {} is in {}", part.as_ref(), whole.as_ref())
             }
             (None, Kind::File) => format!("whole file of {}", alike()),

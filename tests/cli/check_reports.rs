@@ -380,6 +380,27 @@ fn the_page_can_be_read_without_its_script() {
     assert!(self::list(&empty).contains("No copies were found."));
 }
 
+/// One similarity in all reports: of a file that a larger one contains, the share of it, whatever the order of the two.
+#[test]
+fn the_share_of_a_file_in_a_larger_one() {
+    for small in ["a", "c"] {
+        let shell = Shell::new();
+        fs::create_dir(shell.folder().join("docs")).unwrap();
+        shell.write(&format!("docs/{small}.txt"), format!("{}\n", own("shared", 100)));
+        let most = own("shared", 95).replacen("shared50 ", &format!("{} ", own("inserted", 20)), 1);
+        shell.write("docs/b.txt", format!("{}\n\n{most}\n\n{}\n", own("before", 200), own("after", 50)));
+        let name = format!("docs/{small}.txt");
+        assert!(report(&shell, "human").contains(&format!("94 % of {name} is in docs/b.txt")));
+        let place = &lines(&report(&shell, "jsonl"))[0]["places"][1];
+        assert_eq!((&place["of"], &place["similarity"]), (&0.into(), &0.94.into()), "{place}");
+        let contained = place["contained"].as_f64().unwrap();
+        assert!(if small == "c" { contained == 0.94 } else { contained < 0.9 }, "{place}");
+        let sarif: Value = serde_json::from_str(&report(&shell, "sarif")).unwrap();
+        assert_eq!(sarif["runs"][0]["results"][0]["properties"]["similarity"], 0.94);
+        assert_eq!(page_data(&report(&shell, "html"))["findings"][0][9][0][2], 94);
+    }
+}
+
 /// What the page shows of both places of its copies, in turn: with the marks that it sets, and without them.
 fn sides(html: &str) -> Vec<(String, String)> {
     let data = page_data(html);
