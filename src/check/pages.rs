@@ -252,6 +252,11 @@ impl Page {
         }
     }
 
+    /// The number of letters of words, and of those in the texts of links.
+    pub(super) fn letters(&self, words: Range<usize>) -> [usize; 2] {
+        self.prose.letters(self.span(words))
+    }
+
     /// The file from one word up to another, or to its end, with markup.
     pub(super) fn source_between(&self, word: usize, other: usize) -> &str {
         let start =

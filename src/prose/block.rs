@@ -177,6 +177,8 @@ pub(super) struct Piece {
     pub source: Range<usize>,
     /// Whether both have the same bytes, but for a byte of white space. If not, the piece stands for the source as a whole.
     pub verbatim: bool,
+    /// Whether it is the text of a link.
+    pub linked: bool,
 }
 
 /// What a reader of the rendered page sees, and where each part of it stands in the source.
@@ -231,6 +233,19 @@ impl Prose {
             (Unread::Code, Some(start)) => Some(Unread::Unclosed { line: Lines::new(source).position(start).line }),
             _ => Some(why),
         }
+    }
+
+    /// The number of letters and digits of a range of the text, in bytes: of all, and of those in the texts of links.
+    ///
+    /// Cost: a binary search, and linear in the range.
+    pub(crate) fn letters(&self, text: Range<usize>) -> [usize; 2] {
+        let first = self.pieces.partition_point(|piece| piece.text.end <= text.start);
+        let pieces = self.pieces[first..].iter().take_while(|piece| piece.text.start < text.end);
+        pieces.fold([0, 0], |[all, linked], piece| {
+            let own = piece.text.start.max(text.start)..piece.text.end.min(text.end);
+            let number = self.text.get(own).map_or(0, letters);
+            [all + number, linked + if piece.linked { number } else { 0 }]
+        })
     }
 
     /// The least range of the source that holds that range of the text, both in bytes. For white space between words it is what

@@ -83,6 +83,7 @@ pub(super) struct Builder<'a> {
     list_start: usize,
     list_has_words: bool,
     in_fragment_link: bool,
+    in_link: bool,
     /// Marks that take effect when the words after them come, and their places.
     awaited: Peekable<IntoIter<(Mark, Range<usize>)>>,
     /// The position of the mark since which nothing counts.
@@ -109,6 +110,7 @@ impl<'a> Builder<'a> {
             list_start: 0,
             list_has_words: false,
             in_fragment_link: false,
+            in_link: false,
             awaited: Vec::new().into_iter().peekable(),
             ignoring: None,
             unmatched: Vec::new(),
@@ -211,11 +213,11 @@ impl<'a> Builder<'a> {
 
     /// A link begins.
     pub(super) fn begin_link(&mut self, is_fragment: bool) {
-        self.in_fragment_link = is_fragment;
+        (self.in_link, self.in_fragment_link) = (true, is_fragment);
     }
 
     pub(super) fn end_link(&mut self) {
-        self.in_fragment_link = false;
+        (self.in_link, self.in_fragment_link) = (false, false);
     }
 
     /// The target of a link or image, which stands somewhere in that part of the source.
@@ -369,17 +371,18 @@ impl<'a> Builder<'a> {
             // Nothing of it follows the text that was read before: it is placed at the end of that text.
             source.start = self.source[..source.end].char_indices().next_back().map_or(0, |(before, _)| before);
         }
-        let verbatim = verbatim && source == place;
+        let (verbatim, linked) = (verbatim && source == place, self.in_link);
         match pieces.last_mut() {
             Some(last)
                 if verbatim
                     && last.verbatim
+                    && last.linked == linked
                     && last.text.end >= start
                     && at - last.text.end == source.start - last.source.end =>
             {
                 (last.text.end, last.source.end) = (text.len(), source.end);
             }
-            _ => pieces.push(Piece { text: at..text.len(), source, verbatim }),
+            _ => pieces.push(Piece { text: at..text.len(), source, verbatim, linked }),
         }
     }
 
@@ -445,16 +448,16 @@ impl<'a> Builder<'a> {
             text: base + block.text.start..base + block.text.end,
             section: block.section.map(|section| first + section),
         }));
-        for Piece { text, source, verbatim } in page.prose.pieces {
+        for Piece { text, source, verbatim, linked } in page.prose.pieces {
             if verbatim {
                 pieces.extend(excerpt.parts(source.clone()).map(|(part, source_of_part)| {
                     let start = base + text.start + (part.start - source.start);
                     let verbatim = part.len() == source_of_part.len();
-                    Piece { text: start..start + part.len(), source: source_of_part, verbatim }
+                    Piece { text: start..start + part.len(), source: source_of_part, verbatim, linked }
                 }));
             } else {
                 let text = base + text.start..base + text.end;
-                pieces.push(Piece { text, source: excerpt.source_of(source), verbatim });
+                pieces.push(Piece { text, source: excerpt.source_of(source), verbatim, linked });
             }
         }
         ignored.extend(page.prose.ignored.into_iter().map(|part| excerpt.source_of(part)));

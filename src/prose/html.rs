@@ -168,7 +168,11 @@ impl Page<'_, '_> {
         match name {
             "a" => {
                 let target = attribute(attributes, "href");
-                self.builder.begin_link(target.is_some_and(|target| target.starts_with('#')));
+                match target {
+                    Some(target) => self.builder.begin_link(target.starts_with('#')),
+                    // An anchor.
+                    None => self.builder.end_link(),
+                }
                 self.builder.target(target.unwrap_or(""), place);
                 return;
             }

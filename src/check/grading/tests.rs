@@ -371,6 +371,43 @@ fn words_limit_the_grade() {
     ];
     let links: String = links.map(|name| format!("- [The {name} guide for operators]({name}.md)\n")).concat();
     is(&links, Grade::Note, &[Reason::Navigation]);
+    // Long titles of pages, in each markup; and the same with more words beside them.
+    let titles = [
+        "How a nightly copy of all tables is made, checked and kept for as long as the law asks",
+        "Why two servers in one building are not enough, and where the third of them should be put",
+        "What to do in the first hour after the power went off in the middle of a write",
+        "Which settings of the kernel matter for a database that never sleeps, with numbers from our own machines",
+        "Whom to call at night when the log of the mail server fills the disk again, by subject",
+    ];
+    // An asterisk stands for the title; both forms are used in turn.
+    let list = |forms: [&str; 2]| {
+        titles.iter().zip(forms.iter().cycle()).map(|(title, form)| form.replace('*', title)).collect::<String>()
+    };
+    let [markdown, html, rst, asciidoc] = [
+        ["- [*](a.md)\n", "- [*](<b.md> \"B\")\n"],
+        ["<li><a href='a.html'><b>*</b></a></li>", "<li><A\nHREF=b.html>*</A></li>"],
+        ["- `* <a.html>`_\n", "- :doc:`* </b>`\n"],
+        ["- xref:a.adoc[*]\n", "- https://x.org/b[*]\n"],
+    ]
+    .map(list);
+    let html = format!("<ul>{html}</ul>");
+    let markups = [
+        (["a.md", "b.md"], &markdown),
+        (["a.md", "b.md"], &html),
+        (["a.html", "b.html"], &html),
+        (["a.rst", "b.rst"], &rst),
+        (["a.adoc", "b.adoc"], &asciidoc),
+    ];
+    for (paths, list) in markups {
+        let navigation = (Grade::Note, vec![Reason::Navigation]);
+        assert_eq!(graded(&pair(paths, list), Request::default()), navigation, "{list}");
+    }
+    let beside = |words: &str| list([&format!("- [*](a.md) {words}\n"); 2]);
+    is(&beside("too"), Grade::Note, &[Reason::Navigation]);
+    is(&beside("which see, and which see"), Grade::Error, &[]);
+    is(&markdown.replace("- ", "\n"), Grade::Error, &[]);
+    is(&format!("{markdown}\n{COPIED}"), Grade::Error, &[]);
+    is(&list(["- *\n"; 2]), Grade::Error, &[]);
     let options = links.replace("[", "").replace("](", ": ").replace(".md)", " of it");
     is(&options, Grade::Warning, &[Reason::Options]);
     // One item with many links is not a list of them.

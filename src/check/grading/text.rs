@@ -41,7 +41,9 @@ fn of_pair(pair: &Pair, options: &FindOptions) -> Vec<Limit> {
     let mut limits = Vec::new();
     // Where a short passage is asked for, a shorter stretch is enough.
     let stretch = options.paragraph_words.min(options.min_words.div_ceil(2));
-    if pair.kind != Kind::Paragraph && one.longest.max(other.longest) < stretch {
+    if pair.places.iter().all(is_list_of_links) {
+        limits.push((Grade::Note, Reason::Navigation));
+    } else if pair.kind != Kind::Paragraph && one.longest.max(other.longest) < stretch {
         let is_list = content.short_items * 2 >= content.matched;
         limits.push(match is_list {
             true if pair.places.iter().all(has_links) => (Grade::Note, Reason::Navigation),
@@ -94,6 +96,23 @@ const FRONT_MATTER: [&str; 2] = ["---", "+++"];
 
 /// Marks of links in the markups of pages.
 const LINKS: [&str; 8] = ["](", "`_", ":doc:`", ":ref:`", "<a ", "link:", "xref:", "://"];
+
+/// A place is a list of links if at least this share of its letters is in links, in percent.
+const LINKED_PERCENT: usize = 80;
+
+/// Whether most letters of a place, apart from those of headings, are in links of lists, however long these are.
+fn is_list_of_links(place: &Place) -> bool {
+    let (mut all, mut linked) = (0, 0);
+    for part in place.page.parts(place.words.clone()) {
+        let [letters, in_links] = place.page.letters(part.words);
+        match part.kind {
+            prose::Kind::Heading(_) => {}
+            prose::Kind::Item => (all, linked) = (all + letters, linked + in_links),
+            _ => all += letters,
+        }
+    }
+    linked > 0 && 100 * linked >= LINKED_PERCENT * all
+}
 
 /// Whether at least half of the items at a place have a link.
 fn has_links(place: &Place) -> bool {

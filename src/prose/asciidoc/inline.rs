@@ -30,6 +30,9 @@ const MACROS: &[&str] = &[
     "indexterm2",
 ];
 
+/// Those that are links.
+const LINKS: &[&str] = &["link", "mailto", "xref", "http", "https", "ftp", "irc"];
+
 /// The longest of their names.
 const MACRO_BYTES: usize = 11;
 
@@ -153,7 +156,9 @@ impl Inline<'_, '_> {
         self.push(start);
         if !matches!(name, "anchor" | "icon" | "indexterm") {
             let target = &self.text[target.start..open];
-            self.builder.begin_link(name == "xref" && is_fragment(target));
+            if LINKS.contains(&name) {
+                self.builder.begin_link(name == "xref" && is_fragment(target));
+            }
             label(self.builder, self.base + open + 1..self.base + close);
             self.builder.target(target, self.base + start..self.base + close + 1);
             self.builder.end_link();

@@ -126,10 +126,14 @@ impl Inline<'_, '_> {
         };
         let before = &self.text[..at];
         let is_link = before.ends_with(':') && LINK_ROLES.iter().any(|role| before.ends_with(role));
-        self.skip(at, at + 1);
-        self.interpreted(at + 1..at + 1 + length, is_link);
         let end = at + 2 + length;
         let underscores = bytes[end..].iter().take(2).take_while(|&&byte| byte == b'_').count();
+        self.skip(at, at + 1);
+        if is_link || underscores > 0 {
+            self.builder.begin_link(false);
+        }
+        self.interpreted(at + 1..at + 1 + length, is_link);
+        self.builder.end_link();
         self.from = end + underscores;
         self.from
     }
