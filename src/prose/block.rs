@@ -46,7 +46,7 @@ pub struct Block {
     pub section: Option<usize>,
 }
 
-/// A mark that is unknown, or without its counterpart.
+/// A mark that is unknown, in the wrong form, or without its counterpart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {
@@ -67,13 +67,27 @@ pub enum Notice {
         /// How it starts, at most 40 characters.
         mark: String,
     },
+    /// A mark in a comment of another markup, such as `<!-- dedup:ignore-start -->` in AsciiDoc; it is text and changes nothing.
+    OtherComment {
+        /// The line of the mark.
+        line: usize,
+        /// The name of the markup of the page.
+        markup: &'static str,
+        /// The comment without further words.
+        found: String,
+        /// The comment that has an effect.
+        expected: String,
+    },
 }
 
 impl Notice {
     /// The line that it is about, counted from 1.
     pub fn line(&self) -> usize {
         match self {
-            Notice::NeverEnds { line } | Notice::NeverStarted { line } | Notice::Unknown { line, .. } => *line,
+            Notice::NeverEnds { line }
+            | Notice::NeverStarted { line }
+            | Notice::Unknown { line, .. }
+            | Notice::OtherComment { line, .. } => *line,
         }
     }
 }
@@ -87,6 +101,9 @@ impl fmt::Display for Notice {
             Notice::NeverStarted { line } => write!(f, "line {line}: dedup:ignore-end without dedup:ignore-start"),
             Notice::Unknown { line, mark } => {
                 write!(f, "line {line}: unknown mark '{mark}'; known are dedup:ignore-start and dedup:ignore-end")
+            }
+            Notice::OtherComment { line, markup, found, expected } => {
+                write!(f, "line {line}: '{found}' is not a comment in {markup} and has no effect: write '{expected}'")
             }
         }
     }
@@ -209,7 +226,7 @@ impl Prose {
         &self.ignored
     }
 
-    /// Marks that are unknown or lack their counterparts, in the order of the source but for a start without an end, which is last.
+    /// Marks that are unknown, in the wrong form, or lack their counterparts, in the order of the source but for a start without an end, which is last.
     pub fn notices(&self) -> &[Notice] {
         &self.notices
     }
@@ -233,6 +250,14 @@ impl Prose {
             (Unread::Code, Some(start)) => Some(Unread::Unclosed { line: Lines::new(source).position(start).line }),
             _ => Some(why),
         }
+    }
+
+    /// Whether that byte of the source is in the text, and not in a block of code.
+    pub(super) fn is_text(&self, source: usize) -> bool {
+        let piece = self.pieces.get(self.pieces.partition_point(|piece| piece.source.end <= source));
+        let text = piece.filter(|piece| piece.source.start <= source).map(|piece| piece.text.start);
+        let block = |text: usize| self.blocks.get(self.blocks.partition_point(|block| block.text.end <= text));
+        text.and_then(block).is_some_and(|block| block.kind != Kind::Code)
     }
 
     /// The number of letters and digits of a range of the text, in bytes: of all, and of those in the texts of links.

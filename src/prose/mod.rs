@@ -44,7 +44,7 @@
 //!
 //! Text between a comment `dedup:ignore-start` and a comment `dedup:ignore-end` does not count. The comment may
 //! continue with any words, such as a reason. A comment that starts like a mark but is not one is reported as a
-//! [`Notice`].
+//! [`Notice`], and so is a mark at the start of a line in the form of another markup.
 //!
 //! | markup | comment |
 //! |---|---|
@@ -77,6 +77,7 @@
 //! | `sniff` | the markup of plain text with marks of one |
 //! | `words` | words between white space, and URLs in them |
 //! | `directives` | directives of reStructuredText and MyST: which are text |
+//! | `foreign` | marks in comments of another markup |
 //! | `excerpt` | parts of a source as a page of their own, and where each stands |
 
 mod asciidoc;
@@ -85,6 +86,7 @@ mod builder;
 mod directives;
 mod docstrings;
 mod excerpt;
+mod foreign;
 mod gettext;
 mod html;
 mod licence;
@@ -224,6 +226,21 @@ impl Markup {
     }
 }
 
+impl Markup {
+    /// Of a markup with one form of comment: its name, and what precedes and follows a mark in a comment.
+    fn comment(self) -> Option<(&'static str, [&'static str; 2])> {
+        Some(match self {
+            Markup::Markdown => ("Markdown", ["<!-- ", " -->"]),
+            Markup::Mdx => ("MDX", ["{/* ", " */}"]),
+            Markup::ReStructuredText => ("reStructuredText", [".. ", ""]),
+            Markup::AsciiDoc => ("AsciiDoc", ["// ", ""]),
+            Markup::Html => ("HTML", ["<!-- ", " -->"]),
+            Markup::Plain => ("plain text", ["", ""]),
+            Markup::Notebook | Markup::Gettext | Markup::OpenApi | Markup::Docstrings(_) => return None,
+        })
+    }
+}
+
 /// Reads a page. A byte order mark at its start is not part of it.
 pub fn read(markup: Markup, source: &str, options: &ProseOptions) -> Prose {
     let mut start = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
@@ -252,7 +269,13 @@ pub fn read(markup: Markup, source: &str, options: &ProseOptions) -> Prose {
         Markup::OpenApi => openapi::read(&mut builder),
         Markup::Docstrings(language) => docstrings::read(&mut builder, language),
     }
-    builder.finish()
+    let mut prose = builder.finish();
+    let foreign = markup.comment().map(|(name, own)| foreign::marks(name, own, source, &prose)).unwrap_or_default();
+    if !foreign.is_empty() {
+        prose.notices.extend(foreign);
+        prose.notices.sort_by_key(|notice| (matches!(notice, Notice::NeverEnds { .. }), notice.line()));
+    }
+    prose
 }
 
 /// The length of the front matter that the page starts with, with both of its fences. After white space only if all lines are of keys.

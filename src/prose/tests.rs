@@ -1,6 +1,7 @@
 //! Cases by hand for each markup, and what holds for any text in any of them.
 
 mod asciidoc;
+mod foreign;
 mod markdown;
 mod properties;
 mod rst;
