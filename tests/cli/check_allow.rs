@@ -70,6 +70,16 @@ fn texts_that_are_not_valid_or_in_no_page_are_reported() {
     }
 }
 
+/// A variable of a script may be empty.
+#[test]
+fn an_empty_name_of_a_configuration_is_an_error() {
+    let shell = folder(&[("docs/a.md", page("alpha", &[NOTICE]))], "");
+    for option in ["--config ''", "--config=", "--staged --config ''"] {
+        let run = shell.sh(&format!("dedup check {option}"));
+        assert!(run.status == 2 && run.stderr.contains("a value is required for '--config <FILE>'"), "{}", run.stderr);
+    }
+}
+
 #[test]
 fn entries_that_accept_no_copy_are_reported() {
     let [one, other] = [own("one", 60), own("other", 60)];

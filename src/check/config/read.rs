@@ -296,6 +296,25 @@ mod tests {
     }
 
     #[test]
+    fn a_header_that_is_not_closed_is_one_error() {
+        let errors = |text| of(text).unwrap_err();
+        let one = "dedup.toml:1: `[check`: unclosed table, expected `]`";
+        assert_eq!(errors("[check\nmin-words = 50\nignore = [\n  \"a\",\n]\nstrict = 3\n"), one);
+        let rule = "[[check.rule]\npaths = [\"a\"]\nmin-words = 90\n\n[check]\nmin-words = 50\n";
+        assert_eq!(errors(rule), "dedup.toml:1: `[[check.rule]`: unclosed array table, expected `]`");
+        // Errors before and after it are reported too.
+        let errors =
+            errors("min-words = 4\n[check\nbetween = [\n[\"a\"],\n]\nmin-words = 3\n\n[other]\nstrict = true\n");
+        let lines: Vec<&str> = errors.lines().collect();
+        let expected = [
+            "dedup.toml:1: unknown key `min-words`; expected one of check",
+            "dedup.toml:2: `[check`: unclosed table, expected `]`",
+            "dedup.toml:8: unknown key `other`; expected one of check",
+        ];
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
     fn a_file_that_is_not_text_is_reported_with_its_line() {
         let of = |bytes| text_of(Path::new("dedup.toml"), bytes).map_err(|error| error.to_string());
         assert_eq!(of(b"a\n\xc3\xa9"), Ok("a\né"));

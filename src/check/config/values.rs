@@ -100,6 +100,11 @@ impl<'a> Toml<'a> {
     /// All errors that were recorded, by position; `None` if there are none. Of a line that is not TOML, only the first is reported.
     pub fn into_errors(self) -> Option<InvalidConfig> {
         let mut errors = self.errors.take();
+        // The keys below a header that is not closed are not in the table that was meant.
+        let is_syntax = |wrong: &&Wrong| wrong.is_syntax;
+        let below: Vec<Range<usize>> =
+            errors.iter().filter(is_syntax).filter_map(|wrong| self.below_header(wrong.place)).collect();
+        errors.retain(|wrong| wrong.is_syntax || !below.iter().any(|lines| lines.contains(&wrong.place)));
         errors.sort_by_key(|wrong| (wrong.place, !wrong.is_syntax));
         let (mut line, mut at, mut broken) = (1, 0, 0);
         let (mut messages, mut all) = (Vec::new(), 0);
@@ -119,6 +124,15 @@ impl<'a> Toml<'a> {
         (all > 0).then(|| InvalidConfig { more: all - messages.len(), errors: messages })
     }
 
+    /// If that place is in a header, the lines from there up to the next header.
+    fn below_header(&self, place: usize) -> Option<Range<usize>> {
+        let start = self.text[..place.min(self.text.len())].rfind('\n').map_or(0, |end| end + 1);
+        let mut lines = self.text[start..].split_inclusive('\n');
+        let header = lines.next().filter(|line| is_header(line))?;
+        let below: usize = lines.take_while(|line| !is_header(line)).map(str::len).sum();
+        Some(start..start + header.len() + below)
+    }
+
     /// The first line where keys are nested too deep. The parser reports this error without a position.
     ///
     /// Cost: the file is parsed once for each doubling of its lines.
@@ -136,6 +150,13 @@ impl<'a> Toml<'a> {
     fn part(&self, place: Range<usize>) -> String {
         shown(self.text.get(place).unwrap_or_default())
     }
+}
+
+/// Whether a line starts with the header of a table, closed or not. Items of lists are quoted.
+fn is_header(line: &str) -> bool {
+    let line = line.trim_start();
+    let name = line.trim_start_matches('[');
+    name.len() < line.len() && name.trim_start().starts_with(char::is_alphabetic)
 }
 
 /// A text on one line, truncated if it is long.
