@@ -319,7 +319,7 @@ struct Good {
 fn algorithms() -> &'static [(Plan, Good)] {
     static ALGORITHMS: std::sync::OnceLock<Vec<(Plan, Good)>> = std::sync::OnceLock::new();
     ALGORITHMS.get_or_init(|| {
-        let settings: [(&str, &[(&str, &str)]); 7] = [
+        let settings: &[(&str, &[(&'static str, &'static str)])] = &[
             ("minhash", &[("shingle", "2")]),
             ("minhash", &[("shingle", "2"), ("exact", "true")]),
             ("minhash", &[("shingle", "2"), ("supershingles", "6x14")]),
@@ -328,7 +328,7 @@ fn algorithms() -> &'static [(Plan, Good)] {
             ("projection", &[("cosine", "0.9")]),
             ("spotsigs", &[]),
         ];
-        settings.map(|(name, settings)| algorithm(name, settings)).into()
+        settings.iter().map(|(name, settings)| algorithm(name, settings)).collect()
     })
 }
 
