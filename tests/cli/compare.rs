@@ -409,12 +409,15 @@ fn advised_places_of_an_id_name_other_pairs() {
         ] {
             let line = format!("dedup compare --json -q --in {file}");
             let error = shell.sh(&format!("{line} {ids} < 'all ids.jsonl' 2>&1 || true")).done();
-            let options: Vec<&str> = error.trim_end().split(" --id-field none ").skip(1).collect();
-            let options = options.iter().map(|options| options.trim_end_matches(" or"));
-            let compared = options.map(|options| {
-                let run = shell.sh(&format!("{line} --id-field none {options} < 'all ids.jsonl'"));
+            let (_, advice) = error.trim_end().split_once("name both documents by their places, with").unwrap();
+            let (line, options) = match advice.strip_prefix("out --in: ") {
+                Some(options) => ("dedup compare --json -q", options),
+                None => (&*line, advice),
+            };
+            let compared = options.split(" or ").map(|options| {
+                let run = shell.sh(&format!("{line} {options} < 'all ids.jsonl'"));
                 let comparison = records::comparisons(&run.done()).remove(0);
-                [comparison.a.id, comparison.b.id]
+                [comparison.a, comparison.b].map(|document| document.at.unwrap_or(document.id))
             });
             let expected: Vec<[String; 2]> = expected.iter().map(|pair| pair.map(place)).collect();
             assert_eq!(compared.collect::<Vec<_>>(), expected, "{ids}: {error}");

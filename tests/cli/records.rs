@@ -1182,7 +1182,7 @@ impl Mistake {
 pub struct ComparedDocument {
     pub id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    at: Option<String>,
+    pub at: Option<String>,
     bytes: usize,
     tokens: usize,
     distinct_tokens: usize,

@@ -119,14 +119,22 @@ fn no_records_of_ids(ids: [&str; 2], found: [Result<SourceRecord, NoRecord>; 2],
     };
     let shown = |place: &Place| terminal::escaped(&place.to_string());
     let word = |place: &Place| terminal::escaped(&shell_word(&place.to_string()));
-    let options = pairs.iter().map(|[a, b]| format!("--id-field {} -- {} {}", input::NO_FIELD, word(a), word(b)));
-    let options: Vec<String> = options.collect();
+    // Standard input has places only as ids of a collection, and records of WARC only as places of a file.
+    let (how, options) = match pairs.iter().flatten().any(|place| &*place.path == "-") {
+        true => ("with ", format!("--id-field {} ", input::NO_FIELD)),
+        false => ("without --in: ", String::new()),
+    };
+    let commands: Vec<String> = pairs.iter().map(|[a, b]| format!("{options}-- {} {}", word(a), word(b))).collect();
+    let among = |side: usize| format!("among them {} and {}", shown(&places[side][0]), shown(&places[side][1]));
+    let other = match side == 0 && ids[0] != ids[1] && places[1].len() > 1 {
+        true => format!(", and so is '{}', {}", terminal::escaped(ids[1]), among(1)),
+        false => String::new(),
+    };
     usage_error(format!(
-        "'{}' is the id of several records, among them {} and {}: name both documents by their places, with {}",
+        "'{}' is the id of several records, {}{other}: name both documents by their places, {how}{}",
         terminal::escaped(ids[side]),
-        shown(&places[side][0]),
-        shown(&places[side][1]),
-        options.join(" or ")
+        among(side),
+        commands.join(" or ")
     ))
 }
 
@@ -154,7 +162,10 @@ fn no_record_of_id(typed: &str, why: NoRecord, arguments: &Arguments) -> Error {
                     format!("with --id-field {} the ids of all are their places, FILE:RECORD", input::NO_FIELD)
                 }
                 (None, true) => {
-                    format!("with --id-field {} the ids of all are their places: name both so", input::NO_FIELD)
+                    format!(
+                        "with --id-field {} the ids of all are their places: name both documents as FILE:RECORD",
+                        input::NO_FIELD
+                    )
                 }
                 (None, false) => "--id-field names the field".into(),
             };
