@@ -3,7 +3,7 @@
 use super::accepted::{AllKnown, Known, Sample, shared_grams, sorted};
 use super::error::{Error, InvalidBaseline, SinceError};
 use super::find::Kind;
-use super::finding::{Finding, Place, name};
+use super::finding::{Finding, MAX_REASON, Place, first, name, shown_reason};
 use super::grading::Grader;
 use super::pages::Tree;
 use super::paths::{joined, place, relative, shown};
@@ -12,7 +12,7 @@ use crate::readable::controls_display;
 use crate::replace::{Links, open_regular};
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize, Serializer};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -134,7 +134,7 @@ impl Entry {
 
     /// Its text, and why it was accepted.
     pub fn text_and_reason(&self) -> String {
-        let reason = self.reason().map_or(String::new(), |reason| format!(" (reason: {reason})"));
+        let reason = self.reason().map_or(String::new(), |reason| format!(" (reason: {})", shown_reason(reason)));
         format!("{}{reason}", self.text)
     }
 
@@ -155,13 +155,16 @@ impl Entry {
     }
 }
 
-/// Parses the reason why copies are accepted: a text on one line. White space around it is dropped.
+/// Parses the reason why copies are accepted: a text on one line, of at most 500 characters. White space around it is dropped.
 ///
 /// # Errors
-/// It is blank, or has line ends or other control characters, which reports would have to escape.
+/// It is blank or too long, or has line ends or other control characters, which reports would have to escape.
 pub fn parse_reason(typed: &str) -> Result<String, String> {
     match typed.trim() {
         "" => Err("expected the reason why copies are accepted, not an empty text".into()),
+        reason if first(reason, MAX_REASON).len() < reason.len() => {
+            Err(format!("expected at most {MAX_REASON} characters"))
+        }
         reason if reason.contains(controls_display) => Err("expected one line without control characters".into()),
         reason => Ok(reason.into()),
     }
@@ -342,12 +345,12 @@ impl Baseline {
             Some(_) => finding.accepted,
             None => known.look_up(finding, |_, file| checked.exists(file)).is_accepted(),
         };
-        // Entries that describe only a part of a copy, such as one place fewer, are written anew too.
-        let replaced = if is_selected.is_none() { &entries.found[..] } else { &[] };
-        let parts = AllKnown::new(replaced.iter().map(|entry| entry.known(&self.folder)).collect(), checked.min_words);
+        // Those of entries that describe only a part of a copy, such as one place fewer.
+        let found = &entries.found;
+        let parts = AllKnown::new(found.iter().map(|entry| entry.known(&self.folder)).collect(), checked.min_words);
         let reason_of = |finding: &Finding| {
             let parts = parts.look_up(finding, |_, file| checked.exists(file)).texts;
-            reason.map(String::from).or_else(|| reasons_of(parts.into_iter().map(|part| &replaced[part])))
+            reason.map(String::from).or_else(|| reasons_of(parts.into_iter().map(|part| &found[part])))
         };
         for finding in findings.iter_mut().filter(|finding| !finding.accepted) {
             let is_accepted = is_selected.is_none_or(|is_selected| is_selected(finding));
@@ -433,9 +436,12 @@ impl Baseline {
         let has_pairs = self.entries().iter().any(|entry| entry.fingerprint.is_some());
         let pages = self.pages();
         let mut used = BTreeSet::new();
+        let mut with_words: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for finding in findings {
             let found = known.look_up(finding, |_, file| checked.exists(file));
-            used.extend(found.texts);
+            for entry in found.texts {
+                with_words.entry(entry).or_default().extend(self.paths_in(entry, finding));
+            }
             let mut accepted_by = found.accepted_by;
             finding.accepted = !accepted_by.is_empty();
             if has_pairs && !finding.accepted {
@@ -444,6 +450,7 @@ impl Baseline {
                 used.extend(accepted_by.iter().copied());
             }
             if finding.accepted {
+                used.extend(accepted_by.iter().copied());
                 finding.reason = reasons_of(accepted_by.into_iter().map(|number| &self.entries()[number]));
                 continue;
             }
@@ -458,7 +465,26 @@ impl Baseline {
                 grader.grade(finding);
             }
         }
+        let are_left = with_words.into_iter().filter(|(entry, found)| self.is_left(*entry, found, checked));
+        used.extend(are_left.map(|(entry, _)| entry));
         used
+    }
+
+    /// Which paths of an entry are places of a finding, by their numbers.
+    fn paths_in(&self, entry: usize, finding: &Finding) -> Vec<usize> {
+        let places: BTreeSet<&Path> = finding.places.iter().map(|place| place.page.place.as_path()).collect();
+        let is_place = |path: &String| places.contains(joined(&self.folder, Path::new(path)).as_path());
+        let paths = self.entries()[entry].paths.iter().enumerate();
+        paths.filter(|(_, path)| is_place(path)).map(|(number, _)| number).collect()
+    }
+
+    /// Whether something of what an entry accepts is left, where some of its paths are places of findings with its words: two of them, where
+    /// a page that does not exist any more may have another name. If the text moved from one of two pages to a third, nothing is left.
+    fn is_left(&self, entry: usize, found: &BTreeSet<usize>, checked: &Checked) -> bool {
+        let is_there = |(number, path): &(usize, &String)| {
+            found.contains(number) || !checked.exists(&joined(&self.folder, Path::new(path)))
+        };
+        self.entries()[entry].paths.iter().enumerate().filter(is_there).take(2).count() == 2
     }
 
     /// The entries of version 1 with two places of a finding. One fewer than its places accept it.

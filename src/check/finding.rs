@@ -7,6 +7,7 @@ use super::paths::place as resolved;
 use super::runs::{composed, turned};
 use crate::passages::Run;
 use crate::prose::Lines;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -199,7 +200,23 @@ pub(super) fn first(text: &str, limit: usize) -> &str {
     text.char_indices().nth(limit).map_or(text, |(end, _)| &text[..end])
 }
 
+/// The number of characters of a reason, at most: that of one that is typed, and that which reports show of one that was edited.
+pub(super) const MAX_REASON: usize = 500;
+
+/// What reports show of a reason.
+pub(super) fn shown_reason(reason: &str) -> Cow<'_, str> {
+    match first(reason, MAX_REASON) {
+        all if all.len() == reason.len() => reason.into(),
+        some => format!("{some}…").into(),
+    }
+}
+
 impl Finding {
+    /// Why it is accepted, as far as reports show it.
+    pub(super) fn shown_reason(&self) -> Option<Cow<'_, str>> {
+        self.reason.as_deref().map(shown_reason)
+    }
+
     /// The findings of all groups. The lines of each page are counted only once.
     pub(super) fn all(pages: &[Arc<Page>], groups: Vec<Group>) -> Vec<Self> {
         let mut lines = BTreeMap::new();

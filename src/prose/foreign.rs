@@ -20,7 +20,7 @@ pub(super) fn marks(markup: &'static str, own: [&str; 2], source: &str, prose: &
     }
     let lines = Lines::new(source);
     let notice = |at: usize| {
-        let (form, mark) = meant(&source[..at], &source[at..])?;
+        let (form, mark) = meant(&source[..at], &source[at..]).filter(|(form, _)| *form != own)?;
         let written = |[before, after]: [&str; 2]| format!("{before}{mark}{after}");
         prose.is_text(at).then(|| Notice::OtherComment {
             line: lines.position(at).line,

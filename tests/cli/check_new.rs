@@ -365,6 +365,57 @@ fn one_finding_is_accepted() {
     assert_eq!(shell.sh("dedup check docs --baseline b.json --accept docs/c.md:5").status, 2);
 }
 
+/// Two updates at once: one of them is repeated, and no entry is lost.
+#[test]
+fn updates_at_once_lose_nothing() {
+    let shell = two_copies();
+    let update =
+        |place: &str| format!("dedup check docs --baseline b.json --update-baseline --accept {place} >/dev/null 2>&1");
+    // Status 2: the other one was faster.
+    let until = |place: &str| format!("while {}; [ $? = 2 ]; do :; done", update(place));
+    shell.sh(&format!("({}) & ({}) & wait", until("docs/b.md:5"), until("docs/c.md:5")));
+    assert_eq!(reasons(&shell).len(), 2);
+}
+
+/// An accepted copy that was moved to another page does not accept one that is made again where it was.
+#[test]
+fn a_copy_that_moved_is_stale() {
+    let one = own("first", 60);
+    let shell = repository(&[
+        ("docs/a.md", page("alpha", &[&one])),
+        ("docs/b.md", page("beta", &[&one])),
+        ("docs/c.md", page("gamma", &[])),
+    ]);
+    shell.sh("dedup check docs --baseline b.json --update-baseline");
+    // From `b` to `c`.
+    write(&shell, "docs/b.md", &page("beta", &[]));
+    write(&shell, "docs/c.md", &page("gamma", &[&one]));
+    let run = shell.sh("dedup check docs --baseline b.json");
+    assert!(
+        run.status == 1 && run.stderr.contains("b.json: stale: accepted, but not found in this run"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("docs/a.md and docs/b.md: first0"), "{}", run.stderr);
+    let run = shell.sh("dedup check docs --baseline b.json --update-baseline --accept docs/c.md:5");
+    assert!(run.status == 0 && run.stderr.contains("1 new, 1 dropped\n"), "{}", run.stderr);
+    // And again into `b`.
+    write(&shell, "docs/b.md", &page("beta", &[&one]));
+    let new = records(&shell, "docs --baseline b.json");
+    let new: Vec<&Value> = new.iter().filter(|record| record["known"] == false).collect();
+    assert_eq!(new.len(), 1);
+    let places = new[0]["places"].as_array().unwrap().iter().filter(|place| place["new"] == true);
+    assert_eq!(places.map(|place| place["path"].as_str().unwrap()).collect::<Vec<_>>(), ["docs/b.md"]);
+    // A page that was renamed keeps what it had, and so does the rest of a copy of which one place is gone.
+    shell.sh("dedup check docs --baseline b.json --update-baseline");
+    fs::rename(shell.folder().join("docs/b.md"), shell.folder().join("docs/d.md")).unwrap();
+    for _ in 0..2 {
+        let run = shell.sh("dedup check docs --baseline b.json");
+        assert!(run.status == 0 && !run.stderr.contains("stale"), "{}", run.stderr);
+        write(&shell, "docs/c.md", &page("gamma", &[]));
+    }
+}
+
 /// The paths and the reason of each entry of `b.json`.
 fn reasons(shell: &Shell) -> Vec<(String, Option<String>)> {
     let text = fs::read_to_string(shell.folder().join("b.json")).unwrap();
@@ -409,6 +460,12 @@ fn copies_are_accepted_for_a_reason() {
     write(&shell, "b.json", &before);
     update("--reason 'All three are.'");
     is(&[("ab", None), ("abc", Some("All three are."))]);
+    // Accepted alone, it has the reason of the entry that describes a part of it, and the next update keeps it.
+    write(&shell, "b.json", &before);
+    update("--accept docs/c.md:5");
+    is(&[("ab", None), ("abc", Some("Both are <read> alone.")), ("ac", Some("Both are <read> alone."))]);
+    update("");
+    is(&[("ab", None), ("abc", Some("Both are <read> alone."))]);
 }
 
 #[test]
@@ -441,6 +498,10 @@ fn reports_say_why_a_copy_is_accepted() {
     let page = report("html");
     assert!(page.contains("<p>Accepted: Both are \\u{1b} &lt;read&gt; alone.</p>"), "{page}");
     assert!(page.contains("\"Both are \\\\u{1b} \\u003cread> alone.\""), "{page}");
+    // One that was edited to be long does not fill a report.
+    write(&shell, "long.json", &text.replace("Both", &"Both ".repeat(1000)));
+    let run = shell.sh("dedup check -q docs --baseline long.json --fail-on any --report markdown");
+    assert!(run.stdout.contains("Both Both …") && run.stdout.matches("Both").count() == 100, "{}", run.stdout);
     // Stale.
     fs::remove_file(shell.folder().join("docs/c.md")).unwrap();
     let run = shell.sh("dedup check docs --baseline b.json --report html");
@@ -463,6 +524,9 @@ fn a_reason_needs_an_update_and_a_text() {
                 .contains("expected the reason why copies are accepted")
         );
     }
+    assert!(
+        error(&format!("--update-baseline --reason {}", "é".repeat(501))).contains("expected at most 500 characters")
+    );
     for other in ["a\nb", "a\u{1b}b", "a\u{2028}b", "a\u{202e}b"] {
         assert!(error(&format!("--update-baseline --reason '{other}'")).contains("expected one line without control"));
     }

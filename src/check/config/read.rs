@@ -302,6 +302,8 @@ mod tests {
         assert_eq!(errors("[check\nmin-words = 50\nignore = [\n  \"a\",\n]\nstrict = 3\n"), one);
         let rule = "[[check.rule]\npaths = [\"a\"]\nmin-words = 90\n\n[check]\nmin-words = 50\n";
         assert_eq!(errors(rule), "dedup.toml:1: `[[check.rule]`: unclosed array table, expected `]`");
+        // One with more words after it is closed.
+        assert_eq!(errors("[check] x\nmin-words = \"a\"\n").lines().count(), 2);
         // Errors before and after it are reported too.
         let errors =
             errors("min-words = 4\n[check\nbetween = [\n[\"a\"],\n]\nmin-words = 3\n\n[other]\nstrict = true\n");

@@ -128,7 +128,7 @@ impl<'a> Toml<'a> {
     fn below_header(&self, place: usize) -> Option<Range<usize>> {
         let start = self.text[..place.min(self.text.len())].rfind('\n').map_or(0, |end| end + 1);
         let mut lines = self.text[start..].split_inclusive('\n');
-        let header = lines.next().filter(|line| is_header(line))?;
+        let header = lines.next().filter(|line| is_header(line) && !is_closed(line))?;
         let below: usize = lines.take_while(|line| !is_header(line)).map(str::len).sum();
         Some(start..start + header.len() + below)
     }
@@ -150,6 +150,11 @@ impl<'a> Toml<'a> {
     fn part(&self, place: Range<usize>) -> String {
         shown(self.text.get(place).unwrap_or_default())
     }
+}
+
+/// Whether the brackets that a header starts with are closed in its line.
+fn is_closed(header: &str) -> bool {
+    header.contains(if header.trim_start().starts_with("[[") { "]]" } else { "]" })
 }
 
 /// Whether a line starts with the header of a table, closed or not. Items of lists are quoted.

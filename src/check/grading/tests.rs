@@ -408,6 +408,14 @@ fn words_limit_the_grade() {
     is(&markdown.replace("- ", "\n"), Grade::Error, &[]);
     is(&format!("{markdown}\n{COPIED}"), Grade::Error, &[]);
     is(&list(["- *\n"; 2]), Grade::Error, &[]);
+    // However many links there are, prose beside them counts, and so do headings.
+    let many: String = (0..75).map(|n| format!("- [chapter{n} section{n} topic{n} number{n}](p{n}.md)\n")).collect();
+    is(&many, Grade::Note, &[Reason::Navigation]);
+    let prose: String = (0..48).map(|n| format!("prose{n} ")).collect();
+    is(&format!("{many}\n{prose}."), Grade::Error, &[]);
+    is(&format!("{prose}.\n\n{many}"), Grade::Error, &[]);
+    let headings: String = titles.map(|title| format!("## {title}\n\n- [See this](a.md)\n\n")).concat();
+    assert_ne!(graded(&pair(["a.md", "b.md"], &headings), Request::default()).1, [Reason::Navigation]);
     let options = links.replace("[", "").replace("](", ": ").replace(".md)", " of it");
     is(&options, Grade::Warning, &[Reason::Options]);
     // One item with many links is not a list of them.

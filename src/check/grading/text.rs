@@ -100,16 +100,19 @@ const LINKS: [&str; 8] = ["](", "`_", ":doc:`", ":ref:`", "<a ", "link:", "xref:
 /// A place is a list of links if at least this share of its letters is in links, in percent.
 const LINKED_PERCENT: usize = 80;
 
-/// Whether most letters of a place, apart from those of headings, are in links of lists, however long these are.
+/// And if no block has more letters beside links than this, in bytes: fewer than a stretch of running text has.
+const MOST_UNLINKED: usize = 100;
+
+/// Whether most letters of a place are in links of lists, however long these are, and no block is prose.
 fn is_list_of_links(place: &Place) -> bool {
     let (mut all, mut linked) = (0, 0);
     for part in place.page.parts(place.words.clone()) {
         let [letters, in_links] = place.page.letters(part.words);
-        match part.kind {
-            prose::Kind::Heading(_) => {}
-            prose::Kind::Item => (all, linked) = (all + letters, linked + in_links),
-            _ => all += letters,
+        let in_links = if part.kind == prose::Kind::Item { in_links } else { 0 };
+        if letters - in_links > MOST_UNLINKED {
+            return false;
         }
+        (all, linked) = (all + letters, linked + in_links);
     }
     linked > 0 && 100 * linked >= LINKED_PERCENT * all
 }

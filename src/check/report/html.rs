@@ -185,7 +185,7 @@ impl<'a> Builder<'a> {
         let summary = self.string(&escaped(&finding.summary()));
         let reasons = finding.reasons.iter().map(|reason| self.string(&reason.to_string())).collect();
         let how = finding.proposal.as_ref().map(|proposal| self.string(&escaped(&proposal.how)));
-        let why = finding.reason.as_ref().map(|reason| self.string(&escaped(reason)));
+        let why = finding.shown_reason().map(|reason| self.string(&escaped(&reason)));
         let places = finding.places.iter().map(|place| self.place(place)).collect();
         let shown = finding.shown();
         let rest = finding.pairs.iter().filter(|pair| pair.indices != shown.indices);

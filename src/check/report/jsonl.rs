@@ -5,6 +5,7 @@ use super::super::grade::{Grade, Reason};
 use super::super::outcome::Outcome;
 use crate::prose;
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// Maximum number of characters of the shared text.
 const MAX_SHOWN: usize = 1000;
@@ -26,7 +27,7 @@ struct Record<'a> {
     known: bool,
     /// Why.
     #[serde(skip_serializing_if = "Option::is_none")]
-    known_reason: Option<&'a str>,
+    known_reason: Option<Cow<'a, str>>,
     /// What to do about it.
     proposal: Option<Keeping<'a>>,
     /// The first 1000 characters of the shared text.
@@ -82,7 +83,7 @@ fn record<'a>(copy: &'a Finding) -> Record<'a> {
         primary: copy.primary,
         fingerprint: &copy.fingerprint,
         known: copy.accepted,
-        known_reason: copy.reason.as_deref(),
+        known_reason: copy.shown_reason(),
         proposal: copy.proposal.as_ref().map(|Proposal { keep, how }| Keeping { keep: *keep, how }),
         text: shared(copy),
     }

@@ -95,8 +95,8 @@ fn card(out: &mut String, finding: &Finding, links: &Links, chars: usize) {
     }
     *out += "</summary><div class=\"body\">";
     places(out, finding, links);
-    if let Some(reason) = &finding.reason {
-        tagged(out, "p", "", &format!("Accepted: {}", escaped(reason)));
+    if let Some(reason) = finding.shown_reason() {
+        tagged(out, "p", "", &format!("Accepted: {}", escaped(&reason)));
     }
     if let Some(proposal) = &finding.proposal {
         tagged(out, "p", "", &format!("Proposal: {}", escaped(&proposal.how)));

@@ -73,7 +73,7 @@ pub(super) fn reasons(finding: &Finding) -> String {
 
 /// That a finding is accepted, and why, in brackets after a blank; empty if it is not.
 pub(super) fn accepted(finding: &Finding) -> String {
-    match &finding.reason {
+    match finding.shown_reason() {
         _ if !finding.accepted => String::new(),
         Some(reason) => format!(" (accepted: {reason})"),
         None => " (accepted)".into(),

@@ -141,8 +141,8 @@ fn result(outcome: &Outcome, finding: &Finding, fingerprint: &str) -> Value {
     });
     if finding.accepted {
         let mut suppression = json!({ "kind": "external", "status": "accepted" });
-        if let Some(reason) = &finding.reason {
-            suppression["justification"] = json!(escaped(reason));
+        if let Some(reason) = finding.shown_reason() {
+            suppression["justification"] = json!(escaped(&reason));
         }
         result["suppressions"] = json!([suppression]);
     }

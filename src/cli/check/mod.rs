@@ -19,8 +19,17 @@ use neardups::Error;
 use neardups::check::baseline::Update;
 use neardups::check::config::Config;
 use neardups::check::{Check, Outcome, Request};
+use std::fs;
+use std::io;
+use std::path::Path;
 use std::time::Instant;
 use targets::Targets;
+
+/// The bytes of a file, if it is one and can be read.
+fn content(file: &Path) -> Option<Vec<u8>> {
+    let is_file = fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
+    if is_file { fs::read(file).ok() } else { None }
+}
 
 /// Runs a check, writes its reports, and prints a summary.
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
@@ -34,9 +43,16 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     }
     let request = arguments.request(&config, &settings)?;
     let targets = Targets::new(&request, &config, &arguments.settings)?;
+    let baseline = request.baseline.as_deref();
+    let before = baseline.filter(|_| arguments.update).and_then(content);
     let outcome = outcome(&request, &config, &targets, &terminal)?;
-    if let (Some(update), Some(baseline)) = (&outcome.update, &request.baseline) {
+    if let (Some(update), Some(baseline)) = (&outcome.update, baseline) {
         if let (Update::Written { text, .. }, Some(file)) = (update, &targets.baseline) {
+            // Another update has accepted what this one does not know.
+            if content(baseline) != before {
+                let why = io::Error::other("it changed during this run: repeat the command");
+                return Err(Error::output(format!("cannot update {}", baseline.display()), why));
+            }
             file.write(text)?;
         }
         print::update(update, baseline, request.reason.is_some(), &terminal);

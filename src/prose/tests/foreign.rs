@@ -87,6 +87,9 @@ fn examples_are_not_reported() {
             "Write::\n\n  <!-- dedup:ignore-start -->\n\n.. code-block:: md\n\n   // dedup:ignore-end\n\n``<!-- dedup:ignore-start -->``\n",
         ),
         (Markup::Markdown, "```\n// dedup:ignore-start\n```\n\n    .. dedup:ignore-start\n\n`// dedup:ignore-start`\n"),
+        // One of its own markup, which is text for another cause.
+        (Markup::ReStructuredText, "A line.\n.. dedup:ignore-start\n"),
+        (Markup::Mdx, "A line.\n{/* dedup:ignore-start\n"),
         (Markup::Html, "<pre>\n// dedup:ignore-start\n</pre><script>\n// dedup:ignore-start\n</script>"),
     ] {
         for code in [false, true] {
