@@ -528,8 +528,7 @@ fn of_references(request: &Request, cleaned: &Cleaned) -> Option<String> {
         some if some == all => "all of these are".to_string(),
         some => format!("{} of these are", count(some)),
     };
-    let because = "left out because of the reference: of the documents that stay, one of it is the most similar";
-    is_stated.then(|| format!("{which} {because}"))
+    is_stated.then(|| format!("{which} most similar to a document of the reference"))
 }
 
 /// The line about the algorithm, unless an earlier run had decided.

@@ -215,7 +215,7 @@ fn filter_input(
     let result = result.and_then(|counts| sink.finish().map(|()| counts));
     let counts = *result.as_ref().unwrap_or(&sink.counts);
     warnings.extend(sink.warnings());
-    monitor.note(&counts, &index);
+    monitor.note(&counts, &index, filter::remembered(&index));
     let has_failed = result.as_ref().is_err_and(|error| !error.is_closed_pipe());
     let status = if has_failed { Status::Failed } else { stream::status(&counts, stop) };
     let reported = monitor.end(status.into());
@@ -788,7 +788,7 @@ impl Sink for Output<'_> {
         self.counts = *counts;
         // Of those that were decided on since, the disk may have none.
         self.remembered = index.len().saturating_sub(self.fresh - counts.fresh);
-        self.monitor.note(counts, index);
+        self.monitor.note(counts, index, index.len());
         let (bytes, documents) = self.apart.take().unwrap_or_else(|| (self.out.len(), take(&mut self.waiting)));
         let is_lost = documents > 0 && self.remembers;
         self.write(bytes).map_err(|error| if is_lost { with_advice(error) } else { error })?;

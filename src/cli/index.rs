@@ -472,8 +472,7 @@ fn read(ids: &Ids) -> Result<BTreeSet<String>, Error> {
 }
 
 /// Where to look for a document that an index does not have.
-const ONLY_PASSED: &str = "an index has only documents that passed: the file of --duplicates of dedup filter, or _dedup/removed.jsonl of dedup clean, names \
-     what a dropped one is a duplicate of, and dedup index query finds it again";
+const ONLY_PASSED: &str = "an index has no duplicates that were dropped: --duplicates FILE of dedup filter lists these, and _dedup/removed.jsonl of dedup clean";
 
 /// Reports ids that no document has, if there are any.
 fn report_unknown(ids: &Ids, unknown: &BTreeSet<String>, terminal: &Terminal) {

@@ -6,7 +6,7 @@
 use super::files::OutFile;
 use super::signals::Ask;
 use super::terminal::{Terminal, bytes, count, counted};
-use neardups::filter::Counts;
+use neardups::filter::{self, Counts};
 use neardups::index::{Index, Pace, TableWork};
 use std::fmt::{Display, Write};
 use std::io::{self, Read};
@@ -91,7 +91,7 @@ impl Monitor {
             began: seconds(now()),
             started,
         };
-        monitor.note(&Counts::default(), index);
+        monitor.note(&Counts::default(), index, filter::remembered(index));
         monitor
     }
 
@@ -104,8 +104,8 @@ impl Monitor {
         Watched { input, read_at: Arc::clone(&self.read_at) }
     }
 
-    /// Notes the state when documents are decided on and remembered.
-    pub fn note(&self, counts: &Counts, index: &Index) {
+    /// Notes the state when documents are decided on, and how many are remembered then.
+    pub fn note(&self, counts: &Counts, index: &Index, remembered: u64) {
         let mut state = self.state();
         let is_moving = counts.documents > state.counts.documents;
         *state = State {
@@ -113,7 +113,7 @@ impl Monitor {
             pace: index.pace(),
             work: index.table_work(),
             capped: index.capped(),
-            remembered: index.len(),
+            remembered,
             bytes_held: index.bytes_held(),
             bytes_needed: index.bytes_needed(),
             bytes_stored: index.bytes_stored(),

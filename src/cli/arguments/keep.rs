@@ -93,9 +93,10 @@ fn parse(typed: &str) -> Result<Which, String> {
         rules.pop();
     }
     let mut which = Which { policy: KeepPolicy::First, by: Vec::new() };
-    for (at, rule) in rules.iter().enumerate() {
+    let parsed = rules.iter().map(|rule| parse_rule(rule, is_list)).collect::<Result<Vec<_>, _>>()?;
+    for (at, (rule, parsed)) in rules.iter().zip(parsed).enumerate() {
         let shown = shown(rule);
-        match parse_rule(rule, is_list)? {
+        match parsed {
             Rule::Policy(policy) if at + 1 == rules.len() => which.policy = policy,
             Rule::Policy(_) if always_decides(rule) || rules[at + 1] == *rule => {
                 let decides = if always_decides(rule) { "which always decides" } else { "which has decided" };

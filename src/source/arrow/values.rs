@@ -55,17 +55,15 @@ impl Values {
         let never = |kind| Some(Values::Other(array.clone(), kind));
         match array.data_type() {
             DataType::Boolean => Some(Values::Bool(array.clone())),
-            DataType::Dictionary(..) => {
+            DataType::Dictionary(_, values) if !values.is_string() => {
                 Values::of_dictionary(array, Values::to_match).or_else(|| never("of another type"))
             }
             kind => Values::new(array).or_else(|| never(name_of(kind))),
         }
     }
 
+    /// A dictionary of other values than texts.
     fn of_dictionary(array: &ArrayRef, read: fn(&ArrayRef) -> Option<Self>) -> Option<Self> {
-        if let Some(texts) = TextColumn::new(array) {
-            return Some(Values::Text(texts));
-        }
         let (keys, values) = dictionary(array)?;
         Some(Values::Keyed { array: array.clone(), keys, values: Box::new(read(&values)?) })
     }
