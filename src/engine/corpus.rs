@@ -325,12 +325,6 @@ impl Corpus {
         &self.members[start as usize..self.group_ends[group as usize] as usize]
     }
 
-    /// The last document of a group.
-    pub fn last(&self, group: u32) -> u32 {
-        let members = self.members(group);
-        members[members.len() - 1]
-    }
-
     /// The first document of a group.
     pub fn first(&self, group: u32) -> u32 {
         self.members(group)[0]

@@ -135,7 +135,9 @@ impl FoundList<'_> {
     #[inline]
     pub fn push(&mut self, Edge { a, b, similarity }: Edge) {
         self.rows.push(row(a, b, similarity));
-        if self.found.lists_pairs && self.corpus.last(a) > self.corpus.first(b) {
+        // Groups are in the order of their first documents: without copies, all of `a` is before `b`, which need not be looked up.
+        let of_a = self.corpus.members(a);
+        if self.found.lists_pairs && of_a.len() > 1 && of_a[of_a.len() - 1] > self.corpus.first(b) {
             self.rows.push(row(b, a, similarity));
         }
         if self.found.most < u64::MAX {

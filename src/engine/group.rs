@@ -73,17 +73,39 @@ impl Rows {
     }
 }
 
-/// Fingerprints back to back, all of the same number of words or with their ends.
+/// Fingerprints back to back.
 #[derive(Default)]
 pub(super) struct Fingerprints {
     words: Vec<u64>,
+    /// The words of each, if all have the same number; otherwise 0.
+    width: usize,
+    /// The end of each, if they differ in their number of words: reading it is another cache miss for each look-up.
     ends: Vec<usize>,
 }
 
 impl Fingerprints {
+    fn new(words: Vec<u64>, ends: Vec<usize>) -> Self {
+        let width = ends.first().copied().unwrap_or(0);
+        match (1..).zip(&ends).all(|(count, &end)| end == count * width) {
+            true => Fingerprints { words, width, ends: Vec::new() },
+            false => Fingerprints { words, width: 0, ends },
+        }
+    }
+
     #[inline]
     pub fn get(&self, group: u32) -> &[u64] {
-        slice(&self.words, &self.ends, group)
+        match self.width {
+            0 => slice(&self.words, &self.ends, group),
+            width => &self.words[group as usize * width..][..width],
+        }
+    }
+
+    /// Prefetches a fingerprint: the cache lines of its start and of its end.
+    #[inline]
+    fn fetch(&self, group: u32) {
+        let start = group as usize * self.width;
+        fetch(&self.words, start);
+        fetch(&self.words, start + self.width.saturating_sub(1));
     }
 }
 
@@ -106,10 +128,10 @@ impl<'a> Keys<'a> {
         let tables = algorithm.tables();
         match (algorithm.compare_on(), tables) {
             (CompareOn::Fingerprints, Some(tables)) => {
-                Keys::Computed { keyed: Keyed::by(algorithm), tables, fingerprints: Fingerprints { words, ends } }
+                Keys::Computed { keyed: Keyed::by(algorithm), tables, fingerprints: Fingerprints::new(words, ends) }
             }
             (CompareOn::Fingerprints, None) => {
-                let fingerprints = Fingerprints { words, ends };
+                let fingerprints = Fingerprints::new(words, ends);
                 let (mut keys, mut ends) = (Vec::new(), Vec::new());
                 for group in 0..corpus.distinct() as u32 {
                     let start = keys.len();
@@ -260,11 +282,13 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Prefetches what [`meet_first`](Self::meet_first) reads of a group, where keys are stored.
+    /// Prefetches what [`meet_first`](Self::meet_first) reads of a group, where keys are stored, and its fingerprint, where
+    /// fingerprints are compared.
     #[inline]
     pub fn fetch(&self, group: u32) {
-        if let Keys::Aligned { rows, .. } = self {
-            rows.fetch(group);
+        match self {
+            Keys::Aligned { rows, .. } => rows.fetch(group),
+            Keys::Computed { fingerprints, .. } | Keys::Free { fingerprints, .. } => fingerprints.fetch(group),
         }
     }
 

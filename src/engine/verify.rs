@@ -650,12 +650,11 @@ impl<'a> Search<'a> {
             let last = LastRead::within(for_sets);
             Came { compared: 0, edges: found.list(self.corpus), last, sum: &compared }
         };
-        let fetch = |group| match evidence {
-            Evidence::Fingerprints => {}
-            Evidence::Sets(sets) => {
+        let fetch = |group| {
+            if let Evidence::Sets(sets) = evidence {
                 sets.fetch(group);
-                self.keys.fetch(group);
             }
+            self.keys.fetch(group);
         };
         self.pairs((|| found.is_closed(), begin, fetch), look);
         if let Some((sets, bound)) = prefixed {
