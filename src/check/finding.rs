@@ -7,6 +7,7 @@ use super::paths::place as resolved;
 use super::runs::{composed, turned};
 use crate::passages::Run;
 use crate::prose::Lines;
+use crate::readable::counted;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -99,6 +100,8 @@ pub struct Place {
     pub(super) is_edited: bool,
     /// Whether the grade of the finding is for other places: with any one of them alone, this one would be graded lower.
     pub(super) is_lesser: bool,
+    /// Whether it is in release notes or a dated post.
+    pub(super) is_release_notes: bool,
     /// How the place came to be one of the finding.
     pub(super) origin: Origin,
 }
@@ -156,6 +159,7 @@ impl Place {
             is_new: false,
             is_edited: false,
             is_lesser: false,
+            is_release_notes: false,
             origin: Origin::Found,
         }
     }
@@ -211,7 +215,39 @@ pub(super) fn shown_reason(reason: &str) -> Cow<'_, str> {
     }
 }
 
+/// Maximum number of pages that a reason names.
+const MAX_NAMED: usize = 3;
+
 impl Finding {
+    /// Why it is not an error, for people; empty for errors. If some of its places are in release notes and others are not, the pages that are
+    /// are named.
+    pub fn reason_texts(&self) -> Vec<String> {
+        self.reason_texts_with(|place| Cow::Borrowed(place.path()))
+    }
+
+    /// As [`reason_texts`](Self::reason_texts), with the paths that `path` returns.
+    pub(super) fn reason_texts_with<'a>(&'a self, path: impl Fn(&'a Place) -> Cow<'a, str>) -> Vec<String> {
+        let text = |reason: &Reason| match reason {
+            Reason::ReleaseNotes => format!("{reason}{}", self.release_notes(&path)),
+            reason => reason.to_string(),
+        };
+        self.reasons.iter().map(text).collect()
+    }
+
+    /// The pages of its places in release notes, after a colon; empty if all places are in such pages.
+    fn release_notes<'a>(&'a self, path: impl Fn(&'a Place) -> Cow<'a, str>) -> String {
+        if self.places.iter().all(|place| place.is_release_notes) {
+            return String::new();
+        }
+        // Places are ordered by page.
+        let mut pages: Vec<&Place> = self.places.iter().filter(|place| place.is_release_notes).collect();
+        pages.dedup_by_key(|place| place.path());
+        let more = pages.len().saturating_sub(MAX_NAMED);
+        let named = pages[..pages.len() - more].iter().map(|place| path(place)).collect::<Vec<_>>().join(", ");
+        let more = if more == 0 { String::new() } else { format!(" and {}", counted(more as u64, "more page")) };
+        format!(": {named}{more}")
+    }
+
     /// Why it is accepted, as far as reports show it.
     pub(super) fn shown_reason(&self) -> Option<Cow<'_, str>> {
         self.reason.as_deref().map(shown_reason)

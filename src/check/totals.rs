@@ -93,7 +93,7 @@ fn listed(parts: impl Iterator<Item = (usize, String)>) -> String {
 }
 
 /// How many words are in one of the ranges.
-fn union(mut ranges: Vec<Range<usize>>) -> usize {
+pub(super) fn union(mut ranges: Vec<Range<usize>>) -> usize {
     ranges.sort_unstable_by_key(|range| range.start);
     let (mut end, mut words) = (0, 0);
     for range in ranges {

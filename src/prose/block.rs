@@ -206,6 +206,8 @@ pub struct Prose {
     /// Ascending in the text and in the source.
     pub(super) pieces: Vec<Piece>,
     pub(super) ignored: Vec<Range<usize>>,
+    /// Menus and tables of contents of HTML in the source; ascending and disjoint.
+    pub(super) navigation: Vec<Range<usize>>,
     pub(super) notices: Vec<Notice>,
     pub(super) unread: Letters,
 }

@@ -84,6 +84,8 @@ pub(super) struct Builder<'a> {
     list_has_words: bool,
     in_fragment_link: bool,
     in_link: bool,
+    /// Where the text of the link starts in the text.
+    link_start: usize,
     /// Marks that take effect when the words after them come, and their places.
     awaited: Peekable<IntoIter<(Mark, Range<usize>)>>,
     /// The position of the mark since which nothing counts.
@@ -111,6 +113,7 @@ impl<'a> Builder<'a> {
             list_has_words: false,
             in_fragment_link: false,
             in_link: false,
+            link_start: 0,
             awaited: Vec::new().into_iter().peekable(),
             ignoring: None,
             unmatched: Vec::new(),
@@ -213,7 +216,23 @@ impl<'a> Builder<'a> {
 
     /// A link begins.
     pub(super) fn begin_link(&mut self, is_fragment: bool) {
+        self.break_link();
         (self.in_link, self.in_fragment_link) = (true, is_fragment);
+        self.link_start = self.prose.text.len();
+    }
+
+    /// The link that is open, if there is one, has no end of its own. A long text was not meant as one.
+    pub(super) fn break_link(&mut self) {
+        if self.in_link && self.prose.text.len() > self.link_start + MAX_UNCLOSED_LINK {
+            let first = self.prose.pieces.partition_point(|piece| piece.text.start < self.link_start);
+            self.prose.pieces[first..].iter_mut().for_each(|piece| piece.linked = false);
+        }
+        self.end_link();
+    }
+
+    /// That part of the source is a menu or a table of contents.
+    pub(super) fn navigation(&mut self, place: Range<usize>) {
+        self.prose.navigation.push(place);
     }
 
     pub(super) fn end_link(&mut self) {
@@ -437,7 +456,8 @@ impl<'a> Builder<'a> {
         self.has_pages = true;
         self.opening &= page.opening;
         self.prose.unread.add_all(&page.prose.unread);
-        let Prose { text, blocks, pieces, ignored, .. } = &mut self.prose;
+        let Prose { text, blocks, pieces, ignored, navigation, .. } = &mut self.prose;
+        navigation.extend(page.prose.navigation.into_iter().map(|menu| excerpt.source_of(menu)));
         if !text.is_empty() && !page.prose.text.is_empty() {
             text.push_str("\n\n");
         }
@@ -508,6 +528,9 @@ fn unknown(source: &str) -> String {
     // The end of the comment is not part of the mark.
     mark.trim_end_matches(|c: char| !c.is_alphanumeric()).to_string()
 }
+
+/// The text of a link without an end is not taken for one if it has more bytes.
+const MAX_UNCLOSED_LINK: usize = 100;
 
 /// In how many places words of an aligned text may be parted: each place is searched for.
 const MAX_PARTED: usize = 16;

@@ -6,8 +6,16 @@ use super::lines::Lines;
 use memchr::memmem;
 
 /// Forms of comments that a line can start with: what precedes a mark, and what follows it.
-const FORMS: [[&str; 2]; 7] =
-    [["<!-- ", " -->"], ["{/* ", " */}"], ["[//]: # (", ")"], [".. ", ""], ["// ", ""], ["/* ", " */"], ["% ", ""]];
+const FORMS: [[&str; 2]; 8] = [
+    ["<!-- ", " -->"],
+    ["{/* ", " */}"],
+    ["[//]: # (", ")"],
+    [".. ", ""],
+    ["// ", ""],
+    ["/* ", " */"],
+    ["% ", ""],
+    ["# ", ""],
+];
 
 /// The marks at the start of lines that are text because their comments are of another markup, in order. Blocks of code are examples, and
 /// so is code within a sentence. `markup` is the name of that of the page, and `own` its form of comment.

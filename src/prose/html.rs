@@ -16,8 +16,16 @@ pub(super) fn read(builder: &mut Builder) {
 pub(super) fn read_part(builder: &mut Builder, part: Range<usize>) {
     builder.begin_text();
     let html = &builder.source()[part.clone()];
-    let mut page =
-        Page { builder, inside: Content::Data, templates: 0, is_titled: false, code: 0, in_cell: false, hidden: None };
+    let mut page = Page {
+        builder,
+        inside: Content::Data,
+        templates: 0,
+        is_titled: false,
+        code: 0,
+        tables: 0,
+        in_cell: false,
+        hidden: None,
+    };
     let (mut tokens, mut start) = (Tokens::new(html), part.start);
     while let Some(token) = tokens.next() {
         let end = part.end - tokens.left();
@@ -25,6 +33,7 @@ pub(super) fn read_part(builder: &mut Builder, part: Range<usize>) {
         start = end;
     }
     page.builder.end();
+    page.builder.break_link();
 }
 
 /// A tag or a comment within a sentence of Markdown.
@@ -72,18 +81,53 @@ struct Page<'b, 'a> {
     is_titled: bool,
     /// The number of open code elements.
     code: u64,
+    /// The number of open tables.
+    tables: u64,
     in_cell: bool,
     hidden: Option<Hidden>,
 }
 
-/// An open element that does not count: a table of contents, a menu, a signature.
+/// An open element that does not count: a table of contents, a menu, a signature. One that never ends counts.
 struct Hidden {
     name: String,
-    /// The number of open elements of that name, from this one on.
+    /// The number of open elements within it that hide its end: of its name or, if its end tag may be missing, tables or lists.
     depth: u64,
-    /// The number of blocks before it.
+    /// The number of blocks before it, and where it starts in the source.
     start: usize,
+    place: usize,
     what: Unread,
+}
+
+/// The tags that start or end what a cell, a row, or a term of a list is in: its end tag may be missing before them.
+const OF_CELL: [&str; 8] = ["td", "th", "tr", "tbody", "thead", "tfoot", "caption", "colgroup"];
+const OF_ROW: [&str; 6] = ["tr", "tbody", "thead", "tfoot", "caption", "colgroup"];
+const OF_TERM: [&str; 2] = ["dt", "dd"];
+
+impl Hidden {
+    /// Whether a tag ends it, if an element of another name that it is may have no end tag (HTML 13.1.2.4): at least wherever it ends by
+    /// the rules of HTML, so that none goes on to the end of the page because its end tag is missing.
+    fn ends(&mut self, tag: &str, is_start: bool) -> bool {
+        let (around, siblings): (&str, &[&str]) = match self.name.as_str() {
+            // Any other tag that may not be within a sentence ends it, that of an element around it too.
+            "p" => return !is_among(INLINE, tag) && !matches!(tag, "br" | "img"),
+            "td" | "th" => ("table", &OF_CELL),
+            "tr" => ("table", &OF_ROW),
+            "dt" => ("dl", &OF_TERM),
+            _ if tag != self.name => return false,
+            _ if is_start => {
+                self.depth += 1;
+                return false;
+            }
+            own => (own, &[]),
+        };
+        match (tag == around, is_start) {
+            (true, true) => self.depth += 1,
+            (true, false) if self.depth == 0 => return true,
+            (true, false) => self.depth -= 1,
+            (false, _) => return self.depth == 0 && siblings.contains(&tag),
+        }
+        false
+    }
 }
 
 /// Classes of elements that are contents or menus: of DocBook and Publican, AsciiDoc, Sphinx, Doxygen.
@@ -112,7 +156,9 @@ fn hidden(name: &str, attributes: &str) -> Option<Unread> {
     let is_menu = || attribute(attributes, "role").is_some_and(|role| matches!(role, "navigation" | "doc-toc"));
     match name {
         "nav" => Some(Unread::Contents),
-        "div" | "section" | "aside" | "ul" | "ol" | "dl" | "table" if has(&CONTENTS) || is_menu() => {
+        "div" | "section" | "aside" | "ul" | "ol" | "dl" | "table" | "tr" | "td" | "th" | "p"
+            if has(&CONTENTS) || is_menu() =>
+        {
             Some(Unread::Contents)
         }
         "div" | "dt" | "table" | "td" if has(&SIGNATURES) => Some(Unread::Code),
@@ -130,7 +176,7 @@ impl Page<'_, '_> {
             }
             Token::End { name } => {
                 self.inside = Content::Data;
-                self.end(&name.to_ascii_lowercase());
+                self.end(&name.to_ascii_lowercase(), place);
             }
             Token::Comment(comment) => self.builder.comment(inside_comment(comment), place),
             Token::Text(_) if self.templates > 0 => {}
@@ -156,14 +202,14 @@ impl Page<'_, '_> {
     }
 
     fn start(&mut self, name: &str, attributes: &str, place: Range<usize>) {
-        match &mut self.hidden {
-            Some(hidden) => hidden.depth += u64::from(hidden.name == name),
-            none => {
-                if let Some(what) = hidden(name, attributes) {
-                    let start = self.builder.blocks();
-                    *none = Some(Hidden { name: name.to_string(), depth: 1, start, what });
-                }
-            }
+        self.end_hidden(name, true, place.start);
+        // Outside of tables, the tags of their parts have no effect.
+        let is_part = || matches!(name, "tr" | "td" | "th") && self.tables == 0;
+        if self.hidden.is_none()
+            && let Some(what) = hidden(name, attributes).filter(|_| !is_part())
+        {
+            let start = self.builder.blocks();
+            self.hidden = Some(Hidden { name: name.to_string(), depth: 0, start, place: place.start, what });
         }
         match name {
             "a" => {
@@ -171,7 +217,7 @@ impl Page<'_, '_> {
                 match target {
                     Some(target) => self.builder.begin_link(target.starts_with('#')),
                     // An anchor.
-                    None => self.builder.end_link(),
+                    None => self.builder.break_link(),
                 }
                 self.builder.target(target.unwrap_or(""), place);
                 return;
@@ -182,33 +228,36 @@ impl Page<'_, '_> {
             "ul" | "ol" => self.builder.begin_list(),
             "pre" => self.code += 1,
             "td" | "th" => self.in_cell = true,
-            "table" | "tr" => self.in_cell = false,
+            "table" => (self.tables, self.in_cell) = (self.tables + 1, false),
+            "tr" => self.in_cell = false,
             inline if is_among(INLINE, inline) => return,
             _ => {}
         }
         self.begin(name);
     }
 
-    fn end(&mut self, name: &str) {
-        self.end_hidden(name);
+    fn end(&mut self, name: &str, place: Range<usize>) {
+        self.end_hidden(name, false, place.end);
         match name {
             "a" => return self.builder.end_link(),
             "template" => self.templates = self.templates.saturating_sub(1),
             "ul" | "ol" => self.builder.end_list(),
             "pre" => self.code = self.code.saturating_sub(1),
-            "td" | "th" | "table" | "tr" => self.in_cell = false,
+            "table" => (self.tables, self.in_cell) = (self.tables.saturating_sub(1), false),
+            "td" | "th" | "tr" => self.in_cell = false,
             inline if is_among(INLINE, inline) => return,
             _ => {}
         }
         self.begin("");
     }
 
-    /// Removes the element that does not count if it ends.
-    fn end_hidden(&mut self, name: &str) {
-        let Some(hidden) = self.hidden.as_mut().filter(|hidden| hidden.name == name) else { return };
-        hidden.depth -= 1;
-        let Some(hidden) = self.hidden.take_if(|hidden| hidden.depth == 0) else { return };
+    /// Removes the element that does not count if a tag ends it there.
+    fn end_hidden(&mut self, tag: &str, is_start: bool, at: usize) {
+        let Some(hidden) = self.hidden.take_if(|hidden| hidden.ends(tag, is_start)) else { return };
         self.builder.end();
+        if hidden.what == Unread::Contents {
+            self.builder.navigation(hidden.place..at);
+        }
         let options = self.builder.options();
         let counts = if hidden.what == Unread::Code { options.code } else { options.contents };
         if !counts {
@@ -219,7 +268,7 @@ impl Page<'_, '_> {
     /// Begins the block that a tag opens, or text after another tag.
     fn begin(&mut self, name: &str) {
         // A link may lack its end.
-        self.builder.end_link();
+        self.builder.break_link();
         let kind = match name {
             _ if self.code > 0 => Kind::Code,
             "title" => Kind::Heading(1),

@@ -93,6 +93,7 @@ mod licence;
 mod lines;
 mod markdown;
 mod mdx;
+mod navigation;
 mod notebook;
 mod openapi;
 mod page_lines;

@@ -6,6 +6,7 @@ use super::super::pages::Page;
 use super::super::paths::repository_of;
 use super::super::rules::{OfFile, Rules};
 use super::generated::Generated;
+use super::releases::{has_versions, is_in, is_release_notes, names};
 use super::sites::{Sites, Version};
 use super::versions::{is_named, is_number};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,21 +18,6 @@ const LANGUAGES: &str = "aa ab af ak an ar av ay az ba be bg bh bi bm bn bo br b
     fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik is it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv \
     kw ky la lb lg li ln lo lt lu lv mg mh mi mk mn mr ms mt nb nd ne ng nl nn no nr nv ny oc oj pa pi pl pt qu rm rn ro ru rw sa \
     sd se sg si sk sl sm sn sq sr ss st su sv sw ta te tg th ti tk tl tn tr tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu";
-
-/// Names of folders and files of release notes. Others have one of [`RELEASE_PARTS`], or begin with one of [`RELEASE_PREFIXES`].
-const RELEASE_NOTES: &str = "changes history news release releases releasenotes relnotes roadmap roadmaps upgrade upgrading migrate \
-    migrating migration deprecations";
-const RELEASE_PARTS: [&str; 7] =
-    ["changelog", "change-log", "release-note", "whatsnew", "whats-new", "porting-guide", "breaking-change"];
-const RELEASE_PREFIXES: [&str; 3] = ["upgrade-", "upgrading-", "migrating-"];
-/// Or end with one of these.
-const RELEASE_ENDS: [&str; 3] = ["legacy-releases", "old-releases", "previous-releases"];
-
-/// Names of folders of posts.
-const POSTS: &str = "blog blogs -posts news";
-
-/// Names of folders that are of posts if they have folders of years; or without, if the text is elsewhere too.
-const PERHAPS_POSTS: &str = "post posts articles announcements";
 
 /// Names of folders of an API reference.
 const REFERENCE: &str = "api apis reference references apidoc apidocs api-reference autoapi javadoc -autosummary generated commands \
@@ -95,8 +81,8 @@ impl Named {
 }
 
 impl About {
-    /// What the path, the beginning of the file and these rules say.
-    pub fn new(path: &str, source: &str, rules: OfFile) -> Self {
+    /// What the path, the beginning of the file and these rules say. `has_versions` says whether its headings are of versions.
+    pub fn new(path: &str, source: &str, rules: OfFile, has_versions: impl FnOnce() -> bool) -> Self {
         let has = |preset| rules.presets.contains(&preset);
         let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
         let is_ordinary = has(Preset::Ordinary);
@@ -105,7 +91,7 @@ impl About {
         };
         let mut about = About {
             is_ordinary,
-            is_release_notes: has(Preset::Changelogs) || !is_ordinary && is_release_notes(path),
+            is_release_notes: has(Preset::Changelogs) || !is_ordinary && is_release_notes(path, has_versions),
             is_reference: has(Preset::Reference) || !is_ordinary && is_named_reference(),
             is_translation: has(Preset::Translations),
             is_licence: LICENCES.iter().any(|name| file.to_ascii_lowercase().starts_with(name)),
@@ -188,7 +174,8 @@ impl Files {
         for place in findings.iter().flat_map(|finding| &finding.places) {
             if !files.contains_key(place.path()) {
                 let page = &place.page;
-                let mut about = About::new(&graded_path(page), &page.source, rules.of_file(&page.place));
+                let rules = rules.of_file(&page.place);
+                let mut about = About::new(&graded_path(page), &page.source, rules, || has_versions(page));
                 let path = path_of(page);
                 about.is_of_old_version = sites.has_newer(&path);
                 about.named = sites.named(&path).map(Named::new).collect();
@@ -236,30 +223,6 @@ fn version_end(part: &str) -> Option<(&str, &str)> {
     is_whole.then_some((name, version))
 }
 
-/// Whether a heading is that of a version: `1.2.3`, `v2.0 (2024-01-02)`, `Version 3.1`, `[1.2.3]`.
-pub(super) fn is_version_heading(heading: &str) -> bool {
-    let mut words = heading.split_whitespace().map(|word| word.trim_matches(|c: char| "[](),:".contains(c)));
-    let is_name = |word: &str| is_in("version release changes", &word.to_ascii_lowercase());
-    match words.next() {
-        Some(word) if is_name(word) => words.next().is_some_and(is_number),
-        Some(word) => is_number(word) && words.next().is_none_or(|next| !next.starts_with(char::is_alphabetic)),
-        None => false,
-    }
-}
-
-/// Whether a name begins with a date, as those of posts do.
-fn is_dated(name: &str) -> bool {
-    let is_of_date = |(at, byte): (usize, u8)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() };
-    name.len() >= 10 && name.bytes().take(10).enumerate().all(is_of_date)
-}
-
-/// Whether it is a year, as folders of posts are named.
-fn is_year(name: &str) -> bool {
-    name.len() == 4
-        && (name.starts_with("19") || name.starts_with("20"))
-        && name.bytes().all(|byte| byte.is_ascii_digit())
-}
-
 /// The paths, as given, of pages in folders with the number of a version after a name, such as `guide-1.2`, beside others of that name.
 pub fn in_named_versions(pages: &[Arc<Page>], repository: Option<&Path>) -> BTreeSet<String> {
     let paths: Vec<String> = pages.iter().map(|page| page.path_in(repository)).collect();
@@ -275,39 +238,6 @@ pub fn is_of_version(path: &str) -> bool {
     folder.split('/').any(|name| is_number(name.strip_prefix("version-").unwrap_or(name)))
 }
 
-/// Whether a page is in a folder that may be one of posts.
-pub fn is_in_posts(path: &str) -> bool {
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    names(folder).any(|name| is_in(POSTS, &name) || is_in(PERHAPS_POSTS, &name))
-}
-
-/// Whether a folder or the file is named like release notes, or like a dated post, or is in a folder of posts; of some names, only if a
-/// folder of a year is below it.
-pub fn is_release_notes(path: &str) -> bool {
-    let is_one = |name: String| {
-        is_in(RELEASE_NOTES, &name)
-            || is_dated(&name)
-            || RELEASE_PARTS.iter().any(|part| name.contains(part))
-            || RELEASE_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-            || RELEASE_ENDS.iter().any(|end| name.ends_with(end))
-    };
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let mut below_posts = names(folder).skip_while(|name| !is_in(PERHAPS_POSTS, name));
-    names(folder).any(|name| is_in(POSTS, &name)) || below_posts.any(|name| is_year(&name)) || names(path).any(is_one)
-}
-
-/// The names in a path without their endings, in lower case, with `-` between words.
-fn names(path: &str) -> impl Iterator<Item = String> + '_ {
-    path.split('/').map(|name| {
-        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-        stem.to_lowercase().replace(['_', ' '], "-").replace('\'', "")
-    })
-}
-
-fn is_in(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|listed| listed == word)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -315,7 +245,7 @@ mod tests {
     #[test]
     fn paths_name_languages_and_versions() {
         let of = |path: &str| {
-            let About { rest, language, version, .. } = About::new(path, "", OfFile::default());
+            let About { rest, language, version, .. } = About::new(path, "", OfFile::default(), || false);
             (rest, language, version)
         };
         for (path, expected) in [
@@ -342,7 +272,7 @@ mod tests {
     #[test]
     fn release_notes_and_references_are_recognised_by_their_names() {
         let is = |path: &str| {
-            let about = About::new(path, "", OfFile::default());
+            let about = About::new(path, "", OfFile::default(), || false);
             (about.is_release_notes, about.is_reference)
         };
         let notes = [
@@ -383,21 +313,5 @@ mod tests {
             .iter()
             .all(|path| is(path) == (false, false))
         );
-    }
-
-    #[test]
-    fn headings_of_versions() {
-        let versions = [
-            "1.2.3",
-            "v2.0 (2024-01-02)",
-            "Version 3.1",
-            "[1.2.3] - 2020-01-01",
-            "Release v4",
-            "0.9.0b3",
-            "2.0rc1 (2024-01-02)",
-        ];
-        assert!(versions.iter().all(|heading| is_version_heading(heading)));
-        let others = ["", "2 ways", "1. Install", "3.1 Install the server", "Version numbers", "4", "1.2b", "3.1abc"];
-        assert!(others.iter().all(|heading| !is_version_heading(heading)));
     }
 }

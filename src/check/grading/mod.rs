@@ -10,6 +10,7 @@
 mod files;
 mod generated;
 mod places;
+mod releases;
 mod sites;
 mod sources;
 mod text;
@@ -27,8 +28,9 @@ use places::{Pairs, grade_of};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub(super) use files::{in_named_versions, is_in_posts, is_of_version, is_release_notes};
+pub(super) use files::{in_named_versions, is_of_version};
 pub(super) use generated::is_whole as is_generated;
+pub(super) use releases::is_in_posts;
 
 /// Grades findings, also again when places are marked as new.
 pub(super) struct Grader<'a> {
@@ -68,6 +70,7 @@ impl<'a> Grader<'a> {
             limits.iter().filter(|limit| limit.0 == lowest && lowest < Grade::Error).map(|limit| limit.1).collect();
         finding.reasons.sort_unstable();
         finding.reasons.dedup();
+        finding.places.iter_mut().zip(pairs.are_release_notes()).for_each(|(place, is)| place.is_release_notes = is);
         finding.mark_lesser(&of_places);
         pair_up(finding, &pairs);
     }

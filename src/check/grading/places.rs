@@ -3,7 +3,8 @@
 use super::super::finding::{Finding, Origin, Place};
 use super::super::grade::{Grade, Limit, Reason};
 use super::super::sources::bytes_of;
-use super::files::{About, Files, Named, is_version_heading};
+use super::files::{About, Files, Named};
+use super::releases::is_version_heading;
 use super::sites::is_index;
 use crate::prose::Markup;
 use std::cmp::Reverse;
@@ -118,6 +119,11 @@ impl<'a> Pairs<'a> {
     /// The grade of two places; `None` if they do not count.
     pub fn grade_of(&self, pair: [usize; 2]) -> Option<Grade> {
         self.counts(pair).then(|| grade_of(&self.limits_of(pair)))
+    }
+
+    /// Whether each place is in release notes or a dated post.
+    pub fn are_release_notes(&self) -> impl Iterator<Item = bool> {
+        self.sites.iter().map(|site| site.is_release_notes)
     }
 
     /// The grades of pairs that count, some of each kind.

@@ -222,6 +222,58 @@ fn headings_and_sources_limit_the_grade() {
     assert_eq!(graded(&files, Request::default()), (Grade::Note, vec![Reason::ReleaseNotes]));
 }
 
+/// A page with a text under one of two headings, below an introduction.
+fn under(headings: [&str; 2], introduction: &str) -> String {
+    let [one, other] = headings;
+    let words = words(30);
+    format!(
+        "# Title\n\n{introduction}\n\n## {one}\n\n### Part\n\n{COPIED}\n\nThe end of {one}.\n\n## {other}\n\n{words}\n"
+    )
+}
+
+/// A name that is an ordinary word counts only with headings of versions or dates, above most of the text.
+#[test]
+fn ordinary_names_need_headings_of_versions() {
+    let versions = ["Server 3.1", "Server 3.0"];
+    let is = |name: &'static str, text: String, expected: &[Reason]| {
+        let files = [(name, text), ("docs/a.md", page("Alpha", COPIED))];
+        let grade = if expected.is_empty() { Grade::Error } else { Grade::Warning };
+        assert_eq!(graded(&files, Request::default()), (grade, expected.to_vec()), "{name}");
+    };
+    let notes = [Reason::ReleaseNotes];
+    for name in ["releases.md", "docs/news.md", "docs/history.md", "upgrade.md", "roadmap.md"] {
+        is(name, under(["Making one", "Testing one"], ""), &[]);
+        is(name, under(["Step 3.1", "Step 3.2"], ""), &[]);
+        is(name, under(versions, &words(300)), &[]);
+        is(name, under(versions, ""), &notes);
+        is(name, under(["January 2024", "2023-12-01"], ""), &notes);
+        is(name, under(["Upgrading from 2.0 to 2.1", "Upgrading from 1.9"], ""), &notes);
+    }
+    is("guide.md", under(versions, ""), &[]);
+    for name in ["HISTORY.md", "CHANGELOG.md", "4_0_release_notes.md", "release-notes/a.md", "changes/a.md"] {
+        is(name, under(["Making one", "Testing one"], ""), &notes);
+    }
+    // A heading of a version is enough for what is below it.
+    is("guide.md", format!("# A\n\n{}\n\n## What's new in 8.0\n\n{COPIED}\n", words(90)), &notes);
+}
+
+#[test]
+fn a_reason_names_the_release_notes() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = |own: &str| format!("# {own}\n\nWords of {own} only, and {own} has more of them.\n\n{COPIED}\n");
+    let texts = |files: &[&str]| {
+        for file in files {
+            fs::write(folder.path().join(file), text(file)).unwrap();
+        }
+        let request = Request { folder: folder.path().into(), ..Request::new([folder.path()]) };
+        run(&request).unwrap().findings[0].reason_texts()
+    };
+    let path = folder.path().join("CHANGELOG.md");
+    assert_eq!(texts(&["CHANGELOG.md", "a.md"]), [format!("release notes or dated posts: {}", path.display())]);
+    fs::remove_file(folder.path().join("a.md")).unwrap();
+    assert_eq!(texts(&["NEWS.md"]), ["release notes or dated posts"]);
+}
+
 #[test]
 fn pages_that_a_program_wrote_limit_the_grade() {
     let is = |before: [&str; 2], grade| {
@@ -336,7 +388,7 @@ fn rules_limit_the_grade() {
         (Grade::Note, vec![Reason::Translation])
     );
     assert_eq!(graded(["x/one/b.md", "x/two/c.md"], is(Preset::Translations)), (Grade::Error, vec![]));
-    let changes = ["x/changes.md", "x/upgrade.md"];
+    let changes = ["x/CHANGES.md", "x/upgrading_all.md"];
     assert_eq!(
         graded(changes, Rule { min_words: Some(20), ..Rule::default() }),
         (Grade::Note, vec![Reason::ReleaseNotes])

@@ -164,7 +164,7 @@ fn is_address(number: &str) -> bool {
 }
 
 /// Whether the last word of what precedes a number is one of parts of a text.
-fn counts_parts(before: &str) -> bool {
+pub(super) fn counts_parts(before: &str) -> bool {
     let word = before.rsplit(is_separator).next().unwrap_or_default().to_lowercase();
     PARTS.split_whitespace().any(|part| part == word || word.strip_suffix('s') == Some(part))
 }

@@ -10,7 +10,7 @@ use names::{Labels, Names};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
-use targets::{Kind, targets};
+use targets::{Kind, Target, targets};
 
 /// A link of a page to another one. Ordered by the other page, then by position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,6 +20,8 @@ struct Link {
     is_include: bool,
     /// Its position in the source, in bytes.
     at: usize,
+    /// Whether it is in a menu, a table of contents or a list of links: all pages of a site may have it.
+    is_navigation: bool,
 }
 
 /// The links between the pages of a tree.
@@ -28,7 +30,7 @@ pub(super) struct Links<'a> {
     pages: &'a [Arc<Page>],
     /// The links of each page, in order.
     of_page: Vec<Vec<Link>>,
-    /// How many other pages link to each page.
+    /// How many other pages link to each page in their texts.
     inbound: Vec<usize>,
     /// Whether another page includes it.
     included: Vec<bool>,
@@ -47,10 +49,12 @@ impl<'a> Links<'a> {
                     (Kind::Label, Some((_, label))) => names.find(from, target.text).or_else(|| labels.find(label)),
                     // A label that no page defines, or several do, is not the name of a page.
                     (Kind::Label, None) => labels.find(target.text).or_else(|| names.find_file(from, target.text)),
-                    (Kind::Path | Kind::Include, _) => names.find(from, target.text),
+                    (Kind::Path | Kind::Entry | Kind::Include, _) => names.find(from, target.text),
                 };
-                let is_include = target.kind == Kind::Include;
-                links.extend(to.filter(|&to| to != from).map(|to| Link { to, is_include, at: target.at }));
+                let Target { at, kind, .. } = target;
+                let is_navigation = || kind == Kind::Entry || page.prose.is_navigation(at, &page.source);
+                let link = |to| Link { to, is_include: kind == Kind::Include, at, is_navigation: is_navigation() };
+                links.extend(to.filter(|&to| to != from).map(link));
             }
             links.sort_unstable();
             links
@@ -61,7 +65,7 @@ impl<'a> Links<'a> {
             for link in links.chunk_by(|one, other| (one.to, one.is_include) == (other.to, other.is_include)) {
                 match link[0].is_include {
                     true => included[link[0].to] = true,
-                    false => inbound[link[0].to] += 1,
+                    false => inbound[link[0].to] += usize::from(link.iter().any(|link| !link.is_navigation)),
                 }
             }
         }
@@ -85,13 +89,23 @@ impl<'a> Links<'a> {
 
     /// Whether these bytes of a page have a link to another page, which is wanted.
     pub fn leads_within(&self, from: &Page, bytes: Range<usize>, to: &Page) -> bool {
-        let (Some(from), Some(to)) = (self.index(from), self.index(to)) else { return false };
-        let links = &self.of_page[from];
-        let first = links.partition_point(|link| *link < Link { to, is_include: false, at: bytes.start });
-        links.get(first).is_some_and(|link| link.to == to && !link.is_include && link.at < bytes.end)
+        self.between(from, to, bytes.start).next().is_some_and(|link| link.at < bytes.end)
     }
 
-    /// How many other pages link to a page, which is wanted.
+    /// Whether the text of a page links to another page, which is wanted: not only a menu, a table of contents or a list of links.
+    pub fn leads_in_text(&self, from: &Page, to: &Page) -> bool {
+        self.between(from, to, 0).any(|link| !link.is_navigation)
+    }
+
+    /// The links of a page to another one, from that byte on.
+    fn between(&self, from: &Page, to: &Page, start: usize) -> impl Iterator<Item = &Link> {
+        let pages = self.index(from).zip(self.index(to));
+        let (links, to) = pages.map_or((&[][..], 0), |(from, to)| (&self.of_page[from][..], to));
+        let first = links.partition_point(|link| (link.to, link.is_include, link.at) < (to, false, start));
+        links[first..].iter().take_while(move |link| link.to == to && !link.is_include)
+    }
+
+    /// How many other pages link to a page, which is wanted, in their texts.
     pub fn inbound(&self, page: &Page) -> usize {
         self.index(page).map_or(0, |page| self.inbound[page])
     }

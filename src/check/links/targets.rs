@@ -27,6 +27,8 @@ static DIRECTIVE: LazyLock<Finder> = LazyLock::new(|| Finder::new(".. "));
 pub(super) enum Kind {
     /// Leads a reader to a page, by its path or address.
     Path,
+    /// The same as an entry of a table of contents.
+    Entry,
     /// Leads a reader to a label, or to a page by its path.
     Label,
     /// Includes the text of a page.
@@ -238,7 +240,7 @@ impl<'a> Targets<'a> {
             }
             let text = in_brackets(entry);
             if !is_first && !text.is_empty() && text.len() <= MAX_TARGET && !text.starts_with(':') {
-                self.found.push(Target { at, text, kind: Kind::Path });
+                self.found.push(Target { at, text, kind: Kind::Entry });
             }
             at += line.len();
         }

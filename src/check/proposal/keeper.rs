@@ -3,11 +3,12 @@
 use super::super::find::Kind;
 use super::super::finding::{Finding, Pair, Place};
 use super::super::grade::Preset;
-use super::super::grading::{in_named_versions, is_generated, is_in_posts, is_of_version, is_release_notes};
+use super::super::grading::{in_named_versions, is_generated, is_in_posts, is_of_version};
 use super::super::links::Links;
 use super::super::pages::Page;
 use super::super::paths::repository_of;
 use super::super::rules::Rules;
+use super::collage::collages;
 use crate::prose::Markup;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,6 +61,8 @@ pub(super) struct Keepers<'a> {
     contained: BTreeSet<[String; 2]>,
     /// The paths of pages in folders such as `guide-1.2`, if there are others of that name beside them.
     versions: BTreeSet<String>,
+    /// The paths of pages that were put together from others.
+    collages: BTreeSet<String>,
     /// What rules say that pages are, by path; nothing for most.
     presets: BTreeMap<String, Vec<Preset>>,
 }
@@ -76,7 +79,7 @@ impl<'a> Keepers<'a> {
             findings.iter().flat_map(|finding| &finding.places).map(|place| (place.path(), &*place.page)).collect();
         let presets = pages.into_iter().map(|(path, page)| (path.to_string(), rules.of_file(&page.place).presets));
         let presets = presets.filter(|(_, presets)| !presets.is_empty()).collect();
-        Keepers { links, repository, contained, versions, presets }
+        Keepers { links, repository, contained, versions, collages: collages(findings), presets }
     }
 
     /// The path of a page within the repository.
@@ -84,8 +87,8 @@ impl<'a> Keepers<'a> {
         page.path_in(self.repository.as_deref())
     }
 
-    /// The place that keeps the text of a finding: if possible one in a page that others include, then one that is not new, then one that had
-    /// most of it before.
+    /// The place that keeps the text of a finding: if possible one that is not in release notes, then one in a page that others include, then
+    /// one that is not new, then one that had most of it before.
     pub fn of(&self, finding: &Finding) -> Kept {
         let places = &finding.places;
         let page = |index: usize| &*places[index].page;
@@ -94,6 +97,12 @@ impl<'a> Keepers<'a> {
             !places[index].is_lesser || self.is_included(page(index)) || is_generated(&page(index).source)
         };
         let homes: Vec<usize> = (0..places.len()).filter(is_home).collect();
+        // Release notes say what was so then, and are not changed later.
+        let is_other = |&index: &usize| {
+            !places[index].is_release_notes || self.is_included(page(index)) || is_generated(&page(index).source)
+        };
+        let others: Vec<usize> = homes.iter().copied().filter(is_other).collect();
+        let homes = if others.is_empty() { homes } else { others };
         // Also if it is new: text that moves to such a page is still in those that it came from.
         let partials: Vec<usize> = homes.iter().copied().filter(|&index| self.is_included(page(index))).collect();
         let homes = if partials.is_empty() { homes } else { partials };
@@ -139,6 +148,15 @@ impl<'a> Keepers<'a> {
         self.is_of_version(&kept.page) && !self.is_included(&kept.page) && finding.places.iter().any(is_moved)
     }
 
+    /// Whether only release notes had the text before, or they are generated: then neither they nor the other pages are to change.
+    pub fn is_only_in_release_notes(&self, finding: &Finding, kept: Kept) -> bool {
+        let kept = &finding.places[kept.index];
+        let is_older = |place: &Place| place.is_release_notes && !place.is_lesser && place.age() < kept.age();
+        let is_other = |place: &Place| !place.is_release_notes && !place.is_lesser;
+        let is_home = kept.is_release_notes && !self.is_included(&kept.page) && finding.places.iter().any(is_other);
+        is_home || finding.places.iter().any(is_older)
+    }
+
     /// Whether a page is in a folder of a numbered version.
     fn is_of_version(&self, page: &Page) -> bool {
         is_of_version(&self.path(page)) || self.versions.contains(&page.path)
@@ -167,7 +185,7 @@ impl<'a> Keepers<'a> {
 
     /// Which of two pages should keep a text: the smaller. Equal without evidence, apart from [`links_of`](Self::links_of).
     fn evidence(&self, one: &Page, other: &Page) -> Ordering {
-        let leads = |from, to| self.links.leads(from, to);
+        let leads = |from, to| self.links.leads_in_text(from, to);
         self.rank(one)
             .cmp(&self.rank(other))
             .then_with(|| leads(one, other).cmp(&leads(other, one)))
@@ -190,7 +208,7 @@ impl<'a> Keepers<'a> {
             !self.is_included(page),
             // Nobody can change it.
             !is_generated(&page.source),
-            is(Preset::Changelogs) || !is_ordinary && is_release_notes(&path),
+            self.collages.contains(&page.path),
             is_deprecated || !is_ordinary && is_in_posts(&path),
             self.is_of_version(page) || page.source.starts_with(ORPHAN),
         ]

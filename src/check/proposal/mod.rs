@@ -1,5 +1,6 @@
 //! What to do about a finding: which page should keep the text, and how the others include it.
 
+mod collage;
 mod generator;
 mod keeper;
 
@@ -52,7 +53,7 @@ pub(super) fn propose(findings: &mut [Finding], links: Option<&Links>, rules: &R
     let mut generators = Generators::default();
     for finding in findings.iter_mut().filter(|finding| finding.grade > Grade::Note) {
         let kept = keepers.of(finding);
-        if keepers.is_only_in_version(finding, kept) {
+        if keepers.is_only_in_version(finding, kept) || keepers.is_only_in_release_notes(finding, kept) {
             continue;
         }
         if finding.primary().path() == finding.places[kept.index].path() {
@@ -614,9 +615,12 @@ fn include(found: &Found, kept: &Place, other: &Place, is_whole: bool) -> Option
         Generator::MkDocs => format!("--8<-- \"{path}{}\"", of_text(format!(":{name}"))),
         Generator::Sphinx => {
             let path = if path.starts_with("../") { near } else { format!("/{path}") };
-            let directive = if is_rst(other) { ".. include::" } else { "```{include}" };
+            let (directive, fence) = match is_rst(other) {
+                true => (".. include::", ""),
+                false => ("```{include}", ", closed by a line ```,"),
+            };
             let ends = of_text(format!(" with :start-after: start-{name} and :end-before: end-{name}"));
-            format!("{directive} {path}{ends}")
+            format!("{directive} {path}{ends}{fence}")
         }
         Generator::Antora => format!("include::{}[{}]", antora(&path), of_text(format!("tag={name}"))),
         Generator::AsciiDoc => format!("include::{near}[{}]", of_text(format!("tag={name}"))),

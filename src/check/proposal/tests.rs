@@ -72,7 +72,7 @@ fn the_line_of_each_generator() {
         (
             ["docs/a.md", "docs/b/c.md"],
             "docs/conf.py",
-            "```{include} /a.md with :start-after: start-nightly-job and :end-before: end-nightly-job",
+            "```{include} /a.md with :start-after: start-nightly-job and :end-before: end-nightly-job, closed by a line ```,",
             "a comment start-nightly-job and a comment end-nightly-job",
         ),
         (
@@ -283,7 +283,7 @@ fn a_partial_is_the_home_of_a_text() {
         ),
         ("docs/includes/x.md", "mkdocs.yml", "md", "--8<-- \"docs/includes/x.md\""),
         ("docs/includes/x.md", "book.toml", "md", "{{#include ./includes/x.md}}"),
-        ("docs/includes/x.md", "conf.py", "md", "```{include} /docs/includes/x.md"),
+        ("docs/includes/x.md", "conf.py", "md", "```{include} /docs/includes/x.md, closed by a line ```,"),
         ("docs/includes/x.md", ".vitepress/config.js", "md", "<!--@include: ./includes/x.md-->"),
     ] {
         let mut files = pages(ending);
@@ -589,6 +589,121 @@ fn pages_that_cannot_be_changed_stay_as_they_are() {
     let orphan = format!(":orphan:\n\n{}.\n\nTitle\n=====\n\n{COPIED}\n", own("alpha", 40));
     let files = [("a.rst", orphan), ("x/b.rst", format!("{}.\n\n{COPIED}\n", own("beta", 40)))];
     assert_eq!(proposed(&files), Some((1, "keep the text in x/b.rst and link to it from a.rst".into())));
+}
+
+/// What documentation has now is not taken back to release notes.
+#[test]
+fn release_notes_are_no_home_of_a_text() {
+    let changelog = |text: &str| format!("# Changes\n\n{}.\n\n{text}\n", own("alpha", 60));
+    let files = [("CHANGELOG.md", changelog(COPIED)), ("docs/x/a.md", page("beta", COPIED, ""))];
+    let how = "keep the text in docs/x/a.md and link to it from CHANGELOG.md";
+    assert_eq!(proposed(&files), Some((1, how.into())));
+    // A heading of a version in any page.
+    let notes = format!("# Guide\n\n{}.\n\n## What's new in 8.0\n\n{COPIED}\n", own("gamma", 60));
+    let files = [("a.md", notes), ("docs/x/b.md", page("beta", COPIED, ""))];
+    assert_eq!(proposed(&files), Some((1, "keep the text in docs/x/b.md and link to it from a.md".into())));
+    // Generated notes, and those that had the text before, stay as they are, and so does the other page.
+    let generated = format!("<!-- Generated. DO NOT EDIT. -->\n\n{}", changelog(COPIED));
+    assert_eq!(proposed(&[("CHANGELOG.md", generated), ("docs/x/a.md", page("beta", COPIED, ""))]), None);
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("CHANGELOG.md"), changelog(COPIED)).unwrap();
+    fs::write(folder.path().join("a.md"), page("beta", COPIED, "")).unwrap();
+    let mut outcome = run(&Request { folder: folder.path().into(), ..Request::new([folder.path()]) }).unwrap();
+    let [finding] = &mut outcome.findings[..] else { panic!("{} findings", outcome.findings.len()) };
+    let pages: Vec<Arc<Page>> = finding.places.iter().map(|place| Arc::clone(&place.page)).collect();
+    for (new, keep) in [("a.md", None), ("CHANGELOG.md", Some(1))] {
+        let is_new: Vec<bool> = finding.places.iter().map(|place| place.path().ends_with(new)).collect();
+        finding.mark_new(&is_new);
+        finding.proposal = None;
+        propose(std::slice::from_mut(finding), Some(&Links::to(&pages, |_| true)), &no_rules());
+        assert_eq!(finding.proposal.as_ref().map(|proposal| proposal.keep), keep, "{new}");
+        assert!(finding.primary().path().ends_with(new), "{new}");
+    }
+}
+
+/// A page of texts of others is not the home of any of them, whatever links to it.
+#[test]
+fn a_page_pasted_together_is_no_home() {
+    let texts = ["one", "two", "six"].map(|name| format!("{}.", own(name, 60)));
+    let collage = format!("# All\n\n{}\n", texts.join("\n\n"));
+    let link = "See [all](all.md), and more words of text that no other page has.\n";
+    let mut files: Vec<(&str, String)> =
+        vec![("all.md", collage), ("x.md", link.into()), ("y.md", link.replace("See", "Look at"))];
+    for (name, text) in ["docs/a/one.md", "docs/a/two.md", "docs/a/six.md"].into_iter().zip(&texts) {
+        files.push((name, page(&format!("p{}", &name[7..10]), text, "See [all](../../all.md).")));
+    }
+    let (outcome, folder) = checked(&files);
+    let kept = outcome.findings.iter().map(|finding| {
+        let proposal = finding.proposal.as_ref().unwrap();
+        finding.places[proposal.keep].path().replace(&folder, "")
+    });
+    assert_eq!(kept.collect::<Vec<_>>(), ["docs/a/one.md", "docs/a/two.md", "docs/a/six.md"]);
+    // Two pages that copied one are no reason against that, if one of them has all of it.
+    let files = [
+        ("a.md", format!("{COPIED}\n\n{}.\n", own("own", 30))),
+        ("docs/b.md", format!("{COPIED}\n\n{}.\n\n{}.\n", own("own", 30), own("more", 90))),
+        ("docs/c.md", page("beta", COPIED, "")),
+    ];
+    let (outcome, folder) = checked(&files);
+    let kept = outcome.findings.iter().map(|finding| {
+        let proposal = finding.proposal.as_ref().unwrap();
+        finding.places[proposal.keep].path().replace(&folder, "")
+    });
+    assert!(kept.clone().all(|kept| kept != "docs/c.md"), "{:?}", kept.collect::<Vec<_>>());
+}
+
+/// All pages of a site may have the same links in their menus.
+#[test]
+fn links_in_navigation_do_not_decide() {
+    let both = "keep the text in a.html or b.html, and link to it from the other";
+    let page = |name: &str, navigation: &str| {
+        let own = own(name, 40);
+        let after = self::own(&format!("{name}x"), 80);
+        format!("<html><body>{navigation}<h1>{name}</h1><p>{own}.</p><p>{COPIED}</p><p>{after}.</p></body></html>\n")
+    };
+    let how = |navigation: &str| {
+        let more =
+            ["c.html", "d.html", "e.html"].map(|name| (name, format!("{navigation}<p>{}</p>\n", own(&name[..1], 40))));
+        let files = [("a.html", page("alpha", navigation)), ("b.html", page("beta", ""))];
+        proposed(&files.into_iter().chain(more).collect::<Vec<_>>()).unwrap().1
+    };
+    let link = "<a href=\"b.html\">The other page</a>";
+    for navigation in [
+        format!("<nav>{link}</nav>"),
+        format!("<div class=\"navheader\"><table><tr><td>{link}</td></tr></table></div>"),
+        format!("<table><tr><td class=\"navfooter\">{link}<td>Text</table>"),
+        format!("<p class=toc>{link}"),
+        format!("<ul><li>{link}</li><li><a href=\"x.html\">Another page</a></li></ul>"),
+        format!("<p><a href=\"x.html\">Back</a> | {link}</p>"),
+    ] {
+        assert_eq!(how(&navigation), both, "{navigation}");
+    }
+    let second = "keep the text in b.html and link to it from a.html";
+    assert_eq!(how(&format!("<p>More about this is in {link}.</p>")), second);
+    // In other markups.
+    for (ending, navigation) in [
+        ("md", "- [The other page](b.md)\n- [Another page](x.md)\n"),
+        ("md", "[Back](x.md) | [**The other page**](b.md)\n"),
+        ("rst", "Text\n\n.. toctree::\n\n   b\n   x\n"),
+        ("rst", "- :doc:`The other page <b>`\n- :doc:`x`\n"),
+        ("adoc", "* xref:b.adoc[The other page]\n* xref:x.adoc[Another page]\n"),
+    ] {
+        let name = |name: &str| format!("{name}.{ending}");
+        let text = |name: &str| format!("{}.\n\n{COPIED}\n\n{}.\n", own(name, 40), own(&format!("{name}x"), 80));
+        let linking = |name: &str, link: &str| format!("{}.\n\n{link}\n", own(name, 30));
+        let kept = |link: &str| {
+            let pages = ["a", "b"].map(|page| (name(page), text(page)));
+            let files: Vec<(String, String)> =
+                pages.into_iter().chain(["c", "d", "e"].map(|page| (name(page), linking(page, link)))).collect();
+            proposed(&files.iter().map(|(path, text)| (path.as_str(), text.clone())).collect::<Vec<_>>()).unwrap().0
+        };
+        let text = match ending {
+            "md" => "More about that is in [the other page](b.md).\n",
+            "rst" => "More about that is in :doc:`the other page <b>`.\n",
+            _ => "More about that is in xref:b.adoc[the other page].\n",
+        };
+        assert_eq!([kept(navigation), kept(text)], [0, 1], "{navigation}");
+    }
 }
 
 #[test]

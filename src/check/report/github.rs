@@ -4,7 +4,7 @@ use super::super::finding::Finding;
 use super::super::grade::Grade;
 use super::super::outcome::Outcome;
 use super::diff::edits;
-use super::places::{also_at, annotated, reasons};
+use super::places::{also_at, annotated, reasons_in};
 use crate::readable::{escaped, escaped_lines};
 use std::cmp::Reverse;
 
@@ -29,7 +29,7 @@ fn command(outcome: &Outcome, finding: &Finding) -> String {
     let (start, end) = (here.stretch.start, here.stretch.end);
     let summary = finding.summary_with(|place| outcome.path(place));
     let others = also_at(finding, MAX_OTHERS, |place| outcome.path(place).into_owned());
-    let first = format!("{summary}{}; {others}", reasons(finding));
+    let first = format!("{summary}{}; {others}", reasons_in(outcome, finding));
     let proposal =
         finding.proposal.as_ref().map_or(String::new(), |proposal| format!("\nproposal: {}", escaped(&proposal.how)));
     let message = format!("{}\n{}{proposal}", escaped(&first), edits(finding.shown(), MAX_SHOWN).into_string());

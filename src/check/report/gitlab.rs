@@ -2,7 +2,7 @@
 
 use super::super::grade::Grade;
 use super::super::outcome::Outcome;
-use super::places::{also_at, annotated, reasons};
+use super::places::{also_at, annotated, reasons_in};
 use crate::readable::escaped;
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
@@ -31,7 +31,7 @@ pub(super) fn render(outcome: &Outcome) -> String {
             *times += 1;
             let digest = Sha1::digest(format!("{identity}\n{times}"));
             json!({
-                "description": escaped(&format!("Copied: {summary}{}; {others}{proposal}", reasons(finding))),
+                "description": escaped(&format!("Copied: {summary}{}; {others}{proposal}", reasons_in(outcome, finding))),
                 "check_name": format!("copied-{}", finding.name()),
                 "fingerprint": digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
                 "severity": severity(finding.grade),

@@ -183,7 +183,7 @@ impl<'a> Builder<'a> {
 
     fn row(&mut self, finding: &'a Finding) -> Row {
         let summary = self.string(&escaped(&finding.summary()));
-        let reasons = finding.reasons.iter().map(|reason| self.string(&reason.to_string())).collect();
+        let reasons = finding.reason_texts().iter().map(|reason| self.string(&escaped(reason))).collect();
         let how = finding.proposal.as_ref().map(|proposal| self.string(&escaped(&proposal.how)));
         let why = finding.shown_reason().map(|reason| self.string(&escaped(&reason)));
         let places = finding.places.iter().map(|place| self.place(place)).collect();

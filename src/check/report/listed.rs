@@ -83,7 +83,7 @@ fn card(out: &mut String, finding: &Finding, links: &Links, chars: usize) {
         let other = if finding.primary == 0 { other } else { one };
         tagged(out, "span", "faint also", &format!("also at {}", name(other)));
     }
-    let reasons = finding.reasons.iter().map(ToString::to_string);
+    let reasons = finding.reason_texts().into_iter().map(|reason| escaped(&reason));
     for tag in reasons.chain(finding.accepted.then(|| "accepted".to_string())) {
         out.push(' ');
         tagged(out, "span", "tag", &tag);

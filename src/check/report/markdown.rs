@@ -7,7 +7,7 @@ use super::super::outcome::Outcome;
 use super::diff::{MARKS, edits};
 use super::earlier::MARKDOWN;
 use super::marked::{Mark, Marked};
-use super::places::{Links, Others, accepted, and_more, others, reasons};
+use super::places::{Links, Others, accepted, and_more, others, reasons_in};
 use crate::readable::{count, counted, escaped};
 use std::fmt::Write;
 
@@ -91,7 +91,7 @@ fn hidden(unreported: &str) -> String {
 fn details(outcome: &Outcome, finding: &Finding, links: &Links) -> String {
     let here = finding.primary();
     let summary = finding.summary_with(|place| outcome.path(place));
-    let summary = html(&escaped(&format!("{summary}{}{}", reasons(finding), accepted(finding))));
+    let summary = html(&escaped(&format!("{summary}{}{}", reasons_in(outcome, finding), accepted(finding))));
     let name = code(&format!("{}:{}", outcome.path(here), here.stretch.start.line));
     let Others { places, more, more_new } = others(finding, MAX_OTHERS);
     let mut out = format!("\n<details>\n<summary>{name}: {summary}</summary>\n<ul>\n");

@@ -67,7 +67,15 @@ pub(super) fn also_at(finding: &Finding, limit: usize, path: impl Fn(&Place) -> 
 
 /// Why a finding is not an error, in brackets after a blank; empty for errors.
 pub(super) fn reasons(finding: &Finding) -> String {
-    let reasons: Vec<String> = finding.reasons.iter().map(ToString::to_string).collect();
+    in_brackets(&finding.reason_texts())
+}
+
+/// As [`reasons`], with the paths of places for code hosting services.
+pub(super) fn reasons_in(outcome: &Outcome, finding: &Finding) -> String {
+    in_brackets(&finding.reason_texts_with(|place| outcome.path(place)))
+}
+
+fn in_brackets(reasons: &[String]) -> String {
     if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) }
 }
 

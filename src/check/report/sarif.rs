@@ -5,7 +5,7 @@ use super::super::finding::{Finding, Place};
 use super::super::grade::{Grade, Reason};
 use super::super::link::uri;
 use super::super::outcome::Outcome;
-use super::places::{Others, and_more, annotated, others, reasons};
+use super::places::{Others, and_more, annotated, others, reasons_in};
 use crate::readable::escaped;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -123,7 +123,11 @@ fn result(outcome: &Outcome, finding: &Finding, fingerprint: &str) -> Value {
     };
     let proposal = finding.proposal.as_ref().map(|proposal| format!(" Proposal: {}.", literal(&proposal.how)));
     let (summary, proposal) = (literal(&summary), proposal.unwrap_or_default());
-    let text = format!("Copied: {summary}{}. Also at {}{more}.{proposal}", reasons(finding), links.join(", "));
+    let text = format!(
+        "Copied: {summary}{}. Also at {}{more}.{proposal}",
+        literal(&reasons_in(outcome, finding)),
+        links.join(", ")
+    );
     let mut result = json!({
         "ruleId": RULES[rule].0,
         "ruleIndex": rule,

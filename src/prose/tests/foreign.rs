@@ -50,6 +50,21 @@ fn comments_of_other_markups_are_reported() {
             "'// dedup:ignore-end' is not a comment in Markdown and has no effect: write '<!-- dedup:ignore-end -->'",
         ),
         (
+            Markup::Markdown,
+            ["# ", ""],
+            "'# dedup:ignore-end' is not a comment in Markdown and has no effect: write '<!-- dedup:ignore-end -->'",
+        ),
+        (
+            Markup::AsciiDoc,
+            ["# ", ""],
+            "'# dedup:ignore-end' is not a comment in AsciiDoc and has no effect: write '// dedup:ignore-end'",
+        ),
+        (
+            Markup::Plain,
+            ["# ", ""],
+            "'# dedup:ignore-end' is not a comment in plain text and has no effect: write 'dedup:ignore-end'",
+        ),
+        (
             Markup::Mdx,
             ["// ", ""],
             "'// dedup:ignore-end' is not a comment in MDX and has no effect: write '{/* dedup:ignore-end */}'",
@@ -86,6 +101,7 @@ fn examples_are_not_reported() {
             Markup::ReStructuredText,
             "Write::\n\n  <!-- dedup:ignore-start -->\n\n.. code-block:: md\n\n   // dedup:ignore-end\n\n``<!-- dedup:ignore-start -->``\n",
         ),
+        (Markup::Markdown, "```\n# dedup:ignore-start\n```\n\n1. # One\n"),
         (Markup::Markdown, "```\n// dedup:ignore-start\n```\n\n    .. dedup:ignore-start\n\n`// dedup:ignore-start`\n"),
         // One of its own markup, which is text for another cause.
         (Markup::ReStructuredText, "A line.\n.. dedup:ignore-start\n"),

@@ -34,6 +34,67 @@ fn contents_and_menus_of_html_go() {
     );
 }
 
+/// The end tags of cells, rows and paragraphs may be missing: these end where HTML says, and hide nothing after that.
+#[test]
+fn menus_without_end_tags_hide_nothing_else() {
+    let counts = |source: &str| read(Markup::Html, source, &ProseOptions::default()).text().replace("\n\n", " ");
+    for (source, expected) in [
+        ("<p class=toc>no</p><p>yes", "yes"),
+        ("<p class=toc>no <b>no</b> <a href=x>no</a><p>yes<p>yes", "yes yes"),
+        ("<p class=toc>no<div>yes</div>", "yes"),
+        ("<div><p class=toc>no</div>yes", "yes"),
+        ("<p class=toc>no<ul><li>yes</ul>yes", "yes yes"),
+        ("<p class=toc>no<table><tr><td>yes</table>yes", "yes yes"),
+        ("<ul><li><p class=toc>no<li>yes</ul>", "yes"),
+        ("<p class=toc>no<h2>yes</h2>yes", "yes yes"),
+        ("<table><tr><td class=toc>no</td><td>yes</td></tr></table>yes", "yes yes"),
+        ("<table><tr><td class=toc>no<td>yes<tr><td>yes</table>yes", "yes yes yes"),
+        ("<table><tr><th class=navheader>no<tr><td>yes</table>yes", "yes yes"),
+        ("<table><tr><td class=toc>no</table>yes", "yes"),
+        ("<table><tr><td class=toc>no</tbody></table>yes", "yes"),
+        ("<table><tr><td class=toc>no<table><tr><td>no<td>no</table>no<td>yes</table>yes", "yes yes"),
+        ("<table><tr class=toc><td>no<td>no<tr><td>yes</table>yes", "yes yes"),
+        ("<table><tr class=navfooter><td>no</td><td>no</td></tr></table>yes", "yes"),
+        ("<table><tr class=toc><td>no<tbody><tr><td>yes</table>yes", "yes yes"),
+        ("<table><tr class=toc><td>no</table><table><tr><td>yes</table>yes", "yes yes"),
+        ("<dl><dt class=sig>no(x)<dd>yes<dt>yes</dl>yes", "yes yes yes"),
+        // Outside of tables these tags have no effect.
+        ("<td class=toc>yes<p>yes</td>yes", "yes yes yes"),
+        ("<tr class=toc>yes<p>yes</tr>yes", "yes yes yes"),
+        ("<table></table><td class=toc>yes<p>yes<table><tr><td>yes</table>", "yes yes yes"),
+        // What has no end at all counts.
+        ("<table><tr><td class=toc>yes<p>yes", "yes yes"),
+        ("<table><tr><td class=toc><table><tr><td>yes</div></section><p>yes", "yes yes"),
+        ("<p class=toc>yes <b>yes", "yes yes"),
+        ("<div class=toc>yes<p>yes", "yes yes"),
+        ("<p>yes<p class=tock>yes", "yes yes"),
+    ] {
+        assert_eq!(counts(source), expected, "{source}");
+    }
+}
+
+/// A link without an end is not all that follows.
+#[test]
+fn long_text_after_an_unclosed_link_is_none() {
+    let linked = |markup, source: &str| {
+        let prose = read(markup, source, &ProseOptions::default());
+        let [all, linked] = prose.letters(0..prose.text().len());
+        100 * linked / all
+    };
+    let long = "words of prose ".repeat(20);
+    for (markup, source, is_linked) in [
+        (Markup::Html, format!("<p><a href=x>One <a href=y>two, {long}</p>"), false),
+        (Markup::Html, format!("<p><a href=x>{long}</a> <a href=y>{long}</a></p>"), true),
+        (Markup::Html, "<ul><li><a href=x>One<li><a href=y>Two<li><a href=z>Six</ul>".to_string(), true),
+        (Markup::Html, format!("<li><a href=x>One <a href=y>two</li><p>{long}"), false),
+        (Markup::Markdown, format!("<div><a href=x>One <a href=y>two</div>\n\n{long}\n"), false),
+        (Markup::Markdown, format!("<a href=x>\n\n{long}\n"), false),
+    ] {
+        let share = linked(markup, &source);
+        assert!(if is_linked { share > 90 } else { share < 20 }, "{share}: {source}");
+    }
+}
+
 #[test]
 fn a_page_that_is_hardly_read_has_a_reason() {
     let long = |word: &str| format!("{word} ").repeat(100);
