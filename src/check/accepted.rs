@@ -199,7 +199,9 @@ impl AllKnown {
     ) -> (Vec<bool>, Vec<usize>) {
         let mut by_one = texts.iter().map(|&text| (new_places(&[&self.known[text]], finding, has), text));
         if let Some((new, text)) = by_one.find(|(new, _)| !finding.is_new_by(new)) {
-            return (new, vec![text]);
+            // A merge of two branches may leave an entry of each, with reasons of their own.
+            let is_same = |other: &usize| self.known[*other].files == self.known[text].files;
+            return (new, texts.iter().copied().filter(|other| *other == text || is_same(other)).collect());
         }
         let is_file = finding.kind == Kind::File;
         let alike: Vec<usize> = texts.iter().copied().filter(|&text| self.known[text].is_file == is_file).collect();

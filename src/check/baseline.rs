@@ -4,6 +4,7 @@ use super::accepted::{AllKnown, Known, Sample, shared_grams, sorted};
 use super::error::{Error, InvalidBaseline, SinceError};
 use super::find::Kind;
 use super::finding::{Finding, MAX_REASON, Place, first, name, shown_reason};
+use super::globs::Globs;
 use super::grading::Grader;
 use super::pages::Tree;
 use super::paths::{joined, place, relative, shown};
@@ -19,6 +20,9 @@ use std::path::{Path, PathBuf};
 
 /// The version that is written. Version 1, of pairs with a fingerprint of their words, is read too.
 const VERSION: u32 = 2;
+
+/// How messages about stale entries begin.
+pub(super) const STALE: &str = "stale: accepted, but not found in this run";
 
 /// The content of the file.
 #[derive(Debug, Deserialize, Serialize)]
@@ -138,6 +142,12 @@ impl Entry {
         format!("{}{reason}", self.text)
     }
 
+    /// What is wrong if it is stale, on one line.
+    pub fn stale_message(&self) -> String {
+        let (paths, text) = (self.paths.join(" and "), self.text_and_reason());
+        format!("{STALE} (removed, edited, or excluded by a rule or an option): {paths}: {text}")
+    }
+
     /// What it accepts. An entry of version 1 has no sample.
     fn known(&self, folder: &Path) -> Known {
         let Words { hashes, is_part } = self.words.clone().unwrap_or_default();
@@ -191,6 +201,26 @@ pub enum Update {
         /// How many findings it does not accept: those that were not selected, or are not new.
         left: usize,
     },
+    /// Stale entries are dropped, and nothing else changes.
+    Pruned {
+        /// The text of the file; `None` if it stays as it is.
+        text: Option<String>,
+        /// How many stale entries were dropped.
+        dropped: usize,
+        /// How many entries it keeps.
+        kept: usize,
+    },
+}
+
+impl Update {
+    /// The new text of the file, if it is to be replaced.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Update::Written { text, .. } => Some(text),
+            Update::Pruned { text, .. } => text.as_deref(),
+            Update::Refused => None,
+        }
+    }
 }
 
 /// Findings in pages that were not checked when the baseline was written.
@@ -224,6 +254,16 @@ pub(super) struct Checked<'a> {
     pub index: Option<&'a Index>,
 }
 
+/// Entries of pages that a run left out.
+pub(super) struct Unchecked {
+    /// How many there are.
+    pub entries: usize,
+    /// One of the pages, relative to the folder of the baseline.
+    pub page: String,
+    /// Whether it matches the globs of the run.
+    pub is_ignored: bool,
+}
+
 impl Checked<'_> {
     fn exists(&self, file: &Path) -> bool {
         exists(file, self.index)
@@ -247,6 +287,13 @@ pub(super) struct Entries {
     found: Vec<Entry>,
     /// Those of pages that were not checked.
     elsewhere: Vec<Entry>,
+}
+
+impl Entries {
+    /// Those that are not stale, as far as is known.
+    fn valid(&self) -> Vec<Entry> {
+        self.elsewhere.iter().chain(&self.found).cloned().collect()
+    }
 }
 
 impl Baseline {
@@ -299,15 +346,10 @@ impl Baseline {
     /// Marks the accepted findings, and the new places of the others, and grades these again. Returns the entries by what was found.
     pub fn accept(&self, findings: &mut [Finding], checked: &Checked, grader: &Grader) -> Entries {
         let used = self.mark(findings, checked, grader);
-        let pages: BTreeSet<&Path> = checked.tree.pages.iter().map(|page| page.place.as_path()).collect();
-        // Findings in pages that exist but were not read may still be valid.
-        let is_checked = |path: &String| {
-            let file = joined(&self.folder, Path::new(path));
-            pages.contains(file.as_path()) || !checked.exists(&file) && checked.is_below_root(&file)
-        };
+        let is_checked = self.is_checked(checked);
         let mut entries = Entries::default();
         for (number, entry) in self.entries().iter().enumerate() {
-            let list = match (entry.paths.iter().all(is_checked), used.contains(&number)) {
+            let list = match (entry.paths.iter().all(&is_checked), used.contains(&number)) {
                 (false, _) => &mut entries.elsewhere,
                 (true, false) => &mut entries.stale,
                 (true, true) => &mut entries.found,
@@ -316,6 +358,26 @@ impl Baseline {
         }
         entries.stale.sort_unstable();
         entries
+    }
+
+    /// Tells whether the text of a page is known. Findings in pages that exist but were not read may still be valid.
+    fn is_checked<'a>(&'a self, checked: &'a Checked) -> impl Fn(&String) -> bool + 'a {
+        let pages: BTreeSet<&Path> = checked.tree.pages.iter().map(|page| page.place.as_path()).collect();
+        move |path| {
+            let file = joined(&self.folder, Path::new(path));
+            pages.contains(file.as_path()) || !checked.exists(&file) && checked.is_below_root(&file)
+        }
+    }
+
+    /// The entries of pages that were not checked because they are not below the paths of the check, or match these globs.
+    pub fn unchecked(&self, entries: &Entries, checked: &Checked, ignored: &Globs) -> Option<Unchecked> {
+        let is_checked = self.is_checked(checked);
+        let is_ignored = |path: &String| ignored.find(&joined(&self.folder, Path::new(path)));
+        let is_below = |path: &String| checked.is_below_root(&joined(&self.folder, Path::new(path)));
+        let is_left_out = |path: &&String| !is_checked(path) && (is_ignored(path) || !is_below(path));
+        let mut pages = entries.elsewhere.iter().filter_map(|entry| entry.paths.iter().find(is_left_out)).peekable();
+        let page = (*pages.peek()?).clone();
+        Some(Unchecked { is_ignored: is_ignored(&page), page, entries: pages.count() })
     }
 
     /// Accepts findings: those that `is_selected` says or, without it, all. `entries` are those of [`accept`](Self::accept), and `left` is
@@ -335,11 +397,8 @@ impl Baseline {
             return Update::Refused;
         }
         // Entries of pages that were not checked stay, also if they have words that were found. What they accept is not written twice.
-        let mut kept = entries.elsewhere.clone();
-        let number_of_kept = kept.len();
-        if is_selected.is_some() {
-            kept.extend(entries.found.iter().cloned());
-        }
+        let number_of_kept = entries.elsewhere.len();
+        let mut kept = if is_selected.is_some() { entries.valid() } else { entries.elsewhere.clone() };
         let known = AllKnown::new(kept.iter().map(|entry| entry.known(&self.folder)).collect(), checked.min_words);
         let is_kept = |finding: &Finding| match is_selected {
             Some(_) => finding.accepted,
@@ -369,13 +428,31 @@ impl Baseline {
         Update::Written { text, accepted, new, kept: number_of_kept, dropped: entries.stale.len(), left }
     }
 
+    /// Drops stale entries, and accepts nothing. `entries` are those of [`accept`](Self::accept).
+    pub fn prune(&self, entries: &Entries, checked: &Checked) -> Update {
+        if !checked.tree.failed.is_empty() {
+            return Update::Refused;
+        }
+        let (kept, dropped) = (entries.valid(), entries.stale.len());
+        let number_of_kept = kept.len();
+        let text = self.accepted.as_ref().filter(|_| dropped > 0).map(|content| {
+            let pages = content.pages.is_some().then(|| self.pages_after(&kept, checked, false));
+            rendered(Content { version: VERSION, accepted: kept, pages, roots: content.roots.clone() })
+        });
+        Update::Pruned { text, dropped, kept: number_of_kept }
+    }
+
     /// The pages to list in the file: those that were there, apart from those that the entries name. If only some findings are accepted, a
-    /// page that was added since stays new.
+    /// page that was added since stays new, and one that only an entry named which is dropped was there.
     fn pages_after(&self, entries: &[Entry], checked: &Checked, is_whole: bool) -> Vec<String> {
         let listed = self.accepted.as_ref().and_then(|accepted| accepted.pages.as_ref());
         let named: BTreeSet<&String> = entries.iter().flat_map(|entry| &entry.paths).collect();
         let is_elsewhere = |path: &&String| !checked.is_below_root(&joined(&self.folder, Path::new(path)));
-        let old = listed.into_iter().flatten().filter(|path| !is_whole || is_elsewhere(path)).cloned();
+        let exists = |path: &&String| checked.exists(&joined(&self.folder, Path::new(path)));
+        let named_before = self.entries().iter().flat_map(|entry| &entry.paths).filter(exists);
+        let named_before = named_before.filter(|_| !is_whole && listed.is_some());
+        let old = listed.into_iter().flatten().filter(|path| !is_whole || is_elsewhere(path));
+        let old = old.chain(named_before).cloned();
         let read = checked.tree.pages.iter().map(|page| shown(&relative(&self.folder, &page.place)));
         let now = read.filter(|_| is_whole || listed.is_none());
         let pages: BTreeSet<String> = old.chain(now).filter(|path| !named.contains(path)).collect();
@@ -447,10 +524,9 @@ impl Baseline {
             if has_pairs && !finding.accepted {
                 accepted_by = self.pairs_of(finding);
                 finding.accepted = accepted_by.len() + 1 >= finding.places.len();
-                used.extend(accepted_by.iter().copied());
             }
+            used.extend(accepted_by.iter().copied());
             if finding.accepted {
-                used.extend(accepted_by.iter().copied());
                 finding.reason = reasons_of(accepted_by.into_iter().map(|number| &self.entries()[number]));
                 continue;
             }

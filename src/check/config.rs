@@ -163,6 +163,7 @@ impl Config {
             sort: given.sort.or(file.sort).or(Some(Sort::default())),
             fail_on: given.fail_on.or(file.fail_on).or(Some(FailOn::default())),
             max_findings: given.max_findings.or(file.max_findings).or(Some(0)),
+            fail_on_stale: given.fail_on_stale.or(file.fail_on_stale).or(Some(false)),
             allow: file.allow.clone(),
             rule: file.rule.clone(),
         }
@@ -198,6 +199,7 @@ impl Config {
             sort: settings.sort.unwrap_or_default(),
             fail_on: settings.fail_on.unwrap_or_default(),
             max_findings: settings.max_findings.unwrap_or_default(),
+            fail_on_stale: settings.fail_on_stale.unwrap_or_default(),
             ..Request::default()
         })
     }

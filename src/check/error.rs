@@ -1,5 +1,6 @@
 //! Errors of a check.
 
+use crate::readable::counted;
 use std::fmt;
 
 /// Why a check could not run. Messages name no command-line option; the caller adds it.
@@ -21,6 +22,12 @@ pub enum Error {
     Since(SinceError),
     /// The request updates a baseline but names none; or it names findings to accept, or a reason, and does not update one.
     NoBaseline,
+    /// The request drops stale entries of a baseline but names none.
+    NoBaselineToPrune,
+    /// The request fails on stale entries of a baseline but names none.
+    NoBaselineToFailOn,
+    /// The request drops stale entries of a baseline, and what else it does excludes that.
+    Prune(PruneError),
     /// The request accepts a finding that was not found, named as given.
     UnknownFinding(String),
     /// The request has both [`since`](super::Request::since) and [`staged`](super::Request::staged).
@@ -71,6 +78,27 @@ pub struct InvalidBaseline {
     pub is_conflict: bool,
 }
 
+/// Why stale entries of a baseline cannot be dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PruneError {
+    /// The request also [updates](super::Request::update_baseline) the baseline, which drops them too.
+    Update,
+    /// The request also names findings to [accept](super::Request::accept), or a [reason](super::Request::reason).
+    Accept,
+    /// The request also checks what is [staged](super::Request::staged): pages that are not tracked are not read.
+    Staged,
+    /// Only a part of the pages was checked, so it is not known whether some entries are stale.
+    Part {
+        /// How many entries.
+        entries: usize,
+        /// A page of one of them that was not checked, relative to the folder of the baseline.
+        page: String,
+        /// Whether [`ignore_here`](super::Request::ignore_here) excludes it.
+        is_ignored: bool,
+    },
+}
+
 /// Why changes could not be determined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -102,6 +130,9 @@ impl fmt::Display for Error {
             Error::Since(error) => error.fmt(f),
             Error::SinceAndStaged => f.write_str("changes since a commit and what is staged: choose one"),
             Error::NoBaseline => f.write_str("no baseline to update: name its file"),
+            Error::NoBaselineToPrune => f.write_str("no baseline to drop stale entries from: name its file"),
+            Error::NoBaselineToFailOn => f.write_str("no baseline whose entries could be stale: name its file"),
+            Error::Prune(error) => error.fmt(f),
             Error::UnknownFinding(named) => {
                 write!(f, "{named}: no copy with this fingerprint, or with a place that starts there")
             }
@@ -122,6 +153,30 @@ impl fmt::Display for InvalidBaseline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let InvalidBaseline { path, line, column, message, .. } = self;
         write!(f, "{path}:{line}:{column}: not a dedup baseline: {message}")
+    }
+}
+
+impl fmt::Display for PruneError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PruneError::Update => f.write_str("an update of the baseline drops stale entries too: choose one"),
+            PruneError::Accept => {
+                f.write_str("nothing is accepted then: findings to accept, and a reason, are for an update")
+            }
+            PruneError::Staged => f.write_str(
+                "pages that are not tracked are not read, so it is not known which entries are stale: check all pages",
+            ),
+            PruneError::Part { entries, page, is_ignored } => write!(
+                f,
+                "not known whether {} of pages that were not checked {} stale, such as {page}: {}",
+                counted(*entries as u64, "entry"),
+                if *entries == 1 { "is" } else { "are" },
+                match is_ignored {
+                    true => "check it too",
+                    false => "check all pages of the baseline at once",
+                }
+            ),
+        }
     }
 }
 
@@ -154,6 +209,8 @@ impl std::error::Error for InvalidConfig {}
 impl std::error::Error for InvalidBaseline {}
 
 impl std::error::Error for SinceError {}
+
+impl std::error::Error for PruneError {}
 
 impl From<InvalidConfig> for Error {
     fn from(error: InvalidConfig) -> Self {

@@ -97,7 +97,7 @@ mod walk;
 
 #[cfg(feature = "check")]
 pub use {
-    error::{Error, InvalidBaseline, InvalidConfig, List, SinceError},
+    error::{Error, InvalidBaseline, InvalidConfig, List, PruneError, SinceError},
     finding::{Finding, Pair, Place, Proposal},
     grade::{Grade, Preset, Reason},
     link::Link,

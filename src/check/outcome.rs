@@ -4,7 +4,7 @@ use super::baseline::{Entry, Outside, Update};
 use super::finding::{Finding, Place};
 use super::grade::Grade;
 use super::link::Link;
-use super::paths::shown;
+use super::paths::{place, shown};
 use super::rules::Allow;
 use super::unused::Unused;
 use crate::readable::{count, counted};
@@ -103,7 +103,8 @@ pub struct Outcome {
     /// All findings ordered by their places, including accepted ones; with [`since`](super::Request::since) or
     /// [`staged`](super::Request::staged), those that are new.
     pub findings: Vec<Finding>,
-    /// Stale entries of the baseline: they were not found, although their pages were checked or no longer exist.
+    /// Stale entries of the baseline: they were not found, although their pages were checked or no longer exist. Of a comparison with a
+    /// commit, only with [`fail_on_stale`](super::Request::fail_on_stale).
     pub stale: Vec<Entry>,
     /// How many findings that are not accepted have no place that is known to be new since the baseline was written; 0 without a baseline,
     /// and if a commit is compared, which shows what is new.
@@ -119,6 +120,8 @@ pub struct Outcome {
     /// Entries of [`allow`](super::Request::allow) that accept no copy: without them the outcome would be the same. Only if
     /// [all pages](super::Request::is_whole) were read; those with globs in [`unused`](Self::unused) are not among them.
     pub idle: Vec<Allow>,
+    /// How many files globs exclude.
+    pub left_out: usize,
     /// How many pages were read.
     pub pages: usize,
     /// How many words they have.
@@ -149,6 +152,10 @@ pub struct Outcome {
     pub fail_on: FailOn,
     /// The check fails if there are more of them than this.
     pub max_findings: usize,
+    /// Whether the check fails if an entry of the baseline is stale.
+    pub fail_on_stale: bool,
+    /// The file of the baseline, as given.
+    pub baseline: Option<PathBuf>,
     /// The template of links in reports.
     pub link: Option<Link>,
     /// The root of the repository that the check ran in. Reports for code hosting services give paths relative to it.
@@ -196,12 +203,21 @@ impl Outcome {
 
     /// If the check fails, the least grade of the findings that make it fail.
     pub(super) fn failing_grade(&self) -> Option<Grade> {
-        self.fail_on.least().filter(|_| self.fails())
+        self.fail_on.least().filter(|_| self.has_too_many())
+    }
+
+    /// The stale entries that make the check fail.
+    pub fn failing_stale(&self) -> &[Entry] {
+        if self.fail_on_stale { &self.stale } else { &[] }
     }
 
     /// Whether the check fails: there are more findings of the grades in [`fail_on`](Self::fail_on) than
-    /// [`max_findings`](Self::max_findings).
+    /// [`max_findings`](Self::max_findings), or entries of the baseline are stale and [`fail_on_stale`](Self::fail_on_stale) is set.
     pub fn fails(&self) -> bool {
+        self.has_too_many() || !self.failing_stale().is_empty()
+    }
+
+    fn has_too_many(&self) -> bool {
         let fails = |least: Grade| self.unaccepted().filter(|finding| finding.grade >= least).count();
         self.fail_on.least().is_some_and(|least| fails(least) > self.max_findings)
     }
@@ -229,6 +245,9 @@ impl Outcome {
                 summary += &format!(", {} {what}", count(number as u64));
             }
         }
+        if !self.failing_stale().is_empty() {
+            summary += &format!(", {}", counted(self.stale.len() as u64, "stale entry"));
+        }
         summary
     }
 
@@ -236,6 +255,21 @@ impl Outcome {
     /// leads out of it. Without a repository, relative to the current folder.
     pub(super) fn path<'a>(&self, place: &'a Place) -> Cow<'a, str> {
         self.below_root(place).map_or(Cow::Borrowed(&place.page.path), Cow::Owned)
+    }
+
+    /// The path of the baseline, as given.
+    pub(super) fn baseline_name(&self) -> String {
+        self.baseline.as_deref().map_or(String::new(), shown)
+    }
+
+    /// The path of the baseline for code hosting services, as of [`path`](Self::path).
+    pub(super) fn baseline_path(&self) -> String {
+        let given = self.baseline.as_deref().filter(|path| !path.is_absolute());
+        let inside = given.zip(self.root.as_ref()).and_then(|(path, root)| {
+            let place = place(path);
+            place.strip_prefix(root).ok().map(shown)
+        });
+        inside.unwrap_or_else(|| self.baseline_name())
     }
 
     /// The path relative to the root of the repository, if the place is shown that way.

@@ -87,7 +87,11 @@ pub struct Request {
     /// Whether to accept all findings; with [`since`](Self::since) or [`staged`](Self::staged), those that are new. The new text of the
     /// baseline is in [`Outcome::update`](super::Outcome::update); nothing is written.
     pub update_baseline: bool,
-    /// Only these findings are accepted then: each is a [fingerprint](super::Finding::fingerprint), or `PATH:LINE` where a place of it starts.
+    /// Whether to drop the stale entries of the baseline, and accept nothing. The new text of the baseline is in
+    /// [`Outcome::update`](super::Outcome::update); nothing is written. Together with [`update_baseline`](Self::update_baseline) or
+    /// [`staged`](Self::staged) it is an error.
+    pub prune_baseline: bool,
+    /// Only these findings are accepted by an update: each is a [fingerprint](super::Finding::fingerprint), or `PATH:LINE` where a place of it starts.
     pub accept: Vec<String>,
     /// Why findings are accepted, on one line: [`parse_reason`](super::baseline::parse_reason) checks that. Entries of findings that were
     /// accepted before keep their reasons.
@@ -112,6 +116,8 @@ pub struct Request {
     pub fail_on: FailOn,
     /// The check fails if there are more of them than this.
     pub max_findings: usize,
+    /// Whether the check fails if an entry of the baseline is stale.
+    pub fail_on_stale: bool,
     /// Worker threads; 0 means one a core.
     pub threads: usize,
 }
@@ -120,6 +126,11 @@ impl Request {
     /// A check of some files and folders, with defaults for the rest.
     pub fn new<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Self {
         Request { paths: paths.into_iter().map(Into::into).collect(), ..Request::default() }
+    }
+
+    /// Whether the baseline is to be written.
+    pub fn writes_baseline(&self) -> bool {
+        self.update_baseline || self.prune_baseline
     }
 
     pub(super) fn counts(&self, what: Counted) -> bool {
@@ -143,6 +154,7 @@ impl Default for Request {
             is_whole: true,
             baseline: None,
             update_baseline: false,
+            prune_baseline: false,
             accept: Vec::new(),
             reason: None,
             since: None,
@@ -153,6 +165,7 @@ impl Default for Request {
             sort: Sort::default(),
             fail_on: FailOn::default(),
             max_findings: 0,
+            fail_on_stale: false,
             threads: 0,
         }
     }

@@ -1,7 +1,7 @@
 //! The run: request → pages → findings.
 
-use super::baseline::{Baseline, Checked, Update};
-use super::error::{Error, List, SinceError};
+use super::baseline::{Baseline, Checked, Entries, Unchecked, Update};
+use super::error::{Error, List, PruneError, SinceError};
 use super::find::{self, Document, Judgement, find_with};
 use super::finding::Finding;
 use super::globs::Globs;
@@ -63,6 +63,23 @@ impl<'a> Check<'a> {
         let base = folder(&request.folder)?;
         let rules = Rules::new(&base, &request.allow, &request.rules)?;
         let selection = selection(request, &base)?;
+        if request.prune_baseline {
+            let accepts = !request.accept.is_empty() || request.reason.is_some();
+            let refused = [
+                (request.update_baseline, PruneError::Update),
+                (accepts, PruneError::Accept),
+                (request.staged, PruneError::Staged),
+            ];
+            if let Some((_, why)) = refused.into_iter().find(|(is_so, _)| *is_so) {
+                return Err(Error::Prune(why));
+            }
+            if request.baseline.is_none() {
+                return Err(Error::NoBaselineToPrune);
+            }
+        }
+        if request.fail_on_stale && request.baseline.is_none() {
+            return Err(Error::NoBaselineToFailOn);
+        }
         let is_update = request.update_baseline || !request.accept.is_empty() || request.reason.is_some();
         if is_update && (request.baseline.is_none() || !request.update_baseline) {
             return Err(Error::NoBaseline);
@@ -73,7 +90,7 @@ impl<'a> Check<'a> {
             None => None,
         };
         // An update changes the file as it is.
-        let index = changes.as_ref().and_then(Changes::index).filter(|_| !request.update_baseline);
+        let index = changes.as_ref().and_then(Changes::index).filter(|_| !request.writes_baseline());
         let read = |path| index.map_or_else(|| Baseline::read(path), |index| Baseline::staged(path, index));
         let baseline = request.baseline.as_deref().map(read).transpose()?;
         let pool = thread_pool(request.threads)?;
@@ -178,13 +195,21 @@ impl Pages<'_> {
         }
         let left = all - unaccepted(&findings);
         let is_selected = selection_of(request, &findings)?;
-        let update = baseline.as_ref().zip(entries.as_ref()).filter(|_| request.update_baseline);
+        let known = baseline.as_ref().zip(entries.as_ref());
         let reason = request.reason.as_deref();
-        let update = update.map(|(baseline, entries)| {
-            baseline.update(&mut findings, entries, &checked, is_selected.as_deref(), reason, left)
-        });
-        // Those that an update drops are not stale any longer, and of a comparison entries elsewhere were not checked.
-        let stale = entries.map(|entries| entries.stale).filter(|_| past.is_none() && !is_written(update.as_ref()));
+        let update = match known {
+            Some((baseline, entries)) if request.update_baseline => {
+                Some(baseline.update(&mut findings, entries, &checked, is_selected.as_deref(), reason, left))
+            }
+            Some((baseline, entries)) if request.prune_baseline => {
+                refuse_part(&selection.ignored[0], baseline, entries, &checked).map_err(Error::Prune)?;
+                Some(baseline.prune(entries, &checked))
+            }
+            _ => None,
+        };
+        // Those that an update drops are not stale any longer. Of a comparison, only what is new is of interest, unless asked for.
+        let is_wanted = (past.is_none() || request.fail_on_stale) && !is_written(update.as_ref());
+        let stale = entries.map(|entries| entries.stale).filter(|_| is_wanted);
         let is_unplaced = |finding: &&Finding| !finding.accepted && finding.places.iter().all(|place| !place.is_new);
         let used = baseline.as_ref().filter(|baseline| past.is_none() && !baseline.is_missing());
         let unplaced = used.map_or(0, |_| findings.iter().filter(is_unplaced).count());
@@ -219,6 +244,9 @@ impl Pages<'_> {
             sort: request.sort,
             fail_on: request.fail_on,
             max_findings: request.max_findings,
+            fail_on_stale: request.fail_on_stale,
+            baseline: request.baseline.clone(),
+            left_out: tree.left_out.len(),
             link: request.link.clone(),
             root,
             only_new: changes.is_some(),
@@ -259,9 +287,18 @@ fn idle(idle: Vec<usize>, request: &Request, unused: &[Unused], tree: &Tree) -> 
     idle.into_iter().map(|entry| &request.allow[entry]).filter(|allow| !is_known(allow)).cloned().collect()
 }
 
+/// Refuses to drop stale entries if some are of pages that this run left out, because of its paths or of what it ignores, so that it is not
+/// known of all whether they are stale. Those of pages that the configuration excludes are kept.
+fn refuse_part(ignored: &Globs, baseline: &Baseline, entries: &Entries, checked: &Checked) -> Result<(), PruneError> {
+    match baseline.unchecked(entries, checked, ignored).filter(|_| checked.tree.failed.is_empty()) {
+        Some(Unchecked { entries, page, is_ignored }) => Err(PruneError::Part { entries, page, is_ignored }),
+        None => Ok(()),
+    }
+}
+
 /// Whether the baseline is to be replaced.
 fn is_written(update: Option<&Update>) -> bool {
-    matches!(update, Some(Update::Written { .. }))
+    matches!(update, Some(Update::Written { .. } | Update::Pruned { .. }))
 }
 
 type IsSelected = Box<dyn Fn(&Finding) -> bool>;

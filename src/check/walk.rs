@@ -296,7 +296,11 @@ fn bytes(file: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
 /// A message that something could not be read.
 fn unread(error: &walkdir::Error) -> String {
     match (error.path(), error.io_error()) {
-        (Some(path), Some(error)) => format!("{}: cannot read: {error}", shown(path)),
+        (Some(path), Some(error)) => {
+            let is_glob = error.kind() == io::ErrorKind::NotFound && shown(path).contains(['*', '?', '[', '{']);
+            let advice = if is_glob { " (a path is a file or a folder, not a glob: name the folder)" } else { "" };
+            format!("{}: cannot read: {error}{advice}", shown(path))
+        }
         _ => error.to_string(),
     }
 }

@@ -160,6 +160,7 @@ const COMMANDS: &str = r##"
 3 dedup index query seen.idx --top 2 < in.jsonl > nearest.json
 1 dedup check docs --report jsonl > copies.json
 0 dedup check docs --baseline docs/accepted --update-baseline --reason 'They are equal.' --report jsonl > accepted.json
+1 rm docs/b.md; dedup check docs --baseline docs/accepted --fail-on-stale --report jsonl > stale.json
 3 dedup clean files --against in.jsonl --move-duplicates moved --threshold 0.5
 3 cp moved/_dedup/summary.json moved.json; echo more >> moved/b.txt; dedup clean --undo moved
 "##;

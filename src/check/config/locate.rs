@@ -52,7 +52,7 @@ pub fn has_ours(bytes: &[u8]) -> bool {
             let tool = table.get_ref().get("tool").and_then(|tool| tool.get_ref().as_table());
             tool.is_some_and(|tool| tool.contains_key("dedup"))
         }
-        Err(_) => text.contains("[tool.dedup"),
+        Err(_) => text.replace(['"', '\''], "").contains("[tool.dedup"),
     }
 }
 
@@ -68,6 +68,7 @@ mod tests {
             ("tool.dedup.check.grade = \"note\"\n", true),
             ("[[tool.dedup.check.allow]]\n", true),
             ("[tool.dedup.check\n", true),
+            ("[\"tool\".\"dedup\".check\n", true),
             ("[project]\nname = \"dedup\"\n", false),
             ("[tool.dedupe]\n", false),
             ("[tool]\nother = 3\n", false),

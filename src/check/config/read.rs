@@ -41,7 +41,7 @@ fn text_of<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str, InvalidConfig> {
 fn of_dedup<'a>(toml: &'a Toml<'a>, whole: &'a Whole<'a>) -> Settings {
     let mut file = Table::whole(toml, whole);
     let settings = check(&mut file);
-    file.done();
+    file.done_above("[check]", &KEYS);
     settings
 }
 
@@ -51,9 +51,32 @@ fn of_pyproject<'a>(toml: &'a Toml<'a>, whole: &'a Whole<'a>) -> Settings {
     let dedup = tool.and_then(|mut tool| tool.get("dedup", |value| value.table("[tool.dedup]")));
     let Some(mut dedup) = dedup else { return Settings::default() };
     let settings = check(&mut dedup);
-    dedup.done();
+    dedup.done_above("[check]", &KEYS);
     settings
 }
+
+/// The keys of `[check]`.
+const KEYS: [&str; 19] = [
+    "paths",
+    "ignore",
+    "min-words",
+    "passage-similarity",
+    "paragraph-words",
+    "paragraph-similarity",
+    "file-similarity",
+    "strict",
+    "count",
+    "baseline",
+    "report",
+    "link",
+    "grade",
+    "sort",
+    "fail-on",
+    "max-findings",
+    "fail-on-stale",
+    "allow",
+    "rule",
+];
 
 fn check(table: &mut Table) -> Settings {
     table.get("check", |value| Ok(settings(value.table("[check]")?))).unwrap_or_default()
@@ -80,6 +103,7 @@ fn settings(mut table: Table) -> Settings {
         sort: table.get("sort", |value| one_of(value, &Sort::ALL, Sort::name)),
         fail_on: table.get("fail-on", |value| one_of(value, &FailOn::ALL, FailOn::name)),
         max_findings: table.get("max-findings", findings),
+        fail_on_stale: table.get("fail-on-stale", flag),
         allow: table.get("allow", allow).unwrap_or_default(),
         rule: Vec::new(),
     };
@@ -105,7 +129,11 @@ fn allow(value: Value) -> Result<Vec<Allow>, Wrong> {
         }
         let (between, text_of) = (table.get("between", between), table.get("text", words_of_text));
         let paths = match given[..] {
-            [] | ["paths", ..] => table.need("paths", GLOBS, some_globs),
+            [] => {
+                table.record(table.wrong("has no `paths`, `between` or `text`: expected which copies are accepted"));
+                table.get("paths", some_globs)
+            }
+            ["paths", ..] => table.need("paths", GLOBS, some_globs),
             _ => Some(Vec::new()),
         };
         let reason = table.need("reason", &format!("{REASON}, as a quoted string"), |value| text(value, REASON));
@@ -309,11 +337,45 @@ mod tests {
             errors("min-words = 4\n[check\nbetween = [\n[\"a\"],\n]\nmin-words = 3\n\n[other]\nstrict = true\n");
         let lines: Vec<&str> = errors.lines().collect();
         let expected = [
-            "dedup.toml:1: unknown key `min-words`; expected one of check",
+            "dedup.toml:1: unknown key `min-words`; put it under [check]",
             "dedup.toml:2: `[check`: unclosed table, expected `]`",
             "dedup.toml:8: unknown key `other`; expected one of check",
         ];
         assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn keys_above_the_table_belong_below_it() {
+        let errors = |text: &str| of(text).unwrap_err();
+        for key in KEYS {
+            let advice = match key {
+                "allow" | "rule" => format!("write [[check.{key}]]"),
+                _ => "put it under [check]".into(),
+            };
+            assert_eq!(errors(&format!("{key} = 3\n")), format!("dedup.toml:1: unknown key `{key}`; {advice}"));
+            assert!(!errors(&format!("[check]\n{key} = {{}}\n")).contains("unknown"), "{key}");
+        }
+        assert_eq!(
+            errors("since = \"a\"\n"),
+            "dedup.toml:1: unknown key `since`; it is only an option of the command line: --since"
+        );
+        let own = errors("min-word = 3\n");
+        assert_eq!(own, "dedup.toml:1: unknown key `min-word`; did you mean `min-words`, under [check]?");
+        let python = parse(Path::new("pyproject.toml"), b"[tool.dedup]\nmin-words = 3\n").unwrap_err().to_string();
+        assert_eq!(python, "pyproject.toml:2: unknown key `min-words`; put it under [tool.dedup.check]");
+    }
+
+    #[test]
+    fn headers_may_be_quoted() {
+        let errors = |text| of(text).unwrap_err();
+        assert_eq!(of("[\"check\"]\nmin-words = 50\n").unwrap().min_words, Some(50));
+        assert_eq!(errors("[\"check\"\nmin-words = 50\n"), "dedup.toml:1: `[\"check\"`: unclosed table, expected `]`");
+        let lines = errors("[check\nmin-words = 50\n['check'.x]\na = 1\n");
+        assert_eq!(lines.lines().count(), 2, "{lines}");
+        let reason = errors("[[check.allow]]\nreason = \"so\"\n");
+        let none =
+            "dedup.toml:1: `[[check.allow]]` has no `paths`, `between` or `text`: expected which copies are accepted";
+        assert_eq!(reason, none);
     }
 
     #[test]

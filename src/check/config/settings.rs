@@ -72,6 +72,9 @@ pub struct Settings {
     /// The check fails if there are more of them than this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_findings: Option<usize>,
+    /// Whether the check fails if an entry of the baseline is stale.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fail_on_stale: Option<bool>,
     /// `[[check.allow]]`: files that may have copies of each other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<Allow>,

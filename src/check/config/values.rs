@@ -157,11 +157,17 @@ fn is_closed(header: &str) -> bool {
     header.contains(if header.trim_start().starts_with("[[") { "]]" } else { "]" })
 }
 
-/// Whether a line starts with the header of a table, closed or not. Items of lists are quoted.
+/// Whether a line starts with the header of a table, closed or not. Items of lists are quoted, but headers of ours may be too.
 fn is_header(line: &str) -> bool {
     let line = line.trim_start();
     let name = line.trim_start_matches('[');
-    name.len() < line.len() && name.trim_start().starts_with(char::is_alphabetic)
+    let is_ours = |quote| ["check", "tool"].iter().any(|own| name_in(name.trim_start(), quote) == Some(own));
+    name.len() < line.len() && (name.trim_start().starts_with(char::is_alphabetic) || is_ours('"') || is_ours('\''))
+}
+
+/// The name in quotes that a text starts with.
+fn name_in(text: &str, quote: char) -> Option<&str> {
+    text.strip_prefix(quote).and_then(|rest| rest.split_once(quote)).map(|(name, _)| name)
 }
 
 /// A text on one line, truncated if it is long.
@@ -239,15 +245,32 @@ impl<'a> Table<'a> {
 
     /// Records an error for each key that was not read. It names the most similar known key.
     pub fn done(self) {
+        self.done_above("", &[]);
+    }
+
+    /// The same, if those keys belong under that header.
+    pub fn done_above(self, header: &str, keys: &[&'static str]) {
+        let header = self.toml.header(header);
+        let below = |key: &str| match key {
+            "allow" | "rule" => self.toml.header(&format!("[[check.{key}]]")),
+            _ => header.clone(),
+        };
         for key in self.entries.keys().filter(|key| !self.known.contains(&key.get_ref().as_ref())) {
             // Other tools have this key.
             let is_exclude = key.get_ref() == "exclude" && self.known.contains(&"ignore");
             let named = if is_exclude { Some("ignore") } else { None };
             // The table of a check has these options on the command line.
-            let is_typed = self.known.contains(&"baseline") && ONLY_TYPED.contains(&key.get_ref().as_ref());
+            let has_options = self.known.contains(&"baseline") || keys.contains(&"baseline");
+            let is_typed = has_options && ONLY_TYPED.contains(&key.get_ref().as_ref());
+            let similar = nearest(key.get_ref(), keys.iter().copied());
             let hint = match named.or(nearest(key.get_ref(), self.known.iter().copied()).first().copied()) {
                 _ if is_typed => format!("it is only an option of the command line: --{}", key.get_ref()),
+                _ if keys.contains(&key.get_ref().as_ref()) => match key.get_ref().as_ref() {
+                    "allow" | "rule" => format!("write {}", below(key.get_ref())),
+                    _ => format!("put it under {header}"),
+                },
                 Some(known) => format!("did you mean `{known}`?"),
+                None if !similar.is_empty() => format!("did you mean `{}`, under {}?", similar[0], below(similar[0])),
                 None => format!("expected one of {}", self.known.join(", ")),
             };
             let what = format!("unknown key `{}`; {hint}", shown(key.get_ref()));
@@ -257,12 +280,13 @@ impl<'a> Table<'a> {
 }
 
 /// Options of a check that a configuration cannot have.
-const ONLY_TYPED: [&str; 11] = [
+const ONLY_TYPED: [&str; 12] = [
     "accept",
     "color",
     "config",
     "hidden",
     "no-ignore-files",
+    "prune-baseline",
     "quiet",
     "reason",
     "since",

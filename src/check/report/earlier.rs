@@ -1,5 +1,6 @@
 //! Recognises reports of earlier runs by their first lines, so that they are not read as pages.
 
+use super::super::baseline::STALE;
 use super::super::grade::Grade;
 use super::places::MAX_NEW;
 use std::fs::{self, File};
@@ -44,7 +45,13 @@ fn start(path: &Path) -> Option<String> {
 /// Whether a text starts like a report for people or browsers, or a comment.
 pub fn starts_report(text: &str) -> bool {
     let is_comment = text.strip_prefix(MARKDOWN).is_some_and(|rest| rest.starts_with(COMMENT_TITLE));
-    text == NO_COPIES || is_comment || is_html(text) || is_human(text)
+    text == NO_COPIES || is_comment || is_html(text) || is_human(text) || is_stale(text)
+}
+
+/// Whether a text starts with a stale entry as in the report for people.
+fn is_stale(text: &str) -> bool {
+    let message = text.lines().next().and_then(|line| line.split_once(": error: "));
+    message.is_some_and(|(_, message)| message.starts_with(STALE) && message.contains(" and "))
 }
 
 /// Whether a text starts with a finding as in the report for people.
@@ -104,6 +111,7 @@ mod tests {
                 COPY.split("also").next().unwrap(),
                 "also at b.md:6:1\n".repeat(5)
             ),
+            "base.json: error: stale: accepted, but not found in this run (removed): a.md and b.md: text\n",
             "<!-- dedup check -->\n### dedup check: no copies\n",
             NO_COPIES,
             include_str!("page.html"),

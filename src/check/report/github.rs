@@ -21,7 +21,11 @@ pub(super) fn render(outcome: &Outcome) -> String {
     let numbered = |finding| annotated(finding).into_iter().enumerate();
     let mut all: Vec<_> = outcome.listed_by_grade().into_iter().flat_map(numbered).collect();
     all.sort_by_key(|(number, finding)| (Reverse(finding.grade), *number > 0));
-    all.iter().map(|(_, finding)| command(outcome, finding)).collect()
+    let stale = outcome.failing_stale().iter().map(|entry| {
+        let (file, message) = (property(&escaped_lines(&outcome.baseline_path())), escaped(&entry.stale_message()));
+        format!("::error file={file},line=1,title=Stale entry::{}\n", data(&message))
+    });
+    all.iter().map(|(_, finding)| command(outcome, finding)).chain(stale).collect()
 }
 
 fn command(outcome: &Outcome, finding: &Finding) -> String {

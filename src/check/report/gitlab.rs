@@ -29,17 +29,32 @@ pub(super) fn render(outcome: &Outcome) -> String {
             // The same copy may occur more than once in the same file.
             let times = seen.entry(identity.clone()).or_default();
             *times += 1;
-            let digest = Sha1::digest(format!("{identity}\n{times}"));
             json!({
                 "description": escaped(&format!("Copied: {summary}{}; {others}{proposal}", reasons_in(outcome, finding))),
                 "check_name": format!("copied-{}", finding.name()),
-                "fingerprint": digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
+                "fingerprint": hex(&format!("{identity}\n{times}")),
                 "severity": severity(finding.grade),
                 "location": { "path": path, "lines": { "begin": here.stretch.start.line, "end": here.stretch.end.line } },
             })
         })
         .collect();
+    let path = outcome.baseline_path();
+    let stale = outcome.failing_stale().iter().map(|entry| {
+        json!({
+            "description": escaped(&entry.stale_message()),
+            "check_name": "stale-entry",
+            "fingerprint": hex(&format!("stale\n{path}\n{}\n{}", entry.paths.join("\n"), entry.text)),
+            "severity": severity(Grade::Error),
+            "location": { "path": path, "lines": { "begin": 1, "end": 1 } },
+        })
+    });
+    let issues: Vec<Value> = issues.into_iter().chain(stale).collect();
     serde_json::to_string_pretty(&issues).expect("a value is JSON") + "\n"
+}
+
+/// The SHA-1 of a text, in hexadecimal.
+fn hex(text: &str) -> String {
+    Sha1::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn severity(grade: Grade) -> &'static str {

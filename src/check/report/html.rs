@@ -11,7 +11,7 @@ use super::listed;
 use super::map::{Map, map};
 use super::places::Links;
 use super::sides::{Kept, Part, parts, visible};
-use crate::readable::escaped;
+use crate::readable::{counted, escaped};
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, HashMap};
 
@@ -105,6 +105,10 @@ pub(super) fn render(outcome: &Outcome) -> String {
     let data = serde_json::to_string(&data).expect("strings and numbers make JSON");
     let by_grade = outcome.by_grade();
     let title = if by_grade.is_empty() { "none".to_string() } else { by_grade };
+    let title = match outcome.failing_stale().len() {
+        0 => title,
+        stale => format!("{title}, {}", counted(stale as u64, "stale entry")),
+    };
     let values = [
         ("{{title}}", title),
         ("{{style}}", STYLE.to_string()),

@@ -13,11 +13,23 @@ const MAX_SHOWN: usize = 600;
 /// Maximum number of other places that are listed, unless more are new.
 const MAX_OTHERS: usize = 5;
 
-/// Omits accepted findings. The text is indented, and no other line is.
+/// Omits accepted findings. The text is indented, and no other line is. Stale entries that make the check fail follow.
 pub(super) fn render(outcome: &Outcome) -> Marked {
     let mut out = Marked::default();
-    for (number, finding) in outcome.listed().into_iter().enumerate() {
+    let (findings, stale) = (outcome.listed(), outcome.failing_stale());
+    for (number, finding) in findings.iter().enumerate() {
         out = one(finding, if number > 0 { out.end_line() } else { out });
+    }
+    if !stale.is_empty() && !findings.is_empty() {
+        out = out.end_line();
+    }
+    for entry in stale {
+        out = out
+            .marked(Mark::Primary, &outcome.baseline_name())
+            .text(": ")
+            .marked(Mark::Error, Grade::Error.name())
+            .text(&format!(": {}", entry.stale_message()))
+            .end_line();
     }
     out
 }

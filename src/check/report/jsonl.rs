@@ -1,6 +1,6 @@
-//! A record for each finding, including accepted ones.
+//! A record for each finding, including accepted ones, and for each stale entry that makes the check fail.
 
-use super::super::finding::{Finding, Pair, Place, Proposal, first};
+use super::super::finding::{Finding, Pair, Place, Proposal, first, shown_reason};
 use super::super::grade::{Grade, Reason};
 use super::super::outcome::Outcome;
 use crate::prose;
@@ -64,12 +64,33 @@ struct Position {
     column: usize,
 }
 
+/// An entry of the baseline that makes the check fail because it is stale.
+#[derive(Serialize)]
+struct Stale<'a> {
+    r#type: &'static str,
+    baseline: &'a str,
+    paths: &'a [String],
+    /// The beginning of its text.
+    text: &'a str,
+    /// Why it was accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known_reason: Option<Cow<'a, str>>,
+}
+
 pub(super) fn render(outcome: &Outcome) -> String {
-    outcome
-        .findings
-        .iter()
-        .map(|copy| serde_json::to_string(&record(copy)).expect("strings and numbers make JSON") + "\n")
-        .collect()
+    let baseline = outcome.baseline_name();
+    let stale = outcome.failing_stale().iter().map(|entry| Stale {
+        r#type: "stale",
+        baseline: &baseline,
+        paths: &entry.paths,
+        text: &entry.text,
+        known_reason: entry.reason().map(shown_reason),
+    });
+    outcome.findings.iter().map(|copy| line(&record(copy))).chain(stale.map(|entry| line(&entry))).collect()
+}
+
+fn line(record: &impl Serialize) -> String {
+    serde_json::to_string(record).expect("strings and numbers make JSON") + "\n"
 }
 
 fn record<'a>(copy: &'a Finding) -> Record<'a> {

@@ -1,6 +1,7 @@
 //! JUnit XML, as commonly understood: a failed test for each copy that makes the check fail, and a passed one for each other copy. A copy
 //! with several new places has a test for each of them.
 
+use super::super::baseline::Entry;
 use super::super::finding::Finding;
 use super::super::outcome::Outcome;
 use super::diff::word_diff;
@@ -27,8 +28,9 @@ fn document(writer: &mut Writer<Vec<u8>>, outcome: &Outcome) -> io::Result<()> {
     let findings: Vec<_> = outcome.listed().into_iter().flat_map(annotated).collect();
     let least = outcome.failing_grade();
     let fails = |finding: &Finding| least.is_some_and(|least| finding.grade >= least);
-    let failures = findings.iter().filter(|finding| fails(finding)).count().to_string();
-    let tests = findings.len().max(1).to_string();
+    let stale = outcome.failing_stale();
+    let failures = (findings.iter().filter(|finding| fails(finding)).count() + stale.len()).to_string();
+    let tests = (findings.len().max(1) + stale.len()).to_string();
     let counts = || [("tests", tests.as_str()), ("failures", failures.as_str()), ("errors", "0")];
     writer.create_element("testsuites").with_attributes(counts()).write_inner_content(|writer| {
         let suite = writer.create_element("testsuite").with_attribute(("name", "dedup check"));
@@ -41,7 +43,9 @@ fn document(writer: &mut Writer<Vec<u8>>, outcome: &Outcome) -> io::Result<()> {
                     .with_attributes([("classname", "dedup"), ("name", name.as_str())])
                     .write_empty()?;
             }
-            findings.iter().try_for_each(|finding| case(writer, finding, fails(finding)))
+            findings.iter().try_for_each(|finding| case(writer, finding, fails(finding)))?;
+            let baseline = outcome.baseline_name();
+            stale.iter().try_for_each(|entry| stale_case(writer, &baseline, entry))
         })?;
         Ok(())
     })?;
@@ -72,6 +76,20 @@ fn case(writer: &mut Writer<Vec<u8>>, finding: &Finding, fails: bool) -> io::Res
             writer.create_element("system-out").write_text_content(BytesText::new(&text))?;
         }
         Ok(())
+    })?;
+    Ok(())
+}
+
+/// A stale entry of a baseline that makes the check fail.
+fn stale_case(writer: &mut Writer<Vec<u8>>, baseline: &str, entry: &Entry) -> io::Result<()> {
+    let (class, file) = (legal(&escaped(baseline)), legal(baseline));
+    let name = legal(&escaped(&format!("stale entry of {}", entry.paths.join(" and "))));
+    let message = legal(&escaped(&entry.stale_message()));
+    let attributes = [("classname", class.as_str()), ("name", &name), ("file", &file)];
+    writer.create_element("testcase").with_attributes(attributes).write_inner_content(|writer| {
+        let failure =
+            writer.create_element("failure").with_attributes([("message", message.as_str()), ("type", "stale")]);
+        failure.write_empty().map(|_| ())
     })?;
     Ok(())
 }

@@ -30,6 +30,9 @@ const MAX_LINE: usize = 90;
 const WORST_PAGES: usize = 5;
 const MANY_FINDINGS: usize = 10;
 
+/// Maximum number of stale entries that are listed.
+const MAX_STALE: usize = 20;
+
 /// Omits accepted findings. Paths are relative to the root of the repository.
 pub(super) fn render(outcome: &Outcome) -> String {
     let findings = outcome.listed_by_grade();
@@ -68,6 +71,9 @@ fn head(outcome: &Outcome, number: usize) -> String {
         total if number < all => format!("{} of {total}", count(number as u64)),
         total => total,
     };
+    let stale = outcome.failing_stale();
+    let entries = counted(stale.len() as u64, "stale entry");
+    let total = if stale.is_empty() { total } else { format!("{total}, {entries}") };
     let mut out = format!("{MARKDOWN}### dedup check: {total}\n\n{}.\n", outcome.summary());
     for line in [outcome.by_kind(), hidden(&outcome.unreported())].iter().filter(|line| !line.is_empty()) {
         _ = writeln!(out, "\n{line}.");
@@ -77,6 +83,17 @@ fn head(outcome: &Outcome, number: usize) -> String {
         for page in outcome.worst_pages(WORST_PAGES) {
             let (words, findings) = (counted(page.words as u64, "word"), counted(page.findings as u64, "copy"));
             _ = writeln!(out, "<li>{}: {words} in {findings}</li>", code(&page.path));
+        }
+        out += "</ul>\n";
+    }
+    if !stale.is_empty() {
+        _ = writeln!(out, "\n#### {entries} of {}\n\n<ul>", code(&outcome.baseline_path()));
+        for entry in stale.iter().take(MAX_STALE) {
+            _ = writeln!(out, "<li>{}</li>", code(&entry.stale_message()));
+        }
+        if stale.len() > MAX_STALE {
+            let more = counted((stale.len() - MAX_STALE) as u64, "more stale entry");
+            _ = writeln!(out, "<li>and {more}</li>");
         }
         out += "</ul>\n";
     }

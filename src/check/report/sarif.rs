@@ -1,5 +1,6 @@
 //! SARIF 2.1.0 (OASIS, 2020): for code scanning.
 
+use super::super::baseline::Entry;
 use super::super::find::Kind;
 use super::super::finding::{Finding, Place};
 use super::super::grade::{Grade, Reason};
@@ -32,6 +33,14 @@ const RULES: [(&str, Kind, &str, &str); 3] = [
     ),
 ];
 
+/// The rule for stale entries, which is there if there are any that make the check fail: its id, its name, what it is about, and help.
+const STALE_RULE: [&str; 4] = [
+    "stale-entry",
+    "StaleEntry",
+    "The baseline accepts a copy that is not there any more.",
+    "Remove the entry from the baseline, or run dedup check with --prune-baseline.",
+];
+
 /// Maximum number of other places of a finding, and of links to them in its message.
 const MAX_OTHERS: usize = 20;
 const MAX_LINKS: usize = 3;
@@ -41,23 +50,25 @@ const HELP: &str = "Keep the text in one place and link to it, or accept the cop
 
 /// Omits accepted findings: code scanning would show them as open.
 pub(super) fn render(outcome: &Outcome) -> String {
-    let rules: Vec<Value> = RULES
-        .iter()
-        .map(|(id, _, name, text)| {
-            json!({
-                "id": id,
-                "name": name,
-                "shortDescription": { "text": text },
-                "help": { "text": HELP },
-                "defaultConfiguration": { "level": "error" },
-            })
+    let stale = outcome.failing_stale();
+    let rule = |[id, name, text, help]: [&str; 4]| {
+        json!({
+            "id": id,
+            "name": name,
+            "shortDescription": { "text": text },
+            "help": { "text": help },
+            "defaultConfiguration": { "level": "error" },
         })
-        .collect();
+    };
+    let rules = RULES.iter().map(|(id, _, name, text)| [*id, *name, *text, HELP]);
+    let rules: Vec<Value> = rules.chain((!stale.is_empty()).then_some(STALE_RULE)).map(rule).collect();
     let base = match outcome.root {
         Some(_) => "The root of the repository.",
         None => "The folder that dedup check ran in.",
     };
     let mut known = BTreeMap::new();
+    let copies = outcome.listed().into_iter().flat_map(|finding| results(outcome, finding, &mut known));
+    let results: Vec<Value> = copies.chain(stale.iter().map(|entry| stale_result(outcome, entry))).collect();
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -69,10 +80,30 @@ pub(super) fn render(outcome: &Outcome) -> String {
             } },
             "columnKind": "unicodeCodePoints",
             "originalUriBaseIds": { "%SRCROOT%": { "description": { "text": base } } },
-            "results": outcome.listed().into_iter().flat_map(|finding| results(outcome, finding, &mut known)).collect::<Vec<_>>(),
+            "results": results,
         }],
     });
     serde_json::to_string_pretty(&log).expect("a value is JSON") + "\n"
+}
+
+/// A result for a stale entry of the baseline.
+fn stale_result(outcome: &Outcome, entry: &Entry) -> Value {
+    let path = outcome.baseline_path();
+    let mut artifact = json!({ "uri": uri(path.as_bytes()) });
+    if Path::new(&path).is_absolute() {
+        artifact["uri"] = json!(format!("file:///{}", uri(path.trim_start_matches('/').as_bytes())));
+    } else if !path.starts_with("../") {
+        artifact["uriBaseId"] = json!("%SRCROOT%");
+    }
+    json!({
+        "ruleId": STALE_RULE[0],
+        "ruleIndex": RULES.len(),
+        "level": level(Grade::Error),
+        "message": { "text": literal(&entry.stale_message()) },
+        "locations": [{ "physicalLocation": { "artifactLocation": artifact, "region": { "startLine": 1 } } }],
+        "partialFingerprints": { "entry/v1": format!("{} {}", entry.paths.join(" "), entry.text) },
+        "baselineState": "new",
+    })
 }
 
 /// A result for each place to look at: code scanning shows one location of a result. `known` counts the fingerprints so far.

@@ -43,6 +43,7 @@ const BRIEF: &[&str] = &[
     "ignore",
     "baseline",
     "update-baseline",
+    "prune-baseline",
     "since",
     "staged",
     "report",

@@ -25,6 +25,8 @@ pub struct Arguments {
     pub walk: Walk,
     /// `--update-baseline`.
     pub update: bool,
+    /// `--prune-baseline`.
+    pub prune: bool,
     /// `--accept`.
     pub accept: Vec<String>,
     /// `--reason`.
@@ -72,11 +74,13 @@ impl Arguments {
                 sort: given.get_one::<String>("sort").and_then(|word| Sort::by_name(word)),
                 fail_on: given.get_one::<String>("fail-on").and_then(|word| FailOn::by_name(word)),
                 max_findings: number("max-findings"),
+                fail_on_stale: given.get_flag("fail-on-stale").then_some(true),
                 ..Settings::default()
             },
             ignore: words("ignore").unwrap_or_default(),
             walk: Walk { hidden: given.get_flag("hidden"), ignore_files: !given.get_flag("no-ignore-files") },
             update: given.get_flag("update-baseline"),
+            prune: given.get_flag("prune-baseline"),
             accept: words("accept").unwrap_or_default(),
             reason: given.get_one::<String>("reason").cloned(),
             since: given.get_one::<String>("since").cloned(),
@@ -111,6 +115,7 @@ impl Arguments {
             ignore_here: self.ignore.clone(),
             walk: self.walk,
             update_baseline: self.update,
+            prune_baseline: self.prune,
             accept: self.accept.clone(),
             reason: self.reason.clone(),
             since: self.since.clone(),
@@ -123,7 +128,7 @@ impl Arguments {
 
 /// The error of a check, with the option that it is about: with `staged`, what git failed to do is about `--staged`.
 pub fn explained(error: neardups::check::Error, staged: bool) -> Error {
-    use neardups::check::{Error, List, SinceError};
+    use neardups::check::{Error, List, PruneError, SinceError};
     let option = if staged { "--staged" } else { "--since" };
     match error {
         Error::Globs { list: List::IgnoreHere, message } => usage_error(format!("--ignore: {message}")),
@@ -134,6 +139,14 @@ pub fn explained(error: neardups::check::Error, staged: bool) -> Error {
         Error::Since(error @ SinceError::Reference { .. }) => usage_error(format!("--since {error}")),
         Error::Since(error) => usage_error(format!("{option}: {error}")),
         Error::UnknownFinding(_) => usage_error(format!("--accept {error}")),
+        Error::Prune(error @ PruneError::Part { is_ignored: true, .. }) => {
+            usage_error(format!("--prune-baseline: {error}, without --ignore"))
+        }
+        Error::Prune(error) => usage_error(format!("--prune-baseline: {error}")),
+        Error::NoBaselineToFailOn => {
+            usage_error("--fail-on-stale (`fail-on-stale`) needs --baseline FILE (`baseline`)")
+        }
+        Error::NoBaselineToPrune => usage_error("--prune-baseline needs --baseline FILE, the file to write"),
         Error::NoBaseline => usage_error("--update-baseline needs --baseline FILE, the file to write"),
         Error::Run(error) => error,
         error => usage_error(error.to_string()),
@@ -300,9 +313,17 @@ pub fn command() -> Command {
         .arg(flag("hidden", "Also check hidden files in folders"))
         .arg(file("baseline", "File of accepted copies, known by their words and files; one more place of an accepted copy is new"))
         .arg(
-            flag("update-baseline", "Write the baseline, so that it accepts all current copies").long_help(
+            flag("update-baseline", "Write the baseline with all current copies").long_help(
                 "Write the baseline, so that it accepts all current copies; with --since or --staged, the new ones",
             ),
+        )
+        .arg(
+            flag("prune-baseline", "Drop stale entries of the baseline")
+                .conflicts_with("update-baseline")
+                .long_help(
+                    "Drop the stale entries of the baseline, which match no copy any more, and accept nothing. All pages of the baseline must \
+                     be checked, with the options of other runs",
+                ),
         )
         .arg(
             Arg::new("accept")
@@ -376,8 +397,10 @@ pub fn command() -> Command {
                 .long("max-findings")
                 .value_name("N")
                 .value_parser(whole_number(0..=MAX_FINDINGS))
-                .help("Fail only with more copies than this [default: 0]"),
+                .help("Allow so many copies [default: 0]")
+                .long_help("Fail only with more copies than this [default: 0]"),
         )
+        .arg(flag("fail-on-stale", "Fail if an entry of the baseline is stale"))
         .arg(file("config", "The configuration [default: the nearest dedup.toml, or pyproject.toml with [tool.dedup], from the current folder upward within the repository]"))
         .arg(flag("no-config", "Read no configuration").conflicts_with("config"))
         .arg(flag("print-config", "Print the resolved options and configuration as dedup.toml, and check nothing"))

@@ -16,8 +16,8 @@ use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, counted};
 use arguments::{Arguments, explained};
 use neardups::Error;
-use neardups::check::baseline::Update;
-use neardups::check::config::Config;
+use neardups::check::config::{Config, NAME};
+use neardups::check::report::{Format, Target};
 use neardups::check::{Check, Outcome, Request};
 use std::fs;
 use std::io;
@@ -44,10 +44,10 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let request = arguments.request(&config, &settings)?;
     let targets = Targets::new(&request, &config, &arguments.settings)?;
     let baseline = request.baseline.as_deref();
-    let before = baseline.filter(|_| arguments.update).and_then(content);
+    let before = baseline.filter(|_| request.writes_baseline()).and_then(content);
     let outcome = outcome(&request, &config, &targets, &terminal)?;
     if let (Some(update), Some(baseline)) = (&outcome.update, baseline) {
-        if let (Update::Written { text, .. }, Some(file)) = (update, &targets.baseline) {
+        if let (Some(text), Some(file)) = (update.text(), &targets.baseline) {
             // Another update has accepted what this one does not know.
             if content(baseline) != before {
                 let why = io::Error::other("it changed during this run: repeat the command");
@@ -62,8 +62,10 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         Err(error) if error.is_closed_pipe() => {}
         written => written?,
     }
-    check_not_empty(&outcome)?;
-    print::summary(&outcome, request.baseline.as_deref(), started.elapsed(), &terminal);
+    check_not_empty(&outcome, &request, &config)?;
+    let is_listed = |target: &Target| target.format == Format::Human && target.file.is_none();
+    let is_listed = request.reports.iter().any(is_listed);
+    print::summary(&outcome, request.baseline.as_deref(), is_listed, started.elapsed(), &terminal);
     let found = if outcome.fails() { Status::Found } else { Status::Done };
     Ok(found.max(Status::of_input(outcome.failed.len() as u64)))
 }
@@ -96,12 +98,24 @@ fn outcome(request: &Request, config: &Config, targets: &Targets, terminal: &Ter
 }
 
 /// Checks that pages were read: a mistyped path must not look like pages without copies. A page may be empty.
-fn check_not_empty(outcome: &Outcome) -> Result<(), Error> {
+fn check_not_empty(outcome: &Outcome, request: &Request, config: &Config) -> Result<(), Error> {
     // A commit is not refused because no page is tracked yet, or because it removes the last one.
     if outcome.pages == 0 && outcome.untracked + outcome.removed > 0 {
         return Ok(());
     }
     if outcome.pages == 0 {
+        if outcome.left_out > 0 {
+            let name = config.path.as_deref().unwrap_or(Path::new(NAME)).display();
+            let globs = [
+                (!request.ignore.is_empty()).then(|| format!("ignore in {name}")),
+                (!request.ignore_here.is_empty()).then(|| "--ignore".to_string()),
+            ];
+            let globs: Vec<String> = globs.into_iter().flatten().collect();
+            let (exclude, files) =
+                (if globs.len() == 1 { "excludes" } else { "exclude" }, counted(outcome.left_out as u64, "file"));
+            let globs = globs.join(" and ");
+            return Err(Error::Empty(format!("no pages were read: {globs} {exclude} {files}: correct the globs")));
+        }
         let found = "no pages were read: name pages, or folders with pages";
         let advice = "source files are not pages: 'dedup passages --tokenizer code' finds copied code";
         return Err(Error::Empty(format!("{found}; {advice}")));

@@ -7,7 +7,7 @@ use super::targets::cannot_write;
 use crate::cli::standard_output::refuse_closed_output;
 use crate::readable::shell_word;
 use neardups::Error;
-use neardups::check::baseline::{Entry, Outside, Update};
+use neardups::check::baseline::{Outside, Update};
 use neardups::check::config::{Config, NAME, Settings};
 use neardups::check::{Allow, List, Outcome, Tree, Unused};
 use std::io::{self, Write};
@@ -85,6 +85,14 @@ const SHOWN_WORDS: usize = 12;
 /// Reports the update of the baseline, and a reason that no entry has.
 pub fn update(update: &Update, baseline: &Path, has_reason: bool, terminal: &Terminal) {
     let baseline = baseline.display();
+    if let Update::Pruned { dropped, kept, .. } = *update {
+        let kept = if kept > 0 { format!(", {} kept", count(kept as u64)) } else { String::new() };
+        terminal.line(&match dropped {
+            0 => format!("no entry of {baseline} is stale: nothing dropped{kept}"),
+            dropped => format!("{} dropped from {baseline}{kept}", counted(dropped as u64, "stale entry")),
+        });
+        return;
+    }
     let Update::Written { accepted, new, kept, dropped, left, .. } = *update else {
         terminal.warning(&format!("{baseline}: not written, because some files could not be read"));
         return;
@@ -112,9 +120,10 @@ pub fn update(update: &Update, baseline: &Path, has_reason: bool, terminal: &Ter
 const WORST_PAGES: usize = 5;
 const MANY_FINDINGS: usize = 10;
 
-/// Warns of stale baseline entries and of pages without words, and prints the counts.
-pub fn summary(outcome: &Outcome, baseline: Option<&Path>, time: Duration, terminal: &Terminal) {
-    stale(&outcome.stale, baseline, terminal);
+/// Warns of stale baseline entries and of pages without words, and prints the counts. `is_listed` says whether the report on standard output
+/// lists entries that make the check fail.
+pub fn summary(outcome: &Outcome, baseline: Option<&Path>, is_listed: bool, time: Duration, terminal: &Terminal) {
+    stale(outcome, baseline, is_listed, terminal);
     if let Some(baseline) = baseline.filter(|_| outcome.is_elsewhere) {
         terminal.warning(&format!(
             "{}: none of the pages that it accepts is in this repository: their paths are relative to the folder of the file",
@@ -204,18 +213,24 @@ fn command_with(option: &str) -> String {
     words.join(" ")
 }
 
-fn stale(stale: &[Entry], baseline: Option<&Path>, terminal: &Terminal) {
+/// Names the stale entries: all that make the check fail, unless a report does, else the first.
+fn stale(outcome: &Outcome, baseline: Option<&Path>, is_listed: bool, terminal: &Terminal) {
     let baseline = baseline.unwrap_or(Path::new("")).display();
-    let message = |entry: &Entry| {
-        let (paths, text) = (entry.paths.join(" and "), entry.text_and_reason());
-        format!(
-            "{baseline}: stale: accepted, but not found in this run (removed, edited, or excluded by a rule or an option): {paths}: {text}"
-        )
-    };
-    let messages: Vec<String> = stale.iter().map(message).collect();
-    limited(&messages, |message| terminal.warning(message));
-    if !stale.is_empty() {
-        terminal.line("--update-baseline drops stale entries");
+    let messages = outcome.stale.iter().map(|entry| format!("{baseline}: {}", entry.stale_message()));
+    let messages: Vec<String> = messages.collect();
+    match outcome.failing_stale().len() {
+        0 => {
+            limited(&messages, |message| terminal.warning(message));
+            if !messages.is_empty() {
+                terminal.line("--prune-baseline drops stale entries");
+            }
+        }
+        number => {
+            messages.iter().filter(|_| !is_listed).for_each(|message| terminal.warning(message));
+            let (entries, make) = (counted(number as u64, "stale entry"), if number == 1 { "makes" } else { "make" });
+            let them = if number == 1 { "it" } else { "them" };
+            terminal.line(&format!("{entries} {make} the check fail (--fail-on-stale): --prune-baseline drops {them}"));
+        }
     }
 }
 

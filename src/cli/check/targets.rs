@@ -57,7 +57,7 @@ impl Targets {
         let mut baseline = None;
         if let Some(path) = request.baseline.as_deref() {
             refuse_outside(path, "the baseline", typed.baseline.is_some())?;
-            if request.update_baseline {
+            if request.writes_baseline() {
                 baseline = Some(outputs.file(path, "the baseline")?);
             } else {
                 outputs.reads(path, "the baseline")?;
