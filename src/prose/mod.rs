@@ -109,6 +109,7 @@ mod words;
 pub use block::{Block, Kind, Notice, Prose, ProseOptions, Unread};
 pub use docstrings::Language;
 pub use lines::{Lines, Position};
+pub(crate) use navigation::Navigation;
 
 use builder::Builder;
 use std::cmp::Ordering;

@@ -6,6 +6,7 @@ mod names;
 mod targets;
 
 use super::pages::Page;
+use crate::prose::Navigation;
 use names::{Labels, Names};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -44,6 +45,7 @@ impl<'a> Links<'a> {
         let links = |from: usize| {
             let page = &pages[from];
             let mut links: Vec<Link> = Vec::new();
+            let mut navigation = Navigation::new(&page.prose, &page.source);
             for target in targets(page.markup, &page.source) {
                 let to = match (target.kind, target.text.split_once('#')) {
                     (Kind::Label, Some((_, label))) => names.find(from, target.text).or_else(|| labels.find(label)),
@@ -52,7 +54,7 @@ impl<'a> Links<'a> {
                     (Kind::Path | Kind::Entry | Kind::Include, _) => names.find(from, target.text),
                 };
                 let Target { at, kind, .. } = target;
-                let is_navigation = || kind == Kind::Entry || page.prose.is_navigation(at, &page.source);
+                let mut is_navigation = || kind == Kind::Entry || navigation.has(at);
                 let link = |to| Link { to, is_include: kind == Kind::Include, at, is_navigation: is_navigation() };
                 links.extend(to.filter(|&to| to != from).map(link));
             }
