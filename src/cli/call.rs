@@ -62,8 +62,8 @@ impl From<Misuse> for Refused {
 
 /// Flags for messages and files beside the results, which a caller has its own way for.
 const OF_THE_PROGRAM: Withheld = Withheld {
-    flags: &["quiet", "report", "print0", "rejects"],
-    why: "is for the messages and files of the command dedup, and is taken there alone",
+    flags: &["quiet", "report", "print0", "rejects", "max-bad"],
+    why: "is for the messages, files and exit status of the command dedup, and is taken there alone",
 };
 
 /// What a caller takes apart from options.

@@ -3,7 +3,7 @@
 use super::arguments::clean::Arguments;
 use super::arguments::{OnError, Signing};
 use super::files::OutFile;
-use super::input;
+use super::input::{self, LackingStats};
 use super::json::Ordered;
 use super::markup;
 use super::method::Method;
@@ -59,6 +59,7 @@ struct Request {
     tokens: Tokenization,
     preset: Option<&'static str>,
     rejects: Option<PathBuf>,
+    max_bad: u64,
     /// Whether the field of ids was typed.
     names_ids: bool,
     quiet: bool,
@@ -135,6 +136,7 @@ impl Request {
             tokens,
             preset,
             rejects: input.rejects.clone(),
+            max_bad: input::max_bad(input, arguments.on_error.value)?,
             names_ids: input.id_field.is_typed,
             quiet: run.quiet,
         })
@@ -221,7 +223,7 @@ fn write(
     let (input, reference) = Input::sides(request.paths.clone(), against.clone(), source.clone());
     let total = input.total_bytes();
     let rejects = outputs.rejects(request.rejects.as_deref())?;
-    let terminal = Terminal::new(request.quiet, total).with_rejects(rejects);
+    let terminal = Terminal::new(request.quiet, total).with_rejects(rejects).with_max_bad(request.max_bad);
     input::warn_of_globs(&terminal, &[&request.paths, against], source);
     markup::hint_of_pages(&terminal, &request.paths, source);
     input::warn_of_file_time(&terminal, &source.ranking, &request.paths);
@@ -277,6 +279,7 @@ fn write(
                 files_written: Some(cleaned.files_written),
                 bytes_written: Some(cleaned.bytes_written),
                 warnings: &warnings,
+                lacking: LackingStats::of(&options.source),
                 ..Stats::of(&ran)
             };
             write_stats(stats_file.take(), &stats, None)?;
@@ -286,7 +289,10 @@ fn write(
                 Decides::Index(by, _) => cleaned.remembered.as_ref().map(|remembered| (remembered, &**by)),
                 Decides::Scan(_) => None,
             };
-            match index.and_then(|(remembered, by)| IndexStats::of(&cleaned, (remembered, by), &warnings, started)) {
+            let lacking = LackingStats::of(&options.source);
+            match index
+                .and_then(|(remembered, by)| IndexStats::of(&cleaned, (remembered, by), &warnings, started, lacking))
+            {
                 Some(stats) => write_stats(stats_file.take(), &stats, None)?,
                 None => write_stats(stats_file.take(), &Continued::of(&cleaned, index), None)?,
             }
@@ -297,7 +303,7 @@ fn write(
         let remark = short_texts::remark((paths, source), factory, &*request.tokens.measure())?;
         remark.iter().for_each(|remark| terminal.line(remark));
     }
-    Ok(Status::of_input(cleaned.failed))
+    Ok(terminal.end_with(cleaned.failed))
 }
 
 /// Prints the warnings about an index, and spells them for statistics.
@@ -398,6 +404,8 @@ struct IndexStats<'a> {
     warnings: &'a [String],
     seconds: f64,
     seconds_deciding: f64,
+    #[serde(flatten)]
+    lacking: LackingStats,
 }
 
 impl<'a> IndexStats<'a> {
@@ -407,6 +415,7 @@ impl<'a> IndexStats<'a> {
         (remembered, by): (&'a Remembered, &'a ByIndex),
         warnings: &'a [String],
         started: Instant,
+        lacking: LackingStats,
     ) -> Option<Self> {
         let decided = remembered.decided.as_ref()?;
         Some(IndexStats {
@@ -425,6 +434,7 @@ impl<'a> IndexStats<'a> {
             warnings,
             seconds: started.elapsed().as_secs_f64(),
             seconds_deciding: decided.seconds,
+            lacking,
         })
     }
 }
@@ -547,6 +557,9 @@ fn report_decided(terminal: &Terminal, request: &Request, cleaned: &Cleaned) {
         input::report_decisions(terminal, &request.options.engine);
     }
     failed(terminal, request, cleaned).iter().for_each(|line| terminal.line(line));
+    if is_decided_now(cleaned) {
+        input::report_lacking(terminal, &request.options.source);
+    }
     left_out(terminal, &counts_of(cleaned), cleaned.read);
     input::warn_of_no_fields(terminal, &request.options.engine.required_fields, &cleaned.read);
     if let Some(report) = &cleaned.report {
@@ -559,6 +572,11 @@ fn report_decided(terminal: &Terminal, request: &Request, cleaned: &Cleaned) {
             [documents, references],
         );
     }
+}
+
+/// Whether this run read everything to decide; an earlier one may have.
+fn is_decided_now(cleaned: &Cleaned) -> bool {
+    cleaned.report.is_some() || cleaned.remembered.as_ref().is_some_and(|remembered| remembered.decided.is_some())
 }
 
 /// What was left out before records were decided on. Another line is about failures.

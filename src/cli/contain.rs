@@ -5,7 +5,7 @@ use super::arguments::contain::{Arguments, Emit};
 use super::arguments::scan;
 use super::cut;
 use super::files::OutFile;
-use super::input;
+use super::input::{self, LackingStats};
 use super::markup;
 use super::outputs::Outputs;
 use super::preparation::Tokenization;
@@ -48,6 +48,7 @@ pub struct Request {
     is_scan: bool,
     pub on_error: OnError,
     rejects: Option<PathBuf>,
+    max_bad: u64,
     pub allow_empty: bool,
     quiet: bool,
 }
@@ -109,6 +110,7 @@ impl Request {
             is_scan: false,
             on_error: arguments.on_error.value,
             rejects: input.rejects.clone(),
+            max_bad: input::max_bad(input, arguments.on_error.value)?,
             allow_empty: input.allow_empty,
             quiet: run.quiet,
         })
@@ -161,6 +163,7 @@ impl Request {
             is_scan: true,
             on_error: arguments.on_error.value,
             rejects: input.rejects.clone(),
+            max_bad: input::max_bad(input, arguments.on_error.value)?,
             allow_empty: input.allow_empty,
             quiet: run.quiet,
         })
@@ -309,7 +312,8 @@ fn execute(
         }
         let total = input.total_bytes().zip(reference.as_ref().map_or(Some(0), Source::total_bytes));
         let rejects = outputs.rejects(request.rejects.as_deref())?;
-        let terminal = Terminal::new(request.quiet, total.map(|(a, b)| a + b)).with_rejects(rejects);
+        let terminal =
+            Terminal::new(request.quiet, total.map(|(a, b)| a + b)).with_rejects(rejects).with_max_bad(request.max_bad);
         input::warn_of_globs(&terminal, &[&request.paths, &request.against], &request.source);
         markup::hint_of_pages(&terminal, &request.paths, &request.source);
         let done = match request.options.of {
@@ -322,6 +326,10 @@ fn execute(
         let (written, result) = terminal.finish_rejects(result)?;
         let never_found = input.all_fields_never_found(reference.as_ref());
         never_found.for_each(|warning| terminal.warning(&spelled(&warning)));
+        // An earlier run may have read all.
+        if written.counts.documents > 0 {
+            input::report_lacking(&terminal, &request.source);
+        }
         input::warn_of_no_reference_fields(&terminal, &request.source, reference.as_ref());
         let files = match &written.cleaned {
             Some(cleaned) => cleaned.read,
@@ -341,7 +349,7 @@ fn execute(
         }
         let ended = (&*terminal.warnings(), failure.as_ref());
         write_stats(stats_file.take(), &stats_of(&request, &written, ended, started), failure.as_ref())?;
-        failure.map_or_else(|| Ok(Status::of_input(failed)), Err)
+        failure.map_or_else(|| Ok(terminal.end_with(failed)), Err)
     })
 }
 
@@ -750,6 +758,8 @@ pub struct Stats<'a> {
     short_references: Option<u64>,
     warnings: &'a [String],
     seconds: f64,
+    #[serde(flatten)]
+    lacking: LackingStats,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Failure>,
 }
@@ -783,6 +793,7 @@ pub fn stats_of<'a>(
         short_references: (!request.against.is_empty()).then_some(written.short.references),
         warnings,
         seconds: started.elapsed().as_secs_f64(),
+        lacking: if written.counts.documents > 0 { LackingStats::of(&request.source) } else { LackingStats::default() },
         error: error.map(Failure::from),
     }
 }

@@ -3,7 +3,9 @@
 use super::arguments::OnError;
 use super::arguments::filter::Arguments;
 use super::files::OutFile;
+use super::input::{self, LackingStats};
 use super::json::{Ordered, json};
+use super::mark;
 use super::monitor::{Ending, Label, Monitor};
 use super::outputs::Outputs;
 use super::problems::Rejects;
@@ -16,7 +18,6 @@ use super::stream::{self, Duplicate, STOPPED, Stop, Verdict, ended, opened};
 use super::terminal::{Terminal, bytes, count, counted};
 use super::verdict_file::VerdictFile;
 use super::watch::InputWatch;
-use super::{input, mark};
 use crate::index::is_unnamed;
 use neardups::Error;
 use neardups::filter::{self, Counts, Filter, Sink};
@@ -48,6 +49,7 @@ struct Request {
     replaces: bool,
     on_error: OnError,
     rejects: Option<PathBuf>,
+    max_bad: u64,
     /// Whether the field of ids was typed.
     names_ids: bool,
     temp_dir: Option<PathBuf>,
@@ -97,6 +99,7 @@ impl Request {
             replaces: arguments.replace,
             on_error: arguments.on_error,
             rejects: signing.input.rejects.clone(),
+            max_bad: input::max_bad(&signing.input, arguments.on_error)?,
             names_ids: signing.input.id_field.is_typed && signing.input.id_field.value != input::NO_FIELD,
             temp_dir: signing.run.temp_dir.clone(),
             threads: signing.run.threads,
@@ -174,7 +177,7 @@ fn filter_input(
     reports: Reports,
 ) -> Result<Status, Error> {
     let rejects = request.rejects.as_deref().map(Rejects::append).transpose()?;
-    let terminal = Terminal::new(request.quiet, None).with_rejects(rejects);
+    let terminal = Terminal::new(request.quiet, None).with_rejects(rejects).with_max_bad(request.max_bad);
     let mut warnings = request.plan.warnings().to_vec();
     spell_all(&mut warnings);
     warnings.iter().for_each(|warning| terminal.warning(warning));
@@ -215,9 +218,14 @@ fn filter_input(
     let result = result.and_then(|counts| sink.finish().map(|()| counts));
     let counts = *result.as_ref().unwrap_or(&sink.counts);
     warnings.extend(sink.warnings());
+    if let Some(warning) = input::never_found(&request.source) {
+        terminal.warning(&warning);
+        warnings.push(warning);
+    }
+    input::report_lacking(&terminal, &request.source);
     monitor.note(&counts, &index, filter::remembered(&index));
     let has_failed = result.as_ref().is_err_and(|error| !error.is_closed_pipe());
-    let status = if has_failed { Status::Failed } else { stream::status(&counts, stop) };
+    let status = if has_failed { Status::Failed } else { stream::status(&counts, stop, &terminal) };
     let reported = monitor.end(status.into());
     let result = result.and_then(|counts| reported.map(|()| counts));
     // A bound ends the run in order: what was decided before is written and remembered. Where something cannot be written, it matters what was.
@@ -242,7 +250,8 @@ fn filter_input(
         }
         Err(error) => Some(error),
     };
-    let mut of_run = Stats::new(&counts, &index, &sink, started, warnings, failure.as_ref());
+    let lacking = LackingStats::of(&request.source);
+    let mut of_run = Stats { lacking, ..Stats::new(&counts, &index, &sink, started, warnings, failure.as_ref()) };
     if failure.is_none() && stop.is_stopped() {
         of_run.error = Some(Failure::by_signal(STOPPED));
     }
@@ -497,6 +506,8 @@ pub struct Stats<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     replaced_fields: Option<u64>,
     warnings: Vec<String>,
+    #[serde(flatten)]
+    lacking: LackingStats,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Failure>,
 }
@@ -542,6 +553,7 @@ impl<'a> Stats<'a> {
             longest_decision: pace.longest.as_secs_f64(),
             replaced_fields: None,
             warnings,
+            lacking: LackingStats::default(),
             error: None,
         }
     }

@@ -84,7 +84,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         outputs.reads_documents(&[], false)?;
         outputs.reads_method(&signing.method)?;
     }
-    let terminal = Terminal::new(arguments.quiet, None);
+    let terminal = Terminal::new(arguments.quiet, None).with_max_bad(arguments.max_bad);
     match &arguments.action {
         Action::Stats => stats(path),
         Action::Verify => verify(path, &terminal),
@@ -283,6 +283,8 @@ fn stream(
     terminal.done();
     let counts = result?;
     watching.watch.end(terminal);
+    input::never_found(&source).iter().for_each(|warning| terminal.warning(warning));
+    input::report_lacking(terminal, &source);
     stream::warn_at_end(&index, terminal);
     Ok((counts, index, ended(&counts, &stop, terminal)))
 }

@@ -1,22 +1,40 @@
 //! Resolves options that are common to all commands that read documents.
 
 use super::arguments::Content;
+use super::arguments::OnError as OnErrorTyped;
 use super::arguments::keep::Keep;
 use super::arguments::{self, Run};
 use super::preparation::Tokenization;
+use super::spelling::spelled;
 use super::stats::has_decided;
 use super::status::usage_error;
 use super::terminal::Terminal;
 use crate::readable::{count, counted};
 use neardups::clean::OnError;
 use neardups::engine::{Chosen, RequiredFields};
-use neardups::source::{Format, Globs, IdFields, PageText, Program, RankBy, Ranking, ReferenceFields, TextFields};
+use neardups::source::{
+    Format, Globs, IdFields, Lacking, PageText, Program, RankBy, Ranking, ReferenceFields, TextFields,
+};
 use neardups::{Error, engine, source};
+use serde::{Serialize, Serializer};
 use std::fs::File;
 use std::io::{BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// How many bad records do not change the status.
+///
+/// # Errors
+/// The first one ends the command.
+pub fn max_bad(typed: &arguments::Input, on_error: OnErrorTyped) -> Result<u64, Error> {
+    match on_error {
+        OnErrorTyped::Fail if typed.max_bad > 0 => Err(usage_error(
+            "--max-bad has no effect with --on-error fail, which accepts no bad record: leave one of them out",
+        )),
+        _ => Ok(typed.max_bad),
+    }
+}
 
 /// Describes pages without a main text, after their number.
 pub const FELL_BACK: &str = "without a recognised main text, read completely";
@@ -92,6 +110,63 @@ pub fn failed_to_move(terminal: &Terminal, failed: u64, folder: Option<&Path>) -
 fn failed_with(terminal: &Terminal, failed: u64, what: &str, folder: Option<&Path>) -> Option<String> {
     let list = |folder: &Path| format!("; {} lists what failed", folder.join("_dedup/failed.jsonl").display());
     (failed > 0).then(|| format!("{}: {what}{}", terminal.failures(failed), folder.map(list).unwrap_or_default()))
+}
+
+/// What records lack of the text fields of the documents, and of those of a reference that has its own.
+fn lacking(options: &source::ReadOptions) -> [Lacking; 2] {
+    let Some(counted) = &options.lacking else { return Default::default() };
+    let (own, of_reference) = (counted.of_documents(), counted.of_reference());
+    match options.reference.text {
+        Some(_) => [own, of_reference],
+        None => [own.and(&of_reference), Lacking::default()],
+    }
+}
+
+/// Reports how many records lack which text field, where several are named. A field that no record has is worth a warning.
+pub fn report_lacking(terminal: &Terminal, options: &source::ReadOptions) {
+    for (flag, lacking) in ["--text-field", "--against-text-field"].iter().zip(lacking(options)) {
+        let never = lacking.never_found();
+        let some = lacking.fields.iter().filter(|(name, _)| !never.contains(&&**name));
+        let lack = |records| if records == 1 { "lacks" } else { "lack" };
+        let some = some.map(|(name, records)| format!("{} {} '{name}'", count(*records), lack(*records)));
+        let some: Vec<String> = some.collect();
+        if !some.is_empty() {
+            terminal.line(&format!("{flag}: of {}, {}", counted(lacking.records, "record"), some.join(", ")));
+        }
+    }
+}
+
+/// The warning about text fields that no record of a stream has, although some have others.
+pub fn never_found(options: &source::ReadOptions) -> Option<String> {
+    let [lacking, _] = lacking(options);
+    lacking.warning("text-field").map(|warning| spelled(&warning).into_owned())
+}
+
+/// The fields of statistics about text fields that records lack.
+#[derive(Default, Serialize)]
+pub struct LackingStats {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lacking_fields: Option<Counted>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against_lacking_fields: Option<Counted>,
+}
+
+/// Numbers by name, in their order.
+struct Counted(Vec<(String, u64)>);
+
+impl Serialize for Counted {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, count)| (name, count)))
+    }
+}
+
+impl LackingStats {
+    /// Those of what was read with these options.
+    pub fn of(options: &source::ReadOptions) -> Self {
+        let [own, against] = lacking(options).map(|lacking| lacking.fields);
+        let some = |fields: Vec<_>| (!fields.is_empty()).then_some(Counted(fields));
+        LackingStats { lacking_fields: some(own), against_lacking_fields: some(against) }
+    }
 }
 
 /// Warns of globs that match no file.
@@ -195,6 +270,7 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
     let options = source::ReadOptions {
         format: own.1,
         text_fields: TextFields::parse("text-field", &typed.text_fields.value)?,
+        lacking: Some(Arc::default()),
         id_field: IdFields::parse("id-field", &typed.id_field.value)?,
         reference: ReferenceFields {
             text: match &typed.reference_text_fields[..] {

@@ -4,6 +4,7 @@ use super::arguments::lexicon::Arguments;
 use super::input;
 use super::outputs::Outputs;
 use super::preparation::Tokenization;
+use super::spelling::spelled;
 use super::stats::end_programs_on_signals;
 use super::status::Status;
 use super::terminal::{Terminal, bytes, count, counted};
@@ -23,15 +24,19 @@ pub fn build(arguments: &Arguments) -> Result<Status, Error> {
     let paths = input::paths(&arguments.paths, &[])?;
     let source = input::source_options(&arguments.input, None)?;
     end_programs_on_signals(&source)?;
-    let mut input = Input::new(paths, source);
+    let mut input = Input::new(paths, source.clone());
     let rejects = outputs.rejects(arguments.input.rejects.as_deref())?;
-    let terminal = Terminal::new(arguments.run.quiet, input.total_bytes()).with_rejects(rejects);
+    let terminal = Terminal::new(arguments.run.quiet, input.total_bytes())
+        .with_rejects(rejects)
+        .with_max_bad(arguments.input.max_bad);
     let counting = engine::count_terms(&mut input, &options, &terminal);
     terminal.done();
     let (terms, counts) = terminal.finish_rejects(counting)?;
     let failed = (counts.failed, counts.skipped);
     input::check_not_empty(arguments.input.allow_empty, counts.documents, failed, &input.counts())?;
 
+    input.fields_never_found().iter().for_each(|warning| terminal.warning(&spelled(warning)));
+    input::report_lacking(&terminal, &source);
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     let written = terms.write(&options.tokenizer.name(), arguments.min_df, &mut out);
     let digest = written?;
@@ -56,5 +61,5 @@ pub fn build(arguments: &Arguments) -> Result<Status, Error> {
     if !others.is_empty() {
         terminal.line(&others.join(", "));
     }
-    Ok(Status::of_input(counts.failed))
+    Ok(terminal.end_with(counts.failed))
 }

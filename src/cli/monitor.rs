@@ -239,7 +239,7 @@ impl Monitor {
         out.gauge("running", "Whether the stream runs: 0 after its end.", u8::from(state.status.is_none()));
         out.gauge(
             "exit_status",
-            "How it ended: 0 well, 2 with an error, 3 with records that could not be read, 130 by a signal; -1 while it runs.",
+            "How it ended: 0 well, 2 with an error, 3 with more records than --max-bad that could not be read, 130 by a signal; -1 while it runs.",
             state.status.map_or(-1, i16::from),
         );
         out.gauge("start_time_seconds", "When it started, in seconds since 1970.", self.began);

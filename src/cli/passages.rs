@@ -2,7 +2,7 @@
 
 use super::arguments::passages::{Arguments, Emit};
 use super::cut::{CutRequest, cut_in_words, summarise_folder};
-use super::input;
+use super::input::{self, LackingStats};
 use super::markup;
 use super::outputs::Outputs;
 use super::preparation::Tokenization;
@@ -37,6 +37,7 @@ pub struct Request {
     cut: Option<CutRequest>,
     pub whole: Option<WholeRequest>,
     rejects: Option<PathBuf>,
+    max_bad: u64,
     pub allow_empty: bool,
     quiet: bool,
 }
@@ -95,6 +96,7 @@ impl Request {
             options,
             emit: arguments.emit,
             rejects: input.rejects.clone(),
+            max_bad: input::max_bad(input, arguments.on_error.value)?,
             allow_empty: input.allow_empty,
             quiet: run.quiet,
         })
@@ -127,7 +129,8 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         }
         let total = input.total_bytes().zip(reference.as_ref().map_or(Some(0), Source::total_bytes));
         let rejects = outputs.rejects(request.rejects.as_deref())?;
-        let terminal = Terminal::new(request.quiet, total.map(|(a, b)| a + b)).with_rejects(rejects);
+        let terminal =
+            Terminal::new(request.quiet, total.map(|(a, b)| a + b)).with_rejects(rejects).with_max_bad(request.max_bad);
         input::warn_of_globs(&terminal, &[&request.paths, &request.against], &request.source);
         markup::hint_of_pages(&terminal, &request.paths, &request.source);
         let is_written = match &request.whole {
@@ -141,6 +144,10 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         let (written, closed) = terminal.finish_rejects(result)?;
         let never_found = input.all_fields_never_found(reference.as_ref());
         never_found.for_each(|warning| terminal.warning(&spelled(&warning)));
+        // An earlier run may have read all.
+        if written.counts.documents > 0 {
+            input::report_lacking(&terminal, &request.source);
+        }
         input::warn_of_no_reference_fields(&terminal, &request.source, reference.as_ref());
         let files = match &written.cleaned {
             Some(cleaned) => cleaned.read,
@@ -164,7 +171,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         }
         let ended = (&*terminal.warnings(), failure.as_ref());
         write_stats(stats_file.take(), &stats_of(&request, &written, ended, started), failure.as_ref())?;
-        failure.map_or_else(|| Ok(Status::of_input(failed)), Err)
+        failure.map_or_else(|| Ok(terminal.end_with(failed)), Err)
     })
 }
 
@@ -587,6 +594,8 @@ pub struct Stats<'a> {
     covered_words: Option<u64>,
     warnings: &'a [String],
     seconds: f64,
+    #[serde(flatten)]
+    lacking: LackingStats,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Failure>,
 }
@@ -624,6 +633,7 @@ pub fn stats_of<'a>(
         covered_words: written.covered,
         warnings,
         seconds: started.elapsed().as_secs_f64(),
+        lacking: if written.counts.documents > 0 { LackingStats::of(&request.source) } else { LackingStats::default() },
         error: error.map(Failure::from),
     }
 }

@@ -31,16 +31,17 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let (entry, factory) = method.factory()?;
     let found = if arguments.paths.is_empty() { None } else { Some(look(arguments, &method, &factory)?) };
     let mut documents = PLANNED_DOCUMENTS;
-    if let Some((found, words)) = &found {
-        (documents, tokens) = (found.report.counts.documents, *words);
+    let mut status = Status::Done;
+    if let Some((found, words, read)) = &found {
+        (documents, tokens, status) = (found.report.counts.documents, *words, *read);
     }
     let documents = arguments.documents.unwrap_or(documents);
     let memory = input::engine_options(&arguments.run, &method.tokens).memory;
     let mut plan = factory.plan(tokens as usize, documents)?;
     let data = found
         .as_ref()
-        .map(|(found, words)| Data::new(found, &plan, (documents, *words), memory, &*method.tokens.tokenizer));
-    add_sizes(&mut plan, found.as_ref().map(|(found, _)| found), documents, memory);
+        .map(|(found, words, _)| Data::new(found, &plan, (documents, *words), memory, &*method.tokens.tokenizer));
+    add_sizes(&mut plan, found.as_ref().map(|(found, ..)| found), documents, memory);
     spell_all(&mut plan.forecast.notes);
     let (preset, prepared) = (method.preset, method.tokens.prepared.as_ref());
     // The steps have lines of their own.
@@ -64,7 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     };
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::output("cannot write the plan", e))?;
-    Ok(Status::of_input(found.map_or(0, |(found, _)| found.report.counts.failed)))
+    Ok(status)
 }
 
 /// Adds what a scan takes, and an index, of an algorithm that compares features: so many as the documents that were read have on
@@ -116,13 +117,17 @@ const PLANNED_DOCUMENTS: u64 = 1_000_000;
 /// The bytes of an id that a plan assumes.
 const PLANNED_ID: usize = 20;
 
-/// Reads the documents and samples their similarities. Returns the median length in words too.
-fn look(arguments: &Arguments, method: &Method<'_>, factory: &TableFactory) -> Result<(Similarities, u64), Error> {
+/// Reads the documents and samples their similarities. Returns the median length in words too, and the status.
+fn look(
+    arguments: &Arguments,
+    method: &Method<'_>,
+    factory: &TableFactory,
+) -> Result<(Similarities, u64, Status), Error> {
     let paths = input::paths(&arguments.paths, &[])?;
     let source = input::source_options(&arguments.input, arguments.run.temp_dir.as_deref())?;
     end_programs_on_signals(&source)?;
     let mut input = Input::new(paths.clone(), source.clone());
-    let terminal = Terminal::new(arguments.run.quiet, input.total_bytes());
+    let terminal = Terminal::new(arguments.run.quiet, input.total_bytes()).with_max_bad(arguments.input.max_bad);
     markup::hint_of_pages(&terminal, &paths, &source);
     let options = input::reading_engine_options((&arguments.input, &arguments.run), &method.tokens);
     let sample = arguments.sample.map(|sample| sample as usize);
@@ -133,12 +138,14 @@ fn look(arguments: &Arguments, method: &Method<'_>, factory: &TableFactory) -> R
     let failed = (counts.failed, counts.skipped);
     input::check_not_empty(arguments.input.allow_empty, counts.documents, failed, &input.counts())?;
     input.fields_never_found().iter().for_each(|warning| terminal.warning(&spelled(warning)));
+    input::report_lacking(&terminal, &source);
     spell_all(&mut found.report.warnings);
     found.report.warnings.iter().for_each(|warning| terminal.warning(warning));
     let asked = found.report.median_tokens;
     let are_characters = method.tokens.name.starts_with("char") && method.tokens.by_length.is_none();
     let words = if are_characters { asked.div_ceil(CHARACTERS_OF_A_WORD) } else { asked };
-    Ok((found, words as u64))
+    let status = terminal.end_with(found.report.counts.failed);
+    Ok((found, words as u64, status))
 }
 
 /// The one object of `--json`, its fields in the order of the table.

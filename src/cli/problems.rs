@@ -24,6 +24,9 @@ pub struct Problems {
     counted: Mutex<BTreeMap<(Severity, ProblemKind), Counted>>,
     /// Files without a column of texts, of which nothing was read.
     without_column: AtomicU64,
+    /// [Bad records](Problem::is_bad_record), and other failures.
+    bad_records: AtomicU64,
+    other_failures: AtomicU64,
     rejects: Option<Rejects>,
 }
 
@@ -75,11 +78,24 @@ impl Problems {
         if let Some(rejects) = self.rejects.as_ref().filter(|_| problem.kind.is_rejection()) {
             rejects.add(problem);
         }
+        match problem.severity {
+            Severity::Failed if problem.is_bad_record() => {
+                self.bad_records.fetch_add(problem.records, Ordering::Relaxed)
+            }
+            Severity::Failed => self.other_failures.fetch_add(problem.records, Ordering::Relaxed),
+            _ => 0,
+        };
         if problem.kind == ProblemKind::Header {
             self.without_column.fetch_add(1, Ordering::Relaxed);
         }
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         counted.entry((problem.severity, problem.kind)).or_default().add(problem)
+    }
+
+    /// The number of bad records, if all of these failures are bad records.
+    pub fn all_bad_records(&self, failed: u64) -> Option<u64> {
+        let [bad, others] = [&self.bad_records, &self.other_failures].map(|number| number.load(Ordering::Relaxed));
+        (others == 0 && failed <= bad).then_some(bad)
     }
 
     /// A number of failures, in words that name those of whole files.

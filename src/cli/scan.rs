@@ -3,7 +3,7 @@
 use super::arguments::OnError;
 use super::arguments::scan::{Arguments, Emit};
 use super::files::OutFile;
-use super::input;
+use super::input::{self, LackingStats};
 use super::json::Ordered;
 use super::markup;
 use super::method::Method;
@@ -47,6 +47,7 @@ pub struct Request {
     pub host_depth: usize,
     pub on_error: OnError,
     rejects: Option<PathBuf>,
+    max_bad: u64,
     pub allow_empty: bool,
     quiet: bool,
 }
@@ -88,6 +89,7 @@ impl Request {
             host_depth: arguments.host_depth.unwrap_or_default() as usize,
             on_error: arguments.on_error.value,
             rejects: input.rejects.clone(),
+            max_bad: input::max_bad(input, arguments.on_error.value)?,
             allow_empty: input.allow_empty,
             quiet: run.quiet,
         })
@@ -175,7 +177,7 @@ fn scan(
     let (mut input, mut reference) = inputs(request, page.is_some());
     let total = total_bytes(&input, reference.as_ref());
     let rejects = outputs.rejects(request.rejects.as_deref())?;
-    let mut terminal = Terminal::new(request.quiet, total).with_rejects(rejects);
+    let mut terminal = Terminal::new(request.quiet, total).with_rejects(rejects).with_max_bad(request.max_bad);
     if request.emit == Emit::Fingerprints && io::stdout().is_terminal() {
         // Records are written while the input is read.
         terminal = terminal.without_bar();
@@ -240,6 +242,7 @@ fn scan(
     };
     let never_found = input.all_fields_never_found(reference.as_ref());
     never_found.for_each(|warning| terminal.warning(&spelled(&warning)));
+    input::report_lacking(&terminal, &request.source);
     input::warn_of_no_reference_fields(&terminal, &request.source, reference.as_ref());
     let input = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
     if !closed {
@@ -249,7 +252,7 @@ fn scan(
     let error = failure.as_ref().map(Failure::from);
     let stats = Stats { error, ..stats(&report, request, &written, input, started) };
     write_stats(stats_file.take(), &stats, failure.as_ref())?;
-    failure.map_or_else(|| Ok(Status::of_input(failed)), Err)
+    failure.map_or_else(|| Ok(terminal.end_with(failed)), Err)
 }
 
 /// Warns of globs that match no file, and reports files that are on both sides.
@@ -655,6 +658,8 @@ pub struct Stats<'a> {
     /// Files that are among the input and the reference, and are read on one side.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared: Option<u64>,
+    #[serde(flatten)]
+    pub lacking: LackingStats,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
 }
@@ -693,6 +698,7 @@ impl<'a> Stats<'a> {
             same: None,
             excluded: None,
             shared: None,
+            lacking: LackingStats::default(),
             error: None,
         }
     }
@@ -717,6 +723,7 @@ pub fn stats<'a>(
         same: Some(input.same).filter(|&count| count > 0),
         excluded: Some(input.excluded).filter(|&count| count > 0),
         shared: Some(input.elsewhere).filter(|&count| count > 0),
+        lacking: LackingStats::of(&request.source),
         ..Stats::of(&ran)
     }
 }

@@ -332,16 +332,16 @@ pub fn warn_at_end(index: &Index, terminal: &Terminal) -> Vec<String> {
 
 /// The status of a stream, which is printed if a signal stopped it.
 pub fn ended(counts: &Counts, stop: &Stop, terminal: &Terminal) -> Status {
-    let status = status(counts, stop);
-    if status == Status::Stopped {
+    if stop.is_stopped() {
         terminal.line(STOPPED);
+        return Status::Stopped;
     }
-    status
+    terminal.end_with(counts.failed)
 }
 
 /// The status of a stream that did not fail.
-pub fn status(counts: &Counts, stop: &Stop) -> Status {
-    if stop.is_stopped() { Status::Stopped } else { Status::of_input(counts.failed) }
+pub fn status(counts: &Counts, stop: &Stop, terminal: &Terminal) -> Status {
+    if stop.is_stopped() { Status::Stopped } else { terminal.status_of(counts.failed) }
 }
 
 /// The original of a duplicate.

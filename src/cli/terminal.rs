@@ -3,6 +3,7 @@
 use super::preparation::Tokenization;
 use super::problems::{Problems, Rejects};
 use super::spelling;
+use super::status::Status;
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use neardups::algorithm::{Row, Value};
@@ -163,6 +164,8 @@ pub struct Terminal {
     /// The bytes of this stage without compression.
     unpacked: Arc<AtomicU64>,
     problems: Problems,
+    /// `--max-bad`.
+    max_bad: u64,
     /// Values that rank nothing, reported so far.
     unranked: AtomicU64,
     /// The warnings so far, printed or not.
@@ -189,8 +192,8 @@ impl Terminal {
             None => ProgressBar::no_length().with_style(style("{msg:9} {spinner} {amount:>10} {speed:>12}")),
         };
         bar.set_draw_target(if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) });
-        let (problems, unranked, warnings) = Default::default();
-        Terminal { quiet, bar, unpacked, problems, unranked, warnings }
+        let (problems, max_bad, unranked, warnings) = Default::default();
+        Terminal { quiet, bar, unpacked, problems, max_bad, unranked, warnings }
     }
 
     /// How many values that `--keep` cannot go by were reported.
@@ -207,6 +210,40 @@ impl Terminal {
     /// Also writes rejected records to a file.
     pub fn with_rejects(self, rejects: Option<Rejects>) -> Self {
         Terminal { problems: Problems::with_rejects(rejects), ..self }
+    }
+
+    /// Accepts this number of bad records: [`status_of`](Self::status_of) then ignores them.
+    pub fn with_max_bad(self, max_bad: u64) -> Self {
+        Terminal { max_bad, ..self }
+    }
+
+    /// The status of a run that did its work, of whose input this number of records and files failed.
+    pub fn status_of(&self, failed: u64) -> Status {
+        match self.problems.all_bad_records(failed) {
+            Some(bad) if bad <= self.max_bad => Status::Done,
+            _ => Status::of_input(failed),
+        }
+    }
+
+    /// The same, at the end of the run. Reports what `--max-bad` decides.
+    pub fn end_with(&self, failed: u64) -> Status {
+        let status = self.status_of(failed);
+        if failed > 0 && self.max_bad > 0 {
+            let max_bad = self.max_bad;
+            match (self.problems.all_bad_records(failed), status) {
+                (Some(bad), Status::Done) => {
+                    self.line(&format!(
+                        "{}, within --max-bad {max_bad}: the exit status is 0",
+                        counted(bad, "bad record")
+                    ));
+                }
+                (Some(bad), _) => {
+                    self.failed(&format!("{}, more than --max-bad {max_bad}", counted(bad, "bad record")))
+                }
+                (None, _) => self.line("not only single records failed, so that --max-bad does not apply"),
+            }
+        }
+        status
     }
 
     /// Keeps apart the rejected records so far: the next time, only these are [flushed](Self::flush_rejects).

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 #[cfg(feature = "files")]
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(any(feature = "arrow", feature = "html", feature = "parquet"))]
 use super::PageText;
@@ -22,6 +23,9 @@ use super::html;
 #[cfg(feature = "files")]
 use super::label::whole;
 use super::label::{self, Encoding, Remedy};
+#[cfg(feature = "files")]
+use super::lacking::OfTable;
+use super::lacking::{Found, Reading};
 use super::lines::{Blank, lines};
 #[cfg(feature = "parquet")]
 use super::parquet;
@@ -52,6 +56,8 @@ pub struct Batch {
     /// What counts its documents, with its number there.
     #[cfg(feature = "files")]
     tally: Option<(Arc<Tally>, u64)>,
+    /// Whether what its records lack was added to the counts of the reading.
+    is_counted: AtomicBool,
 }
 
 /// Receives documents and problems, one after the other, with the number of the record in the batch.
@@ -61,6 +67,11 @@ type Each<'e> = &'e mut dyn FnMut(u32, Result<Document<'_>, Problem>);
 struct Selection<'w> {
     next: u32,
     wanted: Wanted<'w>,
+    /// The number of records that were wanted.
+    taken: u32,
+    /// Whether it matters what records lack, and what those so far lack.
+    counts: bool,
+    found: Vec<Found>,
 }
 
 /// Decides which records are wanted, by their numbers in the batch and the lines of their places.
@@ -71,7 +82,17 @@ impl Selection<'_> {
     fn next(&mut self, line: Option<u64>) -> Option<u32> {
         let number = self.next;
         self.next += 1;
-        (self.wanted)(number, line).then_some(number)
+        let is_wanted = (self.wanted)(number, line);
+        self.taken += u32::from(is_wanted);
+        is_wanted.then_some(number)
+    }
+
+    /// Counts what the rows of a table lack, from this number on.
+    #[cfg(feature = "files")]
+    fn count_rows(&mut self, first: u32, table: Option<&OfTable>) {
+        if let Some(table) = table.filter(|_| self.counts) {
+            self.found.push(table.rows(u64::from(self.next - first)));
+        }
     }
 }
 
@@ -106,7 +127,7 @@ pub(super) enum Part {
     Lines(Records),
     Jsonl(Records, Arc<JsonFields>),
     #[cfg(feature = "files")]
-    Csv(Records, Columns),
+    Csv(Records, Columns, Option<OfTable>),
     /// Records of an archive, and the options that select from them.
     #[cfg(feature = "warc")]
     Warc(Records, Vec<Record>, PageText),
@@ -118,6 +139,8 @@ pub(super) enum Part {
         max_record: usize,
         /// What is read of the texts, if they are pages.
         pages: Option<PageText>,
+        /// Which text fields have no column.
+        lacking: Option<OfTable>,
     },
     /// Pages of a Parquet file that are only checked.
     #[cfg(feature = "parquet")]
@@ -160,6 +183,8 @@ pub(super) struct JsonFields {
     pub rules: FieldRules,
     /// Whether the first record is the first of input that may be lines of text: no format was given.
     pub may_be_text: bool,
+    /// What counts the fields that lines lack.
+    pub reading: Option<Arc<Reading>>,
 }
 
 impl JsonFields {
@@ -170,10 +195,19 @@ impl JsonFields {
         #[cfg(feature = "files")]
         {
             let rules = FieldRules::new(&options.ranking.by);
-            JsonFields { fields: fields.with_values(rules.fields()), rules, may_be_text: false }
+            JsonFields { fields: fields.with_values(rules.fields()), rules, may_be_text: false, reading: None }
         }
         #[cfg(not(feature = "files"))]
-        JsonFields { fields, may_be_text: false }
+        JsonFields { fields, may_be_text: false, reading: None }
+    }
+
+    /// The same for a reading, which is counted if the options say so.
+    pub fn of_reading(self: &Arc<Self>, options: &ReadOptions) -> Arc<Self> {
+        let ReadOptions { lacking, text_fields, is_reference, .. } = options;
+        match lacking.as_ref().and_then(|lacking| lacking.begin(text_fields, *is_reference)) {
+            Some(reading) => Arc::new(JsonFields { reading: Some(reading), ..(**self).clone() }),
+            None => Arc::clone(self),
+        }
     }
 
     /// The id of a line, of which the bytes are given if some are ill-formed: ids of other bytes differ.
@@ -211,7 +245,7 @@ impl Part {
             Part::Program { .. } => &[],
             Part::Lines(records) | Part::Jsonl(records, _) => &records.bytes,
             #[cfg(feature = "files")]
-            Part::Csv(records, _) => &records.bytes,
+            Part::Csv(records, ..) => &records.bytes,
             #[cfg(feature = "warc")]
             Part::Warc(records, ..) => &records.bytes,
             #[cfg(feature = "parquet")]
@@ -354,7 +388,8 @@ impl Batch {
     }
 
     fn visit(&self, wanted: Wanted<'_>, each: Each<'_>) {
-        let mut selection = Selection { next: 0, wanted };
+        let counts = !self.is_counted.load(Ordering::Relaxed);
+        let mut selection = Selection { next: 0, wanted, taken: 0, counts, found: Vec::new() };
         for (at, part) in self.parts.iter().enumerate() {
             match self.ranks.get(at).filter(|rank| **rank != Rank::default()) {
                 None => part.documents(&mut selection, each),
@@ -362,6 +397,11 @@ impl Batch {
                     each(number, read.map(|document| Document { rank: document.rank.of_file(file), ..document }));
                 }),
             }
+        }
+        // Records that were not wanted were not parsed.
+        let Selection { next, taken, found, .. } = selection;
+        if taken == next && !found.is_empty() && !self.is_counted.swap(true, Ordering::Relaxed) {
+            found.into_iter().for_each(Found::add);
         }
     }
 }
@@ -420,12 +460,18 @@ impl Part {
             Part::Lines(records) => records.each_line(selection, each),
             Part::Jsonl(records, fields) => records.each_object(fields, selection, each),
             #[cfg(feature = "files")]
-            Part::Csv(records, columns) => records.each_row(columns, selection, each),
+            Part::Csv(records, columns, lacking) => {
+                let first = selection.next;
+                records.each_row(columns, selection, each);
+                selection.count_rows(first, lacking.as_ref());
+            }
             #[cfg(feature = "warc")]
             Part::Warc(records, pages, wanted) => records.each_page(pages, *wanted, selection, each),
             #[cfg(feature = "parquet")]
-            Part::Parquet { path, rows, max_record, pages } => {
+            Part::Parquet { path, rows, max_record, pages, lacking } => {
+                let first = selection.next;
                 each_parquet_row(path, rows, (*max_record, *pages), selection, each);
+                selection.count_rows(first, lacking.as_ref());
             }
             #[cfg(feature = "parquet")]
             Part::Checks { path, checks } => {
@@ -582,6 +628,7 @@ impl Records {
     fn each_object(&self, fields: &JsonFields, selection: &mut Selection, each: Each) {
         let (mut name, mut buffer) = (String::new(), String::new());
         let mut may_be_text = fields.may_be_text;
+        let mut found = fields.reading.as_ref().filter(|_| selection.counts).map(Reading::found);
         for (line, bytes) in lines(self.line, &self.bytes, self.blank) {
             may_be_text &= !matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['));
             let advises = std::mem::take(&mut may_be_text);
@@ -592,7 +639,7 @@ impl Records {
             }
             let json = self.encoding.map_or_else(|| decode::utf8(bytes), |encoding| encoding.decode(bytes));
             let damaged = json.repair.is_some().then(|| decode::without_utf8_mark(bytes));
-            match fields.fields.parse(&json.text, &mut buffer) {
+            match fields.fields.parse_counting(&json.text, &mut buffer, found.as_mut()) {
                 Err(jsonl::Rejected { kind, mut message, id, lacks_field }) => {
                     let id = id.map(|id| fields.own_id(id.into(), damaged, self.encoding).into_owned());
                     if advises {
@@ -613,6 +660,7 @@ impl Records {
                 }
             }
         }
+        selection.found.extend(found);
     }
 
     #[cfg(feature = "files")]
@@ -1034,7 +1082,7 @@ mod tests {
         assert_eq!(shown(Part::Lines(part_of(&damaged, 100))), at_line);
         let columns = Columns::find(b',', b"text,id", &ReadOptions::default()).unwrap();
         let row = [&damaged[..], b",a"].concat();
-        assert_eq!(shown(Part::Csv(part_of(&row, 100), columns)), at_line);
+        assert_eq!(shown(Part::Csv(part_of(&row, 100), columns, None)), at_line);
         assert_eq!(
             shown(Part::Text { path: "f".into(), bytes: damaged, encoding: None }),
             [format!("Failed f: {message}")]
@@ -1063,10 +1111,10 @@ mod tests {
             "Repaired f:9: invalid Shift_JIS replaced by U+FFFD",
             "\u{fffd}\u{fffd}|x\u{fffd}\u{fffd}",
         ];
-        assert_eq!(shown(Part::Csv(of("shift_jis", rows), columns.clone()))[..2], expected[..2]);
+        assert_eq!(shown(Part::Csv(of("shift_jis", rows), columns.clone(), None))[..2], expected[..2]);
         // Damage in other fields than the text is not reported.
         let rows = b"text,\xfc\xfc\n\xe9 a b c,x";
-        assert_eq!(shown(Part::Csv(of("shift_jis", rows), columns.clone())).len(), 3);
+        assert_eq!(shown(Part::Csv(of("shift_jis", rows), columns.clone(), None)).len(), 3);
         // Nothing is guessed.
         let lines = b"caf\xe9 noir";
         assert_eq!(
@@ -1074,7 +1122,7 @@ mod tests {
             ["Repaired f:7: invalid UTF-8 at byte 3 replaced by U+FFFD", "f:7|caf\u{fffd} noir"]
         );
         assert_eq!(
-            shown(Part::Csv(of("utf-8", lines), columns)),
+            shown(Part::Csv(of("utf-8", lines), columns, None)),
             ["Repaired f:7: invalid UTF-8 at byte 3 replaced by U+FFFD", "f:7|caf\u{fffd} noir"]
         );
     }
@@ -1143,7 +1191,7 @@ mod tests {
             "2|v",
             "Failed f:14: record longer than 20 bytes (allow more with `max-record`)",
         ];
-        assert_eq!(shown(Part::Csv(rows, columns)), expected);
+        assert_eq!(shown(Part::Csv(rows, columns, None)), expected);
     }
 
     #[test]

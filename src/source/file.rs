@@ -301,7 +301,8 @@ impl<'a> Pass<'a> {
             Ok(columns) => {
                 self.fields.fields.found_but(&columns.missing);
                 self.note_columns(path, ProblemKind::RepeatedColumn, &columns.repeated)?;
-                self.drain(path, &mut cutter, |records| Part::Csv(records, columns.clone()))?;
+                let lacking = self.fields.reading.as_ref().map(|reading| reading.of_table(&columns.missing));
+                self.drain(path, &mut cutter, |records| Part::Csv(records, columns.clone(), lacking.clone()))?;
             }
             Err(message) => return self.fail(ProblemKind::Header, path, None, message),
         }
@@ -341,6 +342,7 @@ impl<'a> Pass<'a> {
         let path: Arc<str> = file.path.into();
         let known = self.checked.as_ref().and_then(|checked| checked.get(&path).cloned());
         let mut outcomes = Vec::new();
+        let lacking = self.fields.reading.as_ref().map(|reading| reading.of_table(rows.missing()));
         if known.is_some() {
             rows.leave_out_checks();
         }
@@ -350,7 +352,8 @@ impl<'a> Pass<'a> {
             match piece {
                 // Each part has its own copy of the path, because threads would contend for one reference count.
                 parquet::Piece::Rows(rows) => {
-                    self.push(Part::Parquet { path: file.path.into(), rows: *rows, max_record, pages })?;
+                    let (path, lacking) = (file.path.into(), lacking.clone());
+                    self.push(Part::Parquet { path, rows: *rows, max_record, pages, lacking })?;
                 }
                 parquet::Piece::Broken { row, rows, fault } => {
                     let problem = Problem::new(Severity::Failed, fault.kind, file.path, Some(row), fault.message);

@@ -13,6 +13,7 @@ use super::batch::JsonFields;
 use super::counts::Counts;
 use super::file::{Checked, File, Pass, field_names};
 use super::identity::FileId;
+use super::lacking::never_found;
 #[cfg(feature = "clean")]
 use super::rest::{OnDisk, Original};
 use super::rewind::Rewind;
@@ -403,7 +404,7 @@ impl Source for Input {
         let options = self.options.clone();
         let fields = self.fields.get_or_insert_with(|| Arc::new(JsonFields::new(&options)));
         let mut checked = self.checked.take();
-        let mut pass = Pass::new(&options, Arc::clone(fields), checked.as_mut(), deliver);
+        let mut pass = Pass::new(&options, fields.of_reading(&options), checked.as_mut(), deliver);
         let mut seen = Files::new();
         let (mut counts, mut of_paths) = (Counts::default(), Vec::new());
         let all = (0..self.paths.len()).try_for_each(|index| {
@@ -439,13 +440,7 @@ impl Input {
         if self.options.is_reference && self.options.reference.text.is_none() {
             return None;
         }
-        let never = self.fields.as_ref()?.fields.never_found();
-        let names: Vec<String> = never.iter().map(|name| format!("'{name}'")).collect();
-        (!names.is_empty()).then(|| {
-            let field = if names.len() == 1 { "field" } else { "fields" };
-            let parameter = self.options.text_parameter();
-            format!("`{parameter}`: no record has the {field} {}: only the others were compared", names.join(", "))
-        })
+        never_found(self.options.text_parameter(), &self.fields.as_ref()?.fields.never_found())
     }
 
     /// Those of both sides of a comparison.

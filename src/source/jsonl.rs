@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 
 use super::fields::{Joined, joined_id, quoted, takes_place};
 use super::label::Encoding;
+use super::lacking::Found as Counted;
 use super::path::Step;
 #[cfg(feature = "files")]
 use super::ranking::FieldValue;
@@ -168,6 +169,16 @@ impl Fields {
 
     /// Extracts text and id from a line, or says why it cannot. Text with escapes may be decoded into `buffer`.
     pub fn parse<'a>(&self, line: &'a str, buffer: &'a mut String) -> Result<Record<'a>, Rejected> {
+        self.parse_counting(line, buffer, None)
+    }
+
+    /// The same, and counts which fields of the text a line lacks that is JSON.
+    pub fn parse_counting<'a>(
+        &self,
+        line: &'a str,
+        buffer: &'a mut String,
+        counted: Option<&mut Counted>,
+    ) -> Result<Record<'a>, Rejected> {
         if let [text] = &self.texts[..]
             && let ([Step::Field(text)], Some([Step::Field(id)])) = (text.steps(), self.id.single_steps())
             && let Some(found) = flat::parse(line, text, id, buffer)
@@ -178,7 +189,7 @@ impl Fields {
             joined.push(text);
             return Ok(Record { text: joined.text.unwrap_or_default(), id, fell_back: joined.fell_back, lone });
         }
-        self.parse_any(line)
+        self.parse_any(line, counted)
     }
 
     /// The id of a line that is not UTF-8, or not the encoding that was named, with an escape such as `\udcff` for each byte that is not, so that different ids stay different. A
@@ -191,11 +202,14 @@ impl Fields {
     }
 
     /// [`parse`](Self::parse) for every line, without the fast path.
-    fn parse_any<'a>(&self, line: &'a str) -> Result<Record<'a>, Rejected> {
-        let parsed = self.parse_json(line, &|at| at);
+    fn parse_any<'a>(&self, line: &'a str, mut counted: Option<&mut Counted>) -> Result<Record<'a>, Rejected> {
+        let parsed = self.parse_json(line, &|at| at, counted.as_deref_mut());
         match &parsed {
             Err(Rejected { kind: ProblemKind::Json, .. }) => match Replaced::new(line) {
-                Some(replaced) => self.parse_json(&replaced.line, &|at| replaced.original(at)).map(Record::into_owned),
+                Some(replaced) => {
+                    let original = |at| replaced.original(at);
+                    self.parse_json(&replaced.line, &original, counted).map(Record::into_owned)
+                }
                 None => parsed,
             },
             _ => parsed,
@@ -222,12 +236,22 @@ impl Fields {
     }
 
     /// Parses a line of JSON. `original` returns the position in the line as it was read.
-    fn parse_json<'a>(&self, line: &'a str, original: &dyn Fn(usize) -> usize) -> Result<Record<'a>, Rejected> {
+    fn parse_json<'a>(
+        &self,
+        line: &'a str,
+        original: &dyn Fn(usize) -> usize,
+        counted: Option<&mut Counted>,
+    ) -> Result<Record<'a>, Rejected> {
         let mut found = self.nothing_found(false);
         let mut json = serde_json::Deserializer::from_str(line);
         let parsed =
             Object { wanted: &self.wanted, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
         parsed.map_err(|error| Rejected::new(ProblemKind::Json, malformed(&error, line, original)))?;
+        let texts = self.prefer_literals(found.texts);
+        if let Some(Counted { records, lacking, .. }) = counted {
+            *records += 1;
+            lacking.iter_mut().zip(&texts).for_each(|(count, slot)| *count += u64::from(matches!(slot, Slot::Missing)));
+        }
         let mut values = Vec::with_capacity(found.ids.len());
         for (slot, path) in found.ids.into_iter().zip(self.id.paths()) {
             let of_kind = |kind| format!("id field '{path}' is {kind}, not a string or a number");
@@ -246,7 +270,6 @@ impl Fields {
         let id = joined_id(values.into_iter());
         let mut lacks_field = true;
         let mut is_null = true;
-        let texts = self.prefer_literals(found.texts);
         for (slot, is_found) in texts.iter().zip(&*self.found) {
             if !matches!(slot, Slot::Missing) {
                 lacks_field = false;
@@ -814,7 +837,7 @@ mod tests {
     fn with<'a>(line: &'a str, text: &str, id: &str) -> Result<Record<'a>, Rejected> {
         let texts = TextFields::parse("text-field", [text]).unwrap();
         let fields = Fields::new(&texts, &IdFields::parse("id-field", id).unwrap(), None);
-        let expected = fields.parse_any(line);
+        let expected = fields.parse_any(line, None);
         // Both paths have the same result.
         assert_eq!(fields.parse(line, &mut String::new()).ok(), expected.as_ref().ok().cloned(), "{line}");
         expected

@@ -72,6 +72,7 @@ impl<R: Read> Live<R> {
         };
         let max_record = options.max_record;
         let fields = JsonFields::new(&ReadOptions { ranking: Ranking::default(), ..options.clone() });
+        let fields = Arc::new(fields).of_reading(&options);
         let kind = match options.format {
             #[cfg(feature = "warc")]
             Format::Warc => {
@@ -84,14 +85,11 @@ impl<R: Read> Live<R> {
             }
             Format::Lines => Kind::Lines(Lines::new(no_opaque(no_utf16(input)?)?, None)),
             Format::Auto => {
-                let first = Some(Arc::new(JsonFields { may_be_text: true, ..fields.clone() }));
-                Kind::Lines(Lines {
-                    first,
-                    ..Lines::new(no_archive(no_parquet(no_utf16(input)?)?)?, Some(Arc::new(fields)))
-                })
+                let first = Some(Arc::new(JsonFields { may_be_text: true, ..(*fields).clone() }));
+                Kind::Lines(Lines { first, ..Lines::new(no_archive(no_parquet(no_utf16(input)?)?)?, Some(fields)) })
             }
             // With the format named, no line ends the stream, whatever it begins like.
-            Format::Jsonl => Kind::Lines(Lines::new(input, Some(Arc::new(fields)))),
+            Format::Jsonl => Kind::Lines(Lines::new(input, Some(fields))),
             Format::Text | Format::Csv | Format::Tsv | Format::Html | Format::Parquet => {
                 let message =
                     format!("{} cannot be read as a stream: expected lines, jsonl or warc", options.format.name());

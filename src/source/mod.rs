@@ -63,6 +63,7 @@ pub(crate) mod identity;
 mod input;
 mod jsonl;
 mod label;
+mod lacking;
 mod lines;
 mod live;
 mod members;
@@ -116,6 +117,7 @@ pub use input::Input;
 #[cfg(feature = "clean")]
 pub(crate) use input::Listed;
 pub use label::Encoding;
+pub use lacking::{Lacking, LackingFields};
 pub use live::{Chunk, Chunks, EachRecord, Live};
 pub use opaque::opaque;
 pub use options::{FORMATS, Format, FormatName, ReadOptions, ReferenceFields};

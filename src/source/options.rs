@@ -1,13 +1,13 @@
 //! The options of reading: the format, the fields, the limits.
 
 use std::path::PathBuf;
-#[cfg(feature = "files")]
 use std::sync::Arc;
 
 use super::fields::{IdFields, TextFields};
 #[cfg(feature = "files")]
 use super::globs::Globs;
 use super::label::Encoding;
+use super::lacking::LackingFields;
 use super::page_text::PageText;
 use super::path::FieldPath;
 #[cfg(feature = "files")]
@@ -147,6 +147,8 @@ pub struct ReadOptions {
     pub encoding: Option<Encoding>,
     /// The fields of the text, in JSON lines, CSV and Parquet.
     pub text_fields: TextFields,
+    /// What counts the records that lack a field of the text, if they are counted. It belongs to one run.
+    pub lacking: Option<Arc<LackingFields>>,
     /// The field of the id, or several, in JSON lines, CSV and Parquet. The id of a record without one is `path:LINE`, in Parquet
     /// `path:ROW`.
     pub id_field: IdFields,
@@ -203,6 +205,7 @@ impl Default for ReadOptions {
             format: Format::Auto,
             encoding: None,
             text_fields: FieldPath::single("text").into(),
+            lacking: None,
             id_field: IdFields::single("id"),
             reference: ReferenceFields::default(),
             is_reference: false,

@@ -232,6 +232,18 @@ impl Problem {
         }
     }
 
+    /// Whether single records failed, and not a file: those that cannot be read, and those whose value ranks nothing. A document that is a
+    /// whole file, and is too long or in a wrong encoding, is such a record. A record against the format of its archive is none: it is not
+    /// known how many others it hides.
+    pub fn is_bad_record(&self) -> bool {
+        let is_of_records = match self.kind {
+            ProblemKind::TooLong | ProblemKind::Encoding => true,
+            ProblemKind::Json | ProblemKind::Text | ProblemKind::Id | ProblemKind::Rank => self.place.line.is_some(),
+            _ => false,
+        };
+        self.severity == Severity::Failed && is_of_records
+    }
+
     /// The same, because of this error.
     #[cfg(feature = "files")]
     pub(super) fn caused_by(self, error: &std::io::Error) -> Self {

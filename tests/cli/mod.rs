@@ -13,6 +13,8 @@
 //! | `check_new` | which places of a copy are new, what is annotated then, and what a baseline accepts |
 //! | `check_reports` | reports of copies follow the rules of their consumers |
 //! | `check_versions` | copies within one version of a site are reported in that version |
+//! | `bad_records` | `--max-bad`: the status of every command that reads records, and nothing else |
+//! | `lacking` | how many records lack which text field |
 //! | `bounds` | memory stays small whatever comes in |
 //! | `endings` | closed pipes, files that may not be read |
 //! | `outputs` | which files may be written, and which properties a replaced file keeps |
@@ -40,6 +42,7 @@
 #![cfg(unix)]
 
 mod agreement;
+mod bad_records;
 mod bounds;
 mod check_allow;
 mod check_earlier;
@@ -60,6 +63,7 @@ mod generated;
 pub mod golden;
 mod index_files;
 mod killed;
+mod lacking;
 mod moved;
 mod outputs;
 mod passages;

@@ -828,6 +828,10 @@ pub struct Stats {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    lacking_fields: Option<BTreeMap<String, u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against_lacking_fields: Option<BTreeMap<String, u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
 }
 
@@ -879,6 +883,8 @@ pub struct FilterStats {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaced_fields: Option<u64>,
     pub warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lacking_fields: Option<BTreeMap<String, u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
 }

@@ -135,6 +135,11 @@ const COMMANDS: &str = r##"
 3 dedup scan in.jsonl --measure containment --stats containment.json > /dev/null
 2 dedup scan in.jsonl --distance 3 --stats failed.json
 3 dedup filter --mark --stats filter.json < in.jsonl > /dev/null
+3 dedup scan in.jsonl --against twice.jsonl --text-field text,title --against-text-field text,body --stats lacking.json > /dev/null
+3 dedup filter --text-field text,title --stats filter-lacking.json < in.jsonl > /dev/null
+3 dedup passages in.jsonl --text-field text,title --stats passages-lacking.json > /dev/null
+3 dedup contain in.jsonl --text-field text,title --stats contain-lacking.json > /dev/null
+3 dedup clean in.jsonl --text-field text,title --index lacking.idx --output by-lacking --stats index-lacking.json
 3 dedup clean in.jsonl link.jsonl torn --output out --stats clean.json
 3 dedup clean in.jsonl link.jsonl torn --output out --stats again.json
 3 dedup clean in.jsonl --index seen.idx --output decided --stats index.json
@@ -276,7 +281,7 @@ fn every_field_of_the_schema_was_seen() {
 }
 
 /// Objects whose fields have names that the schema leaves open.
-const FREE: [&str; 4] = ["parameters", "made_with", "request", "timings"];
+const FREE: [&str; 6] = ["parameters", "made_with", "request", "timings", "lacking_fields", "against_lacking_fields"];
 
 /// Calls `each` with the path and the pointer of every field, those of nested objects too. All elements of an array have one path.
 fn fields(value: &Value, path: &str, pointer: &str, each: &mut impl FnMut(&str, &str, &Value)) {

@@ -40,7 +40,7 @@ def test_names_and_values_are_checked():
     assert "did you mean" not in refusal(TypeError, xyzzyplugh=1)
     assert refusal(TypeError, n_jobs=2) == "unexpected keyword argument 'n_jobs': did you mean 'threads'?"
     assert refusal(TypeError, num_perm=128) == "unexpected keyword argument 'num_perm': did you mean 'hashes'?"
-    assert "'quiet': it is for the messages and files of the command dedup" in refusal(TypeError, quiet=True)
+    assert "'quiet': it is for the messages, files and exit status of the command dedup" in refusal(TypeError, quiet=True)
     assert "invalid value '2' for `threshold`: expected a number above 0" in refusal(ValueError, threshold=2)
     assert refusal(TypeError, threshold=True) == "`threshold` must be a string or a number, not True"
     assert refusal(TypeError, exact=1) == "`exact` must be True or False, not 1"

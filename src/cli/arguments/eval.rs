@@ -134,6 +134,6 @@ pub fn command() -> Command {
         .args(tokens::args())
         .args(method::parameters())
         .args(input::args())
-        .args([input::rejects_arg(), input::allow_empty_arg()])
+        .args([input::rejects_arg(), input::max_bad_arg(), input::allow_empty_arg()])
         .args(run::args())
 }

@@ -179,6 +179,7 @@ pub fn command() -> Command {
                     "Append each rejected record to a file, as JSON lines: its position in this run, the reason and, if available, \
                      the record.",
                 ),
+            input::max_bad_arg(),
         ])
         .arg(
             file("metrics")

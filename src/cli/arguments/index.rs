@@ -1,5 +1,6 @@
 //! The arguments of `dedup index`.
 
+use super::input;
 use super::run;
 use super::signing::{self, Signing, forgetting_args};
 use super::values::{path, switch, value, values, whole_number};
@@ -15,6 +16,8 @@ pub struct Arguments {
     pub action: Action,
     /// `--quiet`.
     pub quiet: bool,
+    /// `--max-bad`.
+    pub max_bad: u64,
 }
 
 /// A command of `dedup index`, with its own arguments.
@@ -85,7 +88,12 @@ impl Arguments {
             "compact" => Action::Compact { limits: signing::forgetting(given), salvage: switch(given, "salvage") },
             _ => unreachable!("clap knows the names"),
         };
-        Arguments { file: path(given, "file").expect("required"), action, quiet: switch(given, "quiet") }
+        Arguments {
+            file: path(given, "file").expect("required"),
+            action,
+            quiet: switch(given, "quiet"),
+            max_bad: input::max_bad(given),
+        }
     }
 }
 
@@ -182,7 +190,8 @@ pub fn command() -> Command {
                 .arg(signing::memory_arg())
                 .arg(signing::candidates_arg())
                 .arg(signing::expect_arg())
-                .args(signing::args()),
+                .args(signing::args())
+                .arg(input::max_bad_arg()),
         )
         .subcommand(
             Command::new("add")
@@ -199,7 +208,8 @@ pub fn command() -> Command {
                 )
                 .arg(signing::memory_arg())
                 .arg(signing::expect_arg())
-                .args(signing::args()),
+                .args(signing::args())
+                .arg(input::max_bad_arg()),
         )
         .subcommand(
             Command::new("remove")

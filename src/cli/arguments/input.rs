@@ -51,6 +51,8 @@ pub struct Input {
     pub programs: Vec<Program>,
     /// `--rejects`.
     pub rejects: Option<PathBuf>,
+    /// `--max-bad`.
+    pub max_bad: u64,
     /// `--allow-empty`.
     pub allow_empty: bool,
 }
@@ -112,6 +114,7 @@ impl Input {
             exclude: values(given, "exclude"),
             programs: programs(given),
             rejects: path(given, "rejects"),
+            max_bad: max_bad(given),
             allow_empty: switch(given, "allow-empty"),
         }
     }
@@ -397,6 +400,27 @@ pub fn rejects_arg() -> Arg {
     file("rejects")
         .help_heading(INPUT_OPTIONS)
         .help("Write each rejected record or file to a file, as JSON lines: its position, the reason and, if available, the record")
+}
+
+/// `--max-bad`, of a command that may have it.
+pub fn max_bad(given: &ArgMatches) -> u64 {
+    value(given, "max-bad").copied().unwrap_or(0)
+}
+
+/// The flag `--max-bad`.
+pub fn max_bad_arg() -> Arg {
+    Arg::new("max-bad")
+        .long("max-bad")
+        .value_name("N")
+        .value_parser(whole_number(0..=u64::MAX))
+        .help_heading(INPUT_OPTIONS)
+        .help("Exit status 0 in spite of up to N bad records, and 3 if there are more [default: 0]")
+        .long_help(
+            "Exit status 0 in spite of up to N bad records, and 3 if there are more: records that cannot be read, and those with a value that \
+             --keep cannot go by. They are reported, counted and written to --rejects all the same. A document that is a whole file, and is too \
+             long or in a wrong encoding, is such a record. Files that are missing, damaged or without the columns of the text are not: the \
+             status is then 3 whatever N is. [default: 0]",
+        )
 }
 
 /// `--allow-empty`.

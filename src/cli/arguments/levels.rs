@@ -102,6 +102,7 @@ const ADVANCED: &[&str] = &[
     "pre",
     "on-error",
     "rejects",
+    "max-bad",
     "delimiter",
     "against-format",
     "encoding",

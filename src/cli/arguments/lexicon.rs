@@ -76,6 +76,6 @@ fn build_command() -> Command {
         )
         .args(tokens::args())
         .args(input::args())
-        .args([input::rejects_arg(), input::allow_empty_arg()])
+        .args([input::rejects_arg(), input::max_bad_arg(), input::allow_empty_arg()])
         .args(run::some_args(&["memory", "temp-dir", "threads", "quiet"]))
 }

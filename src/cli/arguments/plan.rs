@@ -95,6 +95,6 @@ pub fn command() -> Command {
         )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object instead of a table"))
         .args(input::args())
-        .arg(input::allow_empty_arg())
+        .args([input::max_bad_arg().requires("path"), input::allow_empty_arg()])
         .args(run::some_args(&["threads", "memory", "temp-dir", "seed", "quiet"]))
 }

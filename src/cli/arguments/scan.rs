@@ -171,7 +171,7 @@ pub fn command() -> Command {
         .args(method::parameters())
         .args(input::args())
         .args(input::reference_args())
-        .args([input::on_error_arg("keep"), input::rejects_arg(), input::allow_empty_arg()])
+        .args([input::on_error_arg("keep"), input::rejects_arg(), input::max_bad_arg(), input::allow_empty_arg()])
         .args(run::args())
         .arg(keep::report_arg())
         .arg(run::stats_arg("Write counts, resolved parameters, recall and timings to a file as one JSON object"))

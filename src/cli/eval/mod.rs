@@ -50,6 +50,8 @@ struct Request {
     tokens: Tokenization,
     engine: engine::ScanOptions,
     allow_empty: bool,
+    max_bad: u64,
+    source: source::ReadOptions,
     /// Taken by the first scan, because others have the same problems.
     rejects: Cell<Option<Rejects>>,
 }
@@ -75,6 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let method = Method::resolve(&arguments.method)?;
     let runs = runs(arguments, &method)?;
     let labels = read_truth(truth)?;
+    let options = input::source_options(&arguments.input, arguments.run.temp_dir.as_deref())?;
     let request = Request {
         scope: scope(arguments.truth_is, &labels),
         warns_of_incomplete: arguments.truth_is.is_none(),
@@ -87,13 +90,14 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         },
         tokens: method.tokens,
         allow_empty: arguments.input.allow_empty,
+        max_bad: arguments.input.max_bad,
+        source: options.clone(),
         rejects: Cell::new(outputs.rejects(arguments.input.rejects.as_deref())?),
     };
-    let options = input::source_options(&arguments.input, arguments.run.temp_dir.as_deref())?;
     end_programs_on_signals(&options)?;
     let mut input = Input::new(paths, options);
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let failed = match runs {
+    let status = match runs {
         Runs::Sweep(factory, swept) => run_sweep(&mut input, &factory, swept, &request, [plot, errors], &mut out)?,
         Runs::Each(runs) => {
             input.keep_for_second_read();
@@ -106,7 +110,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         }
     };
     out.flush().map_err(cannot_write)?;
-    Ok(Status::of_input(u64::from(failed)))
+    Ok(status)
 }
 
 /// What to run.
@@ -221,12 +225,16 @@ fn scan(
     first: bool,
 ) -> (Terminal, Result<Outcome, Error>) {
     let rejects = if first { request.rejects.take() } else { None };
-    let terminal = Terminal::new(request.quiet, source.total_bytes()).with_rejects(rejects);
+    let terminal =
+        Terminal::new(request.quiet, source.total_bytes()).with_rejects(rejects).with_max_bad(request.max_bad);
     let progress_only = ProgressOnly(&terminal);
     let observer: &dyn Observer = if first { &terminal } else { &progress_only };
     let outcome = engine::scan(source, None, factory, &request.engine, observer);
     terminal.done();
-    source.fields_never_found().iter().filter(|_| first).for_each(|warning| terminal.warning(&spelled(warning)));
+    if first {
+        source.fields_never_found().iter().for_each(|warning| terminal.warning(&spelled(warning)));
+        input::report_lacking(&terminal, &request.source);
+    }
     let checked = terminal.finish_rejects(outcome).and_then(|outcome| {
         let Counts { documents, failed, skipped, .. } = outcome.report.counts;
         input::check_not_empty(request.allow_empty, documents, (failed, skipped), &source.counts())?;
@@ -242,15 +250,15 @@ fn scan(
     (terminal, checked)
 }
 
-/// Runs each algorithm and measures it. Returns whether some documents could not be read.
+/// Runs each algorithm and measures it. Returns the status, by the documents that could not be read.
 fn run_each(
     input: &mut Input,
     runs: &[Run],
     request: &Request,
     out: &mut impl Write,
     mut errors: Option<(&mut dyn Write, &OutFile)>,
-) -> Result<bool, Error> {
-    let mut failed = false;
+) -> Result<Status, Error> {
+    let mut failed = 0;
     let mut columns = headings("algorithm", request.scope);
     if request.scope == Scope::Complete {
         columns.extend(["ARI", "accuracy"]);
@@ -259,16 +267,20 @@ fn run_each(
     let (mut bins_shown, mut spread, mut ran) = (Vec::new(), Vec::new(), Vec::new());
     let mut summary = None;
     let terminal = Terminal::new(request.quiet, None);
-    let mut first = true;
+    // It has seen what could not be read: later ones are not shown it again.
+    let mut first: Option<Terminal> = None;
     for (entry, factory) in runs {
         let (progress, outcome) = match factory {
-            Ok(factory) => scan(input, factory, request, std::mem::take(&mut first)),
+            Ok(factory) => scan(input, factory, request, first.is_none()),
             Err(reason) => (Terminal::new(request.quiet, None), Err(Error::Unsuitable(reason.clone()))),
         };
         let outcome = match outcome {
             Err(Error::Unsuitable(reason)) if runs.len() > 1 => {
                 line(out, &Refusal { r#type: "eval", algo: entry.name, refused: &spelled(&reason) })?;
                 table.note(entry.name, format!("not run: {}", spelled(&reason)));
+                if factory.is_ok() {
+                    first.get_or_insert(progress);
+                }
                 continue;
             }
             outcome => outcome?,
@@ -307,13 +319,14 @@ fn run_each(
             .warnings
             .iter()
             .for_each(|warning| progress.warning(&format!("{}: {}", report.algorithm, spelled(warning))));
-        failed |= report.counts.failed > 0;
+        failed = report.counts.failed.max(failed);
         summary.get_or_insert_with(|| (counts(numbers.len() as u64, &truth), about_sample(&truth)));
+        first.get_or_insert(progress);
     }
     let (summary, about) = summary.unzip();
     let lines = summary.into_iter().chain(table.lines()).chain(about.flatten());
     lines.chain(bins_shown).chain(spread).chain(ran).for_each(|line| terminal.line(&line));
-    Ok(failed)
+    Ok(first.map_or(Status::Done, |terminal| terminal.end_with(failed)))
 }
 
 /// Warns if the labels do not seem to be complete, unless it was typed what they are.
@@ -330,7 +343,7 @@ fn run_sweep(
     request: &Request,
     [plot, errors]: [Option<OutFile>; 2],
     out: &mut impl Write,
-) -> Result<bool, Error> {
+) -> Result<Status, Error> {
     if errors.is_some() {
         input.keep_for_second_read();
     }
@@ -415,7 +428,7 @@ fn run_sweep(
             best,
         ))?;
     }
-    Ok(report.counts.failed > 0)
+    Ok(terminal.end_with(report.counts.failed))
 }
 
 /// The range of values around the best one with the same counts as it, if there are others.

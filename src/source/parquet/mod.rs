@@ -303,7 +303,7 @@ fn metadata(file: &fs::File, options: &ReadOptions) -> Result<(u64, Vec<u8>), Fa
     if length > most {
         let message =
             format!("its metadata is longer than {} (allow more with `max-record`)", display_size(most as usize));
-        return Err(Fault { kind: ProblemKind::TooLong, message });
+        return Err(Fault { kind: ProblemKind::Unreadable, message });
     }
     let bytes = read(SeekFrom::Start(start), length).map_err(unreadable)?;
     Ok((start, bytes))
