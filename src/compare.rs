@@ -9,7 +9,7 @@ use crate::algorithm::{
     ALGORITHMS, Agreement, Algorithm, AlgorithmFactory, CompareOn, FingerprintForm, Learned, Learns, PreparedAlgorithm,
     Row, RunSummary, TableFactory, TermUse, Totals,
 };
-use crate::engine::median_of;
+use crate::engine::{ScanOptions, learned_from, median_of};
 use crate::error::Error;
 use crate::index::MEDIAN_TOKENS;
 use crate::lexicon::Rarity;
@@ -125,7 +125,7 @@ pub enum Verdict {
     TooFewFeatures([bool; 2]),
     /// The algorithm is refused for documents like these, for this reason.
     Refused(String),
-    /// The algorithm needs the frequencies of terms in a collection, which two documents are not.
+    /// The algorithm needs the frequencies of terms or features in a collection, which two documents are not: see [`compare_in`].
     NeedsCollection,
 }
 
@@ -180,7 +180,45 @@ pub fn compare_among(
     tokenizer: &dyn Tokenizer,
     seed: u64,
 ) -> Result<Comparison, Error> {
-    compare_within(|text| BYTES_OF_ONE + 2 * text.len() as u64, median_tokens, texts, factory, tokenizer, seed)
+    compare_within(bytes_of_one, median_tokens, texts, factory, tokenizer, seed)
+}
+
+/// As [`compare_among`], for documents of this source: what the algorithm must know about a collection, such as the frequencies of terms, it
+/// learns from it, as a scan of the source does. The options are those of the scan.
+///
+/// # Errors
+/// As for [`compare`], and those of [`engine::scan`](crate::engine::scan) while it counts. A source that can be read only once must
+/// [keep](Source::keep_for_second_read) what it read.
+///
+/// # Cost
+/// That of [`compare`], and the readings before the last one of a scan, if the algorithm must know something.
+pub fn compare_in(
+    source: &mut dyn Source,
+    options: &ScanOptions,
+    median_tokens: usize,
+    texts: [&str; 2],
+    factory: &dyn AlgorithmFactory,
+) -> Result<Comparison, Error> {
+    let (tokenizer, seed) = (&*options.tokenizer, options.seed);
+    let prepared = factory.prepare(median_tokens)?;
+    prepared.check_terms(tokenizer, seed)?;
+    if prepared.algorithm.learns().is_none_or(|wanted| wanted == Learns::Features) {
+        return compare_among(median_tokens, texts, factory, tokenizer, seed);
+    }
+    if let Some(refusal) = prepared.refusal {
+        let comparison = compare_among(median_tokens, texts, factory, tokenizer, seed)?;
+        return Ok(Comparison { verdict: Verdict::Refused(refusal), ..comparison });
+    }
+    let learned = learned_from(source, factory, options)?;
+    if let Some(error) = source.failure() {
+        return Err(error);
+    }
+    let prepared = PreparedAlgorithm { warnings: prepared.warnings, ..learned };
+    compare_prepared(prepared, bytes_of_one, median_tokens, texts, tokenizer, seed)
+}
+
+fn bytes_of_one(text: &str) -> u64 {
+    BYTES_OF_ONE + 2 * text.len() as u64
 }
 
 /// As [`compare_among`], with this bound on the memory for the tokens and features of a text, in bytes.
@@ -194,6 +232,18 @@ fn compare_within(
 ) -> Result<Comparison, Error> {
     let prepared = factory.prepare(median_tokens)?;
     prepared.check_terms(tokenizer, seed)?;
+    compare_prepared(prepared, bound, median_tokens, texts, tokenizer, seed)
+}
+
+/// The same, with a prepared algorithm, which may have learned from a collection.
+fn compare_prepared(
+    prepared: PreparedAlgorithm,
+    bound: impl Fn(&str) -> u64,
+    median_tokens: usize,
+    texts: [&str; 2],
+    tokenizer: &dyn Tokenizer,
+    seed: u64,
+) -> Result<Comparison, Error> {
     let PreparedAlgorithm { mut algorithm, tokenizer: own, warnings, refusal, .. } = prepared;
     algorithm.learn(&Learned::Totals(Totals { fingerprints: 2, median_tokens }));
     let name = own.as_ref().map(|own| own.name().into_owned());

@@ -27,12 +27,20 @@ pub fn counted(n: u64, what: &str) -> String {
     format!("{} {plural}", count(n))
 }
 
-/// A word of a command line, in quotes if a shell needs them.
+/// A word of a command line, in quotes if a shell needs them. Characters that control the display are written as their bytes, in the quotes
+/// of bash and zsh for that.
 #[cfg(feature = "check")]
 pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./,:+".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.into()
+    } else if word.contains(controls_display) {
+        let quoted = |c: char| match c {
+            '\'' | '\\' => format!("\\{c}"),
+            c if controls_display(c) => c.to_string().bytes().map(|byte| format!("\\{byte:03o}")).collect(),
+            c => c.to_string(),
+        };
+        format!("$'{}'", word.chars().map(quoted).collect::<String>())
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
     }
@@ -114,6 +122,10 @@ mod tests {
         assert_eq!(
             ["en,de", "my words.txt", "it's", ""].map(shell_word),
             ["en,de", "'my words.txt'", "'it'\\''s'", "''"]
+        );
+        assert_eq!(
+            ["a\u{1b}1", "it's\n\\", "\u{9b}é\u{202e}"].map(shell_word),
+            ["$'a\\0331'", "$'it\\'s\\012\\\\'", "$'\\302\\233é\\342\\200\\256'"]
         );
     }
 

@@ -81,6 +81,7 @@ pub use request::Scan;
 pub use sample::{
     ALL_UP_TO, Bounded, EXAMPLES, Example, Removal, SAMPLE, Similarities, SimilarityRange, Unseen, sample_similarities,
 };
+pub(crate) use scan::learned_from;
 pub use scan::{count_terms, deduplicate, scan, scan_to_keep};
 #[cfg(feature = "arrow")]
 pub(crate) use table::HOT_RUN;

@@ -560,6 +560,19 @@ pub(super) fn finalize(factory: &dyn AlgorithmFactory, median_tokens: usize) -> 
     }
 }
 
+/// The algorithm of the factory, as a scan of the source prepares it: it has learned what it must know about the collection.
+///
+/// # Errors
+/// Those of [`scan`] until then.
+pub(crate) fn learned_from(
+    source: &mut dyn Source,
+    factory: &dyn AlgorithmFactory,
+    options: &ScanOptions,
+) -> Result<PreparedAlgorithm, Error> {
+    let reader = Reader::new(options, workers(options.threads), &());
+    Ok(learned(&reader, &mut [Side { reference: false, source }], factory)?.prepared)
+}
+
 /// Counts until the algorithm has learned everything it must know about the collection.
 pub(super) fn learned(
     reader: &Reader<'_>,

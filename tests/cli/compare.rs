@@ -424,3 +424,75 @@ fn advised_places_of_an_id_name_other_pairs() {
         }
     }
 }
+
+/// What an algorithm learns from the collection of `--in` is what a scan of it learns: each pair is judged as there.
+#[test]
+fn pairs_are_judged_as_in_a_scan_of_the_collection() {
+    let shell = Shell::new();
+    let mut reported = 0;
+    for (path, options) in [
+        ("fixtures/jsonl/docs", "--algo imatch"),
+        ("fixtures/english/docs", "--algo imatch"),
+        ("fixtures/english/docs", "--algo imatch --lexicons 1 --idf-low 0 --idf-high 1"),
+        ("fixtures/english/docs", "--algo projection --weights idf --agree 336"),
+        ("fixtures/english/docs", "--algo minhash --exact --drop-common 0.1 --threshold 0.5"),
+        ("fixtures/english/docs", "--algo minhash --drop-common 0.05 --threshold 0.4"),
+        ("fixtures/chinese/docs", "--algo imatch --tokenizer char:2"),
+    ] {
+        let pairs = shell.dedup(&format!("scan {path} {options} -q")).done();
+        let pairs: BTreeMap<(String, String), f64> = pairs
+            .lines()
+            .map(|line| {
+                let pair: serde_json::Value = serde_json::from_str(line).unwrap();
+                let id = |side: &str| pair[side].as_str().unwrap().to_string();
+                ((id("a"), id("b")), pair["similarity"].as_f64().unwrap())
+            })
+            .collect();
+        // Pairs of the scan, and pairs of their members that it does not have.
+        let ids: Vec<&String> = pairs.keys().flat_map(|(a, b)| [a, b]).take(12).collect();
+        let others = ids.iter().zip(ids.iter().skip(3)).map(|(a, b)| ((*a).clone(), (*b).clone()));
+        let asked = pairs.keys().take(8).cloned().chain(others.take(4)).filter(|(a, b)| a != b);
+        for (a, b) in asked {
+            let line = format!("dedup compare --in {path} '{a}' '{b}' {options} --json -q");
+            let comparison: serde_json::Value = serde_json::from_str(&shell.sh(&line).done()).unwrap();
+            let judged = &comparison["algorithms"][0];
+            let expected = pairs.get(&(a.clone(), b.clone())).or(pairs.get(&(b, a)));
+            assert_eq!(judged["reported"].as_bool(), Some(expected.is_some()), "{line}: {judged}");
+            if let Some(expected) = expected {
+                assert_eq!(judged["similarity"].as_f64(), Some(*expected), "{line}: {judged}");
+                reported += 1;
+            }
+        }
+    }
+    assert!(reported >= 20, "{reported}");
+}
+
+/// Standard input is read again where an algorithm counts first.
+#[test]
+fn a_collection_on_standard_input_is_counted_too() {
+    let shell = Shell::new();
+    let by_name = "dedup compare --in fixtures/jsonl/docs/articles.jsonl 4.0.0/zeroth 4.4.7/zeroth --algo imatch -q";
+    let piped = by_name.replace("fixtures/jsonl/docs/articles.jsonl", "-") + " < fixtures/jsonl/docs/articles.jsonl";
+    let verdict = |line: &str| shell.sh(line).done().lines().next().unwrap().to_string();
+    assert_eq!(verdict(&piped), verdict(by_name));
+    assert!(verdict(by_name).starts_with("imatch  reported"), "{}", verdict(by_name));
+}
+
+/// Paths with characters that a terminal must not get are named so that a shell takes them, also in a message for people.
+#[test]
+fn commands_for_paths_with_control_characters_can_be_run() {
+    let shell = Shell::new();
+    let name = "it's \u{1b}[31m\u{9b}\u{202e}1\\ \n.jsonl";
+    let record = r#"{"id":"x","text":"one two three"}"#;
+    shell.write(name, format!("{record}\n{record}\n"));
+    let run = shell.sh("dedup compare --in ./*.jsonl x x");
+    assert_eq!(run.status, 2, "{}", run.stderr);
+    assert!(!run.stderr.trim_end().contains(|c: char| c.is_control() || c == '\u{202e}'), "{}", run.stderr);
+    let (_, arguments) = run.stderr.trim_end().split_once("without --in: -- ").unwrap();
+    if super::shell::command("bash", shell.folder()).arg("--version").output().is_ok() {
+        shell.write("command", format!("dedup compare -q -- {arguments}"));
+        assert!(shell.sh("bash command").done().starts_with("minhash     reported"), "{arguments}");
+    }
+    let several = shell.sh("dedup compare ./*.jsonl ./*.jsonl");
+    assert!(several.stderr.contains("name one, as in $'./it\\'s \\033[31m\\302\\233"), "{}", several.stderr);
+}

@@ -99,7 +99,8 @@ pub fn command() -> Command {
                 .long_help(
                     "Take A and B as the ids of documents in this file or folder, as in the results of dedup scan; may be repeated, and - is \
                      standard input. All of it is read, to see whether an id is that of several documents, and to measure their median length, from \
-                     which the length of shingles follows.",
+                     which the length of shingles follows. Algorithms that need the frequencies of terms or features in a collection, such as \
+                     imatch, count them there, in further readings.",
                 ),
         )
         .arg(

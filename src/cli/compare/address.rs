@@ -9,7 +9,7 @@ use super::document::{Collection, Read};
 use crate::readable::shell_word;
 use neardups::Error;
 use neardups::compare::MeasuredSource;
-use neardups::source::{self, Input, NoRecord, Place, Record as SourceRecord};
+use neardups::source::{self, Input, NoRecord, Place, Record as SourceRecord, Source as _};
 use neardups::tokenizer::Tokenizer;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,8 @@ impl Address {
             |problem: String| Error::input(format!("cannot compare {file}{number}"), io::Error::other(problem));
         match why {
             NoRecord::Several => usage_error(format!(
-                "{file} has more than one document: name one, as in {file}:1 for the first line, or use --format text"
+                "{file} has more than one document: name one, as in {} for the first line, or use --format text",
+                shell_word(&format!("{}:1", self.path.to_string_lossy()))
             )),
             NoRecord::Whole => usage_error(format!(
                 "{file} is one document, without record {}: choose --format lines, jsonl, csv, …, or name the file alone",
@@ -82,20 +83,22 @@ pub fn read(address: &Address, options: &source::ReadOptions) -> Result<Read, Er
     Ok((record, address.record.is_some()))
 }
 
-/// Reads the documents with the typed ids, and measures all.
+/// Reads the documents with the typed ids, and measures all. The input can be read again.
 pub fn read_ids(
     arguments: &Arguments,
     options: &source::ReadOptions,
     tokenizer: &dyn Tokenizer,
     seed: u64,
-) -> Result<([Read; 2], Option<Collection>), Error> {
+) -> Result<([Read; 2], Collection, Input), Error> {
     let ids = arguments.sides.each_ref().map(|id| id.to_string_lossy());
     let mut input = Input::new(arguments.within.clone(), options.clone());
+    // An algorithm may count its terms.
+    input.keep_for_second_read();
     let mut measured = MeasuredSource::new(&mut input, tokenizer, seed);
     let [a, b] = SourceRecord::with_ids(&mut measured, ids.each_ref().map(|id| &**id));
     let collection = Collection { documents: measured.documents(), median_tokens: measured.median_tokens() };
     match [a, b] {
-        [Ok(a), Ok(b)] => Ok(([(a, true), (b, true)], Some(collection))),
+        [Ok(a), Ok(b)] => Ok(([(a, true), (b, true)], collection, input)),
         found => Err(no_records_of_ids(ids.each_ref().map(|id| &**id), found, arguments)),
     }
 }
@@ -118,7 +121,7 @@ fn no_records_of_ids(ids: [&str; 2], found: [Result<SourceRecord, NoRecord>; 2],
         }
     };
     let shown = |place: &Place| terminal::escaped(&place.to_string());
-    let word = |place: &Place| terminal::escaped(&shell_word(&place.to_string()));
+    let word = |place: &Place| shell_word(&place.to_string());
     // Standard input has places only as ids of a collection, and records of WARC only as places of a file.
     let (how, options) = match pairs.iter().flatten().any(|place| &*place.path == "-") {
         true => ("with ", format!("--id-field {} ", input::NO_FIELD)),

@@ -25,9 +25,10 @@ use algorithms::{Choice, chosen_shingle, factories, shingle_factory};
 use document::{Collection, Document, Read};
 use neardups::Error;
 use neardups::algorithm::{Entry, TableFactory};
-use neardups::compare::{self, Comparison, CountVectors, Verdict, compare_among};
+use neardups::compare::{self, Comparison, CountVectors, Verdict, compare_among, compare_in};
 use neardups::passages::{Overlap, common_runs};
 use neardups::review::Differences;
+use neardups::source::Input;
 #[cfg(feature = "python")]
 use neardups::source::Record as SourceRecord;
 use neardups::tokenizer::Tokenizer;
@@ -51,7 +52,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         end_programs_on_signals(&options)?;
         match arguments.within.is_empty() {
             true => Ok(([read(&addresses[0], &options)?, read(&addresses[1], &options)?], None)),
-            false => read_ids(arguments, &options, tokenizer, seed),
+            false => read_ids(arguments, &options, tokenizer, seed).map(|(read, of, input)| (read, Some((of, input)))),
         }
     };
     let are_records = addresses.iter().all(|address| address.record.is_some());
@@ -83,7 +84,7 @@ pub fn of_texts(arguments: &Arguments, texts: [(&str, &str); 2]) -> Result<(Stri
 /// Compares the documents that `read` reads. Returns how the report is shown, and warnings.
 fn reported(
     arguments: &Arguments,
-    read: impl FnOnce(&dyn Tokenizer, u64) -> Result<([Read; 2], Option<Collection>), Error>,
+    read: impl FnOnce(&dyn Tokenizer, u64) -> Result<([Read; 2], Option<(Collection, Input)>), Error>,
     terminal: &Terminal,
     show: impl FnOnce(&Report<'_>) -> String,
 ) -> Result<(String, Vec<String>), Error> {
@@ -94,6 +95,7 @@ fn reported(
     let cut_by = method.tokens.tokenizer.name().into_owned();
     let (tokenizer, seed) = (&*engine.tokenizer, engine.seed);
     let ([a, b], collection) = read(tokenizer, seed)?;
+    let (collection, mut source) = collection.unzip();
     let document = |(record, at)| Document::new(record, at, (&*method.tokens.tokenizer, engine.seed), terminal);
     let documents = [a, b].map(document);
 
@@ -102,8 +104,11 @@ fn reported(
         Some(collection) => collection.median_tokens,
         None => compare::median_tokens(texts, tokenizer, seed),
     };
-    let judged = |factory: &TableFactory| compare_among(median_tokens, texts, factory, tokenizer, seed);
-    let judge = |(entry, choice): (&'static Entry, Choice)| {
+    let mut judged = |factory: &TableFactory| match &mut source {
+        Some(source) => compare_in(source, &engine, median_tokens, texts, factory),
+        None => compare_among(median_tokens, texts, factory, tokenizer, seed),
+    };
+    let mut judge = |(entry, choice): (&'static Entry, Choice)| {
         let mut comparison = match choice {
             Choice::Factory(factory) => judged(&factory)?,
             Choice::Refused(comparison) => *comparison,
@@ -114,7 +119,7 @@ fn reported(
         }
         Ok::<_, Error>((entry, comparison))
     };
-    let comparisons = factories.into_iter().map(judge).collect::<Result<Vec<_>, _>>()?;
+    let comparisons = factories.into_iter().map(&mut judge).collect::<Result<Vec<_>, _>>()?;
     let [a, b] = documents.each_ref().map(|document| document.tokens.hashes());
     let min_run = arguments.min_run;
     let runs = common_runs(a, b, min_run);

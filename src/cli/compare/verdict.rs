@@ -73,10 +73,11 @@ pub fn sentence(entry: &Entry, comparison: &Comparison) -> String {
         Verdict::Refused(why) => format!("not run: {why}"),
         // A lexicon counts terms, not features.
         Verdict::NeedsCollection if comparison.parameters.iter().any(|row| row.name == "drop_common") => {
-            "not compared: --drop-common drops features of many documents, and two are too few".into()
+            "not compared: --drop-common drops features of many documents, and two are too few: name both by their ids with --in PATH".into()
         }
         Verdict::NeedsCollection => format!(
-            "not compared: it needs the frequencies of terms in a collection: use --algo {} --lexicon FILE",
+            "not compared: it needs the frequencies of terms in a collection: name both by their ids with --in PATH, or use --algo {} \
+             --lexicon FILE",
             entry.name
         ),
     }
