@@ -27,7 +27,7 @@ use crate::run::fields::FieldsFound;
 use crate::source::{Input, Problem, Severity, Source};
 use serde_json::Value;
 use std::fs;
-use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -182,16 +182,17 @@ impl Decider for Stream<'_> {
         let existed = path.exists();
         let (mut index, repair) = self.open(folder)?;
         let is_begun_anew = existed && index.is_begun_anew();
+        let failed = |error| Error::output(format!("cannot write the index {}", path.display()), error);
+        // Until everything is decided, the file is as it was, so that the run after one that fails or is killed warns too.
+        let header = (folder.is_some() && is_begun_anew).then(|| take_header(path)).transpose().map_err(failed)?;
         let decided = self.decide_with(&mut index, (input, inputs), folder, observer).inspect_err(|_| {
             // It is empty, and locked.
             if folder.is_some() && !existed {
                 _ = fs::remove_file(path);
-            } else if folder.is_some() && is_begun_anew {
-                // So that the next run warns.
-                _ = fs::File::options().write(true).open(path).and_then(|file| file.set_len(0));
             }
         });
         let mut decisions = decided?;
+        header.map_or(Ok(()), |header| put_back(path, &header)).map_err(failed)?;
         let Remembered { before, after, decided, .. } = &mut self.remembered;
         if let Some(decided) = decided {
             (decided.repair, decided.is_begun_anew) = (repair, is_begun_anew);
@@ -232,6 +233,18 @@ impl Decider for Stream<'_> {
     fn is_durable(&self) -> bool {
         true
     }
+}
+
+/// Empties an index that has nothing but its header, which it returns.
+fn take_header(path: &Path) -> io::Result<Vec<u8>> {
+    let header = fs::read(path)?;
+    fs::File::options().write(true).open(path)?.set_len(0)?;
+    Ok(header)
+}
+
+fn put_back(path: &Path, header: &[u8]) -> io::Result<()> {
+    let mut file = fs::File::options().write(true).open(path)?;
+    file.write_all(header).and_then(|()| file.sync_all())
 }
 
 /// What to do if what was decided cannot be added. Nothing of the output may be lost by that: if all files are written, a part of the

@@ -4,7 +4,7 @@
 //! seconds. Whether a value matches takes a byte. Nothing is kept of documents without ranks, nor of values that none has.
 
 use crate::readable::shortened_id;
-use crate::source::{Rank, RankBy, RankValue, RankedNumber, among};
+use crate::source::{FieldPath, Rank, RankBy, RankValue, RankedNumber, among};
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -216,6 +216,14 @@ impl Seen {
     }
 }
 
+/// What brackets in the path of a field that ranks records are not, as the end of a sentence.
+fn of_brackets(field: &FieldPath) -> &'static str {
+    match field.typed().contains('[') {
+        true => ": the brackets are part of the name here, so name a field with a single value",
+        false => "",
+    }
+}
+
 /// What some documents lack of one of the values that rank them.
 pub(super) struct Lack {
     /// The number of documents without a number.
@@ -238,10 +246,10 @@ impl Lack {
     pub fn of_all(&self, rule: &RankBy, documents: u64) -> Option<String> {
         match rule {
             RankBy::Greatest(field) | RankBy::Least(field) if self.no_number == documents && documents > 0 => {
-                Some(format!("no document has a number or a time in the field '{field}'"))
+                Some(format!("no document has a number or a time in the field '{field}'{}", of_brackets(field)))
             }
             RankBy::Is(field, _) if self.unmatched.as_ref().is_some_and(Vec::is_empty) => {
-                Some(format!("no document has a value in the field '{field}'"))
+                Some(format!("no document has a value in the field '{field}'{}", of_brackets(field)))
             }
             _ => None,
         }

@@ -144,10 +144,9 @@ impl<'w> Wanted<'w> {
             self.texts[..at].iter().position(|(_, other)| other.has_fields_of(resolved)).unwrap_or(at)
         };
         let groups = self.texts.iter().enumerate().map(group).collect();
-        type Read = fn(&ArrayRef) -> Option<Values>;
-        let values = |parameter, path: &FieldPath, read: Read, expected: &str| match column(batch, path) {
+        let values = |parameter, path: &FieldPath, expected: &str| match column(batch, path) {
             None => Ok(None),
-            Some(array) => match read(&array) {
+            Some(array) => match Values::new(&array) {
                 Some(values) => Ok(Some((values, array))),
                 None => Err(other_type(parameter, path, expected, &array, here)),
             },
@@ -156,7 +155,7 @@ impl<'w> Wanted<'w> {
         let parameter = options.id_parameter();
         let mut ids = Some(Vec::new());
         for path in options.id_field.in_columns(|name| batch.schema_ref().column_with_name(name).is_some()) {
-            match values(parameter, path, Values::new, IDS)? {
+            match values(parameter, path, IDS)? {
                 Some((values, array)) if !values.are_ids() => {
                     return Err(other_type(parameter, path, IDS, &array, here));
                 }
@@ -168,11 +167,10 @@ impl<'w> Wanted<'w> {
         let rules = FieldRules::new(&options.ranking.by);
         let mut ranks = Vec::new();
         for (at, field) in rules.fields().iter().enumerate() {
-            let (read, expected): (Read, _) = match rules.by_number(at) {
-                Some(_) => (Values::new, "numbers or times"),
-                None => (Values::to_match, "values"),
-            };
-            ranks.push(values("keep", field, read, expected)?.map(|(values, _)| values));
+            ranks.push(match rules.by_number(at) {
+                Some(_) => values("keep", field, "numbers or times")?.map(|(values, _)| values),
+                None => column(batch, field).map(|array| Values::to_match(&array)),
+            });
         }
         Ok(Columns { texts, groups, ids, rules, ranks, null: self.null.clone() })
     }

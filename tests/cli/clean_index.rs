@@ -422,3 +422,21 @@ fn a_run_that_fails_or_only_tries_changes_nothing() {
     is_unchanged();
     assert_eq!(shell.sh(&trial).status, 3);
 }
+
+/// An index that was emptied is reported by the run after one that was killed too, which had begun a new one in it.
+#[test]
+fn an_emptied_index_is_reported_after_a_killed_run() {
+    let shell = Shell::new();
+    shell.sh("mkdir docs; echo 'one two three four five six' > docs/a.txt; : > seen.idx").done();
+    let program = "--pre \"sh -c 'touch begun; sleep 2' -\"";
+    let clean = "dedup clean docs --index seen.idx --output";
+    shell.sh(&format!(
+        "{clean} killed {program} & pid=$!; until [ -e begun ]; do sleep 0.05; done; kill -9 $pid; wait $pid; true"
+    ));
+    let next = shell.sh(&format!("{clean} out"));
+    assert_eq!(next.status, 0, "{}", next.stderr);
+    assert!(next.stderr.contains("seen.idx: the file existed and held no index"), "{}", next.stderr);
+    // It is whole now.
+    let after = shell.sh(&format!("{clean} after; dedup index verify seen.idx"));
+    assert!(after.status == 0 && !after.stderr.contains("held no index"), "{}", after.stderr);
+}

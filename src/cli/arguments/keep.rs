@@ -85,6 +85,14 @@ const BY_FIELD: [(&str, &str); 3] = [
 fn parse(typed: &str) -> Result<Which, String> {
     let mut rules = rules(typed);
     let is_list = rules.len() > 1;
+    if let Some(at) = rules.iter().position(String::is_empty).filter(|_| is_list) {
+        let place = match at {
+            0 => "before the first comma",
+            at if at + 1 == rules.len() => "after the last comma",
+            _ => "between two commas",
+        };
+        return Err(format!("a rule is missing {place}: expected one of {}", expected()));
+    }
     // Among equally long ones the earliest is kept anyway.
     if let [.., before, last] = &rules[..]
         && last == "first"
@@ -197,7 +205,7 @@ fn parse_rule(rule: &str, is_list: bool) -> Result<Rule, String> {
             Ok(Rule::By(RankBy::Is(field(&path)?, value.to_string())))
         }
         _ => {
-            let expected = names(&[&policies(), &BY_TIME.map(|row| row.0), &BY_FIELD.map(|row| row.0)]);
+            let expected = expected();
             Err(match is_list {
                 true => format!(
                     "'{shown}' is no rule: expected one of {expected}; a comma in the name of a field or in a value is written as \\,"
@@ -215,6 +223,11 @@ fn field_and_value(condition: &str) -> Option<(String, &str)> {
     let at = equals.find(|&at| !condition[..at].ends_with('\\'))?;
     let value = &condition[at + 1..];
     (!value.is_empty()).then(|| (condition[..at].replace("\\=", "="), value))
+}
+
+/// The names of all rules.
+fn expected() -> String {
+    names(&[&policies(), &BY_TIME.map(|row| row.0), &BY_FIELD.map(|row| row.0)])
 }
 
 fn policies() -> Vec<&'static str> {

@@ -51,14 +51,15 @@ impl Values {
     }
 
     /// Those that can be the value of a rule, and those that never are.
-    pub fn to_match(array: &ArrayRef) -> Option<Self> {
-        let never = |kind| Some(Values::Other(array.clone(), kind));
+    pub fn to_match(array: &ArrayRef) -> Self {
+        let never = |kind| Values::Other(array.clone(), kind);
         match array.data_type() {
-            DataType::Boolean => Some(Values::Bool(array.clone())),
+            DataType::Boolean => Values::Bool(array.clone()),
             DataType::Dictionary(_, values) if !values.is_string() => {
-                Values::of_dictionary(array, Values::to_match).or_else(|| never("of another type"))
+                let read = |array: &ArrayRef| Some(Values::to_match(array));
+                Values::of_dictionary(array, read).unwrap_or_else(|| never("of another type"))
             }
-            kind => Values::new(array).or_else(|| never(name_of(kind))),
+            kind => Values::new(array).unwrap_or_else(|| never(name_of(kind))),
         }
     }
 
