@@ -525,6 +525,12 @@ const METHODS: &[Method] = &[
 ];
 
 #[test]
+fn every_algorithm_of_the_table_has_a_method() {
+    let names = METHODS.iter().map(|(name, ..)| *name).collect::<std::collections::BTreeSet<_>>();
+    assert_eq!(names, crate::algorithm::ALGORITHMS.iter().map(|entry| entry.name).collect());
+}
+
+#[test]
 fn steps_find_what_a_scan_finds() {
     let mut by = By::default();
     for (number, &(algo, settings, tokenizer)) in METHODS.iter().enumerate() {

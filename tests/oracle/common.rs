@@ -4,7 +4,7 @@ use crate::support::corpus::{Text, related, with_articles, words};
 use crate::support::plain::{all_pairs, shared_and_either, shingles, token_texts};
 use crate::support::random::Random;
 use crate::support::scanning::{factory, features, json, outcome, outcome_against, outcome_with, pairs};
-use neardups::algorithm::{AlgorithmFactory, CompareOn, Features};
+use neardups::algorithm::{ALGORITHMS, AlgorithmFactory, CompareOn, Features};
 use neardups::engine::ScanOptions;
 use neardups::tokenizer::{Tokenizer, Tokens, Word};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -144,9 +144,10 @@ fn every_family_that_misses_nothing_finds_what_brute_force_finds() {
 #[test]
 fn threads_and_batches_do_not_matter() {
     let documents = templated(3);
-    for algorithm in ["minhash", "simhash", "projection", "spotsigs"] {
+    for entry in ALGORITHMS.iter().filter(|entry| entry.uses("drop-common")) {
         let force = [("force", "true")];
-        let settings = [&[("drop-common", "0.2")][..], if algorithm == "simhash" { &force } else { &[] }].concat();
+        let settings = [&[("drop-common", "0.2")][..], if entry.uses("force") { &force } else { &[] }].concat();
+        let algorithm = entry.name;
         let factory = factory(algorithm, &settings);
         let with = |threads| outcome_with(&documents, &factory, &ScanOptions { threads, ..ScanOptions::default() });
         let (one, four) = (with(1), with(4));

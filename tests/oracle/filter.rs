@@ -2,7 +2,7 @@
 
 use crate::support::corpus::{Text, related, with_articles};
 use crate::support::random::Random;
-use crate::support::scanning::{factory, outcome_with};
+use crate::support::scanning::{Method, and_all_others_of_streams, factory, outcome_with};
 use neardups::Error;
 use neardups::algorithm::AlgorithmFactory;
 use neardups::engine::{self, KeepPolicy};
@@ -169,21 +169,19 @@ fn in_memory(plan: &Plan) -> Index {
 }
 
 /// With settings that do not follow the length of the documents or the collection.
-fn settings() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
-    vec![
-        ("minhash", vec![("shingle", "3")]),
-        ("minhash", vec![("shingle", "2"), ("threshold", "0.5")]),
-        ("minhash", vec![("shingle", "3"), ("exact", "true")]),
-        ("simhash", vec![("distance", "8"), ("force", "true")]),
-        ("projection", vec![]),
-        ("spotsigs", vec![]),
-    ]
+fn settings() -> Vec<Method> {
+    and_all_others_of_streams(&[
+        ("minhash", &[("shingle", "3")]),
+        ("minhash", &[("shingle", "2"), ("threshold", "0.5")]),
+        ("minhash", &[("shingle", "3"), ("exact", "true")]),
+        ("simhash", &[("distance", "8"), ("force", "true")]),
+    ])
 }
 
 #[test]
 fn a_stream_keeps_what_a_scan_keeps() {
     for (algorithm, settings) in settings() {
-        let factory = factory(algorithm, &settings);
+        let factory = factory(algorithm, settings);
         for seed in 0..6 {
             let documents = with_articles(related(&mut Random::new(seed), 120, 80));
             let plan = plan(&factory);
@@ -228,7 +226,7 @@ fn a_stream_keeps_what_a_scan_keeps() {
 fn a_source_is_decided_as_a_stream() {
     for (number, (algorithm, settings)) in settings().into_iter().enumerate() {
         let documents = with_articles(related(&mut Random::new(number as u64), 120, 80));
-        let plan = plan(&factory(algorithm, &settings));
+        let plan = plan(&factory(algorithm, settings));
         let expected = run(Cursor::new(jsonl(&documents)), &mut in_memory(&plan), 1);
         for threads in [1, 3] {
             let (mut found, mut index) = (Vec::new(), in_memory(&plan));

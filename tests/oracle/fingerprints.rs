@@ -4,7 +4,7 @@
 use crate::support::corpus::{Text, related, with_articles};
 use crate::support::plain::all_pairs;
 use crate::support::random::Random;
-use crate::support::scanning::{Batched, factory, learn, made, outcome, pairs};
+use crate::support::scanning::{Batched, Method, and_all_others, factory, learn, made, outcome, pairs};
 use neardups::algorithm::{AlgorithmFactory, CompareOn, FingerprintForm};
 use neardups::engine::{Fingerprints, ScanOptions};
 use neardups::similarity::jaccard;
@@ -29,7 +29,8 @@ fn written(documents: &[Text], factory: &dyn AlgorithmFactory, threads: usize, b
     written
 }
 
-const ALGORITHMS: &[(&str, &[(&str, &str)])] = &[
+/// With settings that some documents of the tests are alike by. The others of the table come with their defaults.
+const METHODS: &[Method] = &[
     ("minhash", &[]),
     ("minhash", &[("sketch", "classic"), ("shingle", "3")]),
     ("minhash", &[("supershingles", "6x14")]),
@@ -61,7 +62,7 @@ fn median(documents: &[Text]) -> usize {
 fn every_fingerprint_is_what_the_algorithm_makes_of_the_text() {
     let documents = with_articles(related(&mut Random::new(5), 120, 90));
     let texts: Vec<String> = documents.iter().map(|(_, text)| text.clone()).collect();
-    for (name, settings) in ALGORITHMS {
+    for (name, settings) in &and_all_others(METHODS) {
         let factory = factory(name, settings);
         let prepared = factory.prepare(median(&documents)).unwrap();
         let mut algorithm = prepared.algorithm;
@@ -89,7 +90,7 @@ fn every_fingerprint_is_what_the_algorithm_makes_of_the_text() {
 #[test]
 fn pairs_follow_from_what_is_written() {
     let documents = with_articles(related(&mut Random::new(8), 150, 90));
-    for (name, settings) in ALGORITHMS {
+    for (name, settings) in &and_all_others(METHODS) {
         let factory = factory(name, settings);
         let algorithm = factory.prepare(median(&documents)).unwrap().algorithm;
         let (form, compare_on) = (algorithm.profile().form, algorithm.compare_on());

@@ -4,7 +4,7 @@ use super::hamming::Coded;
 use crate::support::corpus::{Text, related, with_articles, words};
 use crate::support::plain::components;
 use crate::support::random::Random;
-use crate::support::scanning::{Batched, always, factory, outcome_with};
+use crate::support::scanning::{Batched, Method, always, and_all_others, factory, outcome_with};
 use neardups::algorithm::AlgorithmFactory;
 use neardups::algorithm::simhash::{SimHash, Weights};
 use neardups::engine::{
@@ -18,7 +18,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
-const ALGORITHMS: &[(&str, &[(&str, &str)])] = &[
+/// With settings that some documents of the tests are alike by. The others of the table come with their defaults.
+const METHODS: &[Method] = &[
     ("minhash", &[("threshold", "0.4"), ("shingle", "2")]),
     ("minhash", &[("threshold", "0.5"), ("shingle", "1"), ("exact", "true")]),
     ("minhash", &[("supershingles", "6x3")]),
@@ -80,7 +81,7 @@ fn a_keep_set_needs_no_list_of_pairs() {
         let mut random = Random::new(seed);
         let documents = with_articles(related(&mut random, 260, 30));
         let (reference, documents) = documents.split_at(60);
-        for (name, settings) in ALGORITHMS {
+        for (name, settings) in &and_all_others(METHODS) {
             let factory = factory(name, settings);
             let options = ScanOptions { threads: 1 + seed as usize % 3, seed, ..ScanOptions::default() };
             let what = format!("{name} {settings:?} with seed {seed}");
@@ -299,7 +300,7 @@ fn chosen_documents_come_first() {
         let rank = |_| if seed % 2 == 0 { Rank::default() } else { any_rank(&mut random) };
         let ranks: Vec<Rank> = all.iter().map(rank).collect();
         let wishes = wishes(&mut random, all.len(), always);
-        for (name, settings) in ALGORITHMS {
+        for (name, settings) in &and_all_others(METHODS) {
             let factory = factory(name, settings);
             let options = ScanOptions { threads: 1 + seed as usize % 3, seed, memory, ..ScanOptions::default() };
             let side = || Ranked { documents: &all, ranks: &ranks, size: 11 };
@@ -332,7 +333,7 @@ fn chosen_documents_come_after_the_reference() {
             all.iter().map(|_| if seed % 2 == 0 { Rank::default() } else { any_rank(&mut random) }).collect();
         let mut wishes = wishes(&mut random, all.len(), always);
         wishes[..reference.len()].fill(Wish::Nothing);
-        for (name, settings) in ALGORITHMS {
+        for (name, settings) in &and_all_others(METHODS) {
             let factory = factory(name, settings);
             let options = ScanOptions { threads: 1 + seed as usize % 3, seed, memory, ..ScanOptions::default() };
             let similar = similar(&outcome_with(&all, &factory, &options), all.len());
@@ -398,7 +399,7 @@ fn ranks_come_before_the_policy() {
         let mut random = Random::new(seed);
         let all = with_articles(related(&mut random, 240, 30));
         let ranks: Vec<Rank> = all.iter().map(|_| any_rank(&mut random)).collect();
-        for (name, settings) in ALGORITHMS {
+        for (name, settings) in &and_all_others(METHODS) {
             let factory = factory(name, settings);
             let options = ScanOptions { threads: 1 + seed as usize % 3, seed, ..ScanOptions::default() };
             let side = || Ranked { documents: &all, ranks: &ranks, size: 11 };
@@ -430,7 +431,7 @@ fn documents_are_also_compared_with_each_other() {
         let mut random = Random::new(seed + 10);
         let ranks: Vec<Rank> =
             all.iter().map(|_| if seed == 0 { Rank::default() } else { any_rank(&mut random) }).collect();
-        for (name, settings) in ALGORITHMS {
+        for (name, settings) in &and_all_others(METHODS) {
             let factory = factory(name, settings);
             let options = ScanOptions { threads: 1 + seed as usize % 3, seed, ..ScanOptions::default() };
             let outcome = outcome_with(&all, &factory, &options);

@@ -3,7 +3,7 @@
 use crate::support::corpus::{Text, related, with_articles};
 use crate::support::plain::{shared_and_either, shingles, token_texts};
 use crate::support::random::Random;
-use crate::support::scanning::{factory, made};
+use crate::support::scanning::{Method, and_all_others_of_streams, factory, made};
 use neardups::algorithm::{AlgorithmFactory, CompareOn};
 use neardups::index::{
     Decision, Index, IndexOptions, Limits, MEDIAN_TOKENS, Mode, Nearest, Plan, Seed, Sync, Wanted, remove,
@@ -11,7 +11,8 @@ use neardups::index::{
 use neardups::tokenizer::Word;
 use std::sync::Arc;
 
-const ALGORITHMS: &[(&str, &[(&str, &str)])] = &[
+/// With settings that some documents of the tests are alike by. The others of the table come with their defaults.
+const METHODS: &[Method] = &[
     ("minhash", &[("shingle", "2"), ("threshold", "0.5")]),
     ("minhash", &[("shingle", "2"), ("exact", "true"), ("threshold", "0.5")]),
     ("simhash", &[("distance", "10")]),
@@ -63,7 +64,7 @@ fn shown(nearest: &Nearest) -> Vec<(String, f64)> {
 fn an_exhaustive_search_finds_what_brute_force_finds() {
     let documents = with_articles(related(&mut Random::new(3), 140, 60));
     let (known, asked_for) = documents.split_at(110);
-    for (name, settings) in ALGORITHMS {
+    for (name, settings) in &and_all_others_of_streams(METHODS) {
         let factory = factory(name, settings);
         let algorithm = factory.prepare(MEDIAN_TOKENS).unwrap().algorithm;
         let evidence = |text: &str| {
@@ -108,7 +109,7 @@ fn an_exhaustive_search_finds_what_brute_force_finds() {
 fn a_search_by_keys_misses_nothing_that_the_algorithm_finds() {
     let documents = with_articles(related(&mut Random::new(4), 200, 60));
     let (known, asked_for) = documents.split_at(150);
-    for (name, settings) in ALGORITHMS {
+    for (name, settings) in &and_all_others_of_streams(METHODS) {
         let factory = factory(name, settings);
         let algorithm = factory.prepare(MEDIAN_TOKENS).unwrap().algorithm;
         let is_exact = algorithm.found_with(neardups::similarity::Similarity::ONE).is_none();

@@ -4,7 +4,8 @@ use super::corpus::Text;
 use neardups::Error;
 use neardups::algorithm::parameter::Settings;
 use neardups::algorithm::{
-    Algorithm, AlgorithmFactory, CompareOn, Entry, Features, Learned, Learns, PreparedAlgorithm, TableFactory,
+    ALGORITHMS, Algorithm, AlgorithmFactory, CompareOn, Entry, Features, Learned, Learns, PreparedAlgorithm,
+    TableFactory,
 };
 use neardups::engine::{KEEP_POLICIES, Outcome, ScanOptions, scan};
 use neardups::lexicon::{FrequencyBounds, Lexicon, Rarity};
@@ -18,6 +19,23 @@ use std::sync::Arc;
 /// An algorithm of the table with these settings.
 pub fn factory(algorithm: &str, settings: &[(&str, &str)]) -> TableFactory {
     Entry::by_name(algorithm).unwrap().factory(Settings::from_pairs(settings.iter().copied())).unwrap()
+}
+
+/// The name of an algorithm of the table, and settings of it.
+pub type Method = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// These, and with its defaults each algorithm of the table that they do not have.
+pub fn and_all_others(listed: &[Method]) -> Vec<Method> {
+    let is_other = |entry: &&Entry| listed.iter().all(|(name, _)| *name != entry.name);
+    let others = ALGORITHMS.iter().filter(is_other).map(|entry| (entry.name, &[][..]));
+    listed.iter().copied().chain(others).collect()
+}
+
+/// The same, of those that an index can have.
+pub fn and_all_others_of_streams(listed: &[Method]) -> Vec<Method> {
+    let mut all = and_all_others(listed);
+    all.retain(|(name, settings)| !follows_the_collection(&factory(name, settings)));
+    all
 }
 
 /// A factory that always gives what `make` makes.
