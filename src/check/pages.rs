@@ -273,12 +273,18 @@ impl Page {
 
     /// The heading that a word is under.
     pub(super) fn heading(&self, word: usize) -> Option<&str> {
-        let block = &self.prose.blocks()[self.block(word)?];
-        let heading = match block.kind {
-            Kind::Heading(_) => block,
-            _ => &self.prose.blocks()[block.section?],
-        };
-        Some(&self.prose.text()[heading.text.clone()])
+        self.headings(word).next()
+    }
+
+    /// The headings that a word is under, the nearest first.
+    pub(super) fn headings(&self, word: usize) -> impl Iterator<Item = &str> {
+        let blocks = self.prose.blocks();
+        let nearest = self.block(word).and_then(|block| match blocks[block].kind {
+            Kind::Heading(_) => Some(block),
+            _ => blocks[block].section,
+        });
+        let headings = std::iter::successors(nearest, |&heading| blocks[heading].section);
+        headings.map(|heading| &self.prose.text()[blocks[heading].text.clone()])
     }
 }
 

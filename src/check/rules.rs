@@ -50,12 +50,21 @@ pub struct Rule {
     pub preset: Option<Preset>,
 }
 
-/// What the rules say about the grades of findings in a file.
+/// What the rules say about a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct OfFile {
-    /// The highest grade.
+    /// The highest grade of its findings.
     pub grade: Option<Grade>,
     pub presets: Vec<Preset>,
+    /// The entries that accept copies in it.
+    pub allow: Vec<Side>,
+}
+
+impl OfFile {
+    /// Whether copies between this file and another one are accepted.
+    pub fn accepts(&self, other: &OfFile) -> bool {
+        accepting(&self.allow, &other.allow).next().is_some()
+    }
 }
 
 /// The rules of a request.
@@ -101,17 +110,24 @@ impl Rules {
         })
     }
 
-    /// What the rules say about the grades of findings in a file, given as an absolute path without links.
+    /// What the rules say about a file, given as an absolute path without links.
     pub fn of_file(&self, place: &Path) -> OfFile {
+        let allow = self.allow_of(place);
         if self.rules.iter().all(|rule| rule.grade.is_none() && rule.preset.is_none()) {
-            return OfFile::default();
+            return OfFile { allow, ..OfFile::default() };
         }
         let numbers = self.finding.find(place);
         let rules = || numbers.iter().map(|&number| &self.rules[number]);
         OfFile {
             grade: rules().filter_map(|rule| rule.grade).min(),
             presets: rules().filter_map(|rule| rule.preset).collect(),
+            allow,
         }
+    }
+
+    /// The entries that accept copies in a file.
+    fn allow_of(&self, place: &Path) -> Vec<Side> {
+        self.allow.find(place).into_iter().map(|list| self.sides[list]).collect()
     }
 
     /// The rules that apply to each of these pages.
@@ -119,8 +135,7 @@ impl Rules {
         let mut numbers = BTreeMap::new();
         let mut scopes = Vec::new();
         let of_page = pages.iter().map(|page| {
-            let allow = self.allow.find(&page.place).into_iter().map(|list| self.sides[list]).collect();
-            let scope = Scope { allow, rules: self.finding.find(&page.place) };
+            let scope = Scope { allow: self.allow_of(&page.place), rules: self.finding.find(&page.place) };
             *numbers.entry(scope.clone()).or_insert_with(|| {
                 scopes.push(scope);
                 scopes.len() - 1
@@ -133,7 +148,7 @@ impl Rules {
 
 /// An entry that accepts copies, and which of its lists a page is in: that of both places if it is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Side {
+pub(super) struct Side {
     entry: usize,
     between: Option<usize>,
 }
@@ -144,6 +159,11 @@ impl Side {
         let is_between = self.between.is_some() && other.between.is_some() && self.between != other.between;
         self.entry == other.entry && (is_between || self.between.is_none() && other.between.is_none())
     }
+}
+
+/// Those of one file that accept copies between it and another file, given those of that.
+fn accepting<'a>(one: &'a [Side], other: &'a [Side]) -> impl Iterator<Item = &'a Side> {
+    one.iter().filter(|one| other.iter().any(|other| one.accepts(*other)))
 }
 
 /// The entries, and the indices of the rules, that apply to a page, ascending.
@@ -172,9 +192,8 @@ impl Scopes<'_> {
         if !rules.all(|rule| self.reaches(finding, rule)) {
             return None;
         }
-        let accepting = a.allow.iter().filter(|one| b.allow.iter().any(|other| one.accepts(*other)));
         let mut verdict = Verdict::Reported;
-        for Side { entry, .. } in accepting {
+        for Side { entry, .. } in accepting(&a.allow, &b.allow) {
             self.has_accepted[*entry].store(true, Ordering::Relaxed);
             verdict = Verdict::Allowed;
         }

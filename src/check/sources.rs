@@ -50,6 +50,15 @@ pub(super) fn around(place: &Place) -> Range<usize> {
     heading.max(before)..after
 }
 
+/// The bytes of a place with all that is between its words and others: the target of a link stands before its text or after it.
+pub(super) fn up_to_others(place: &Place) -> Range<usize> {
+    let page = &place.page;
+    let source_of = |word: usize| page.prose.source_of(page.span(word..word + 1));
+    let start = place.words.start.checked_sub(1).map_or(0, |word| source_of(word).end);
+    let end = if place.words.end < page.words().len() { source_of(place.words.end).start } else { page.source.len() };
+    start..end
+}
+
 /// The words of a source: runs of letters and digits. Every character beyond ASCII counts as a letter.
 pub(super) fn words(source: &str) -> impl Iterator<Item = &[u8]> {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();

@@ -168,3 +168,40 @@ fn a_higher_minimum_is_one_for_paragraphs_too() {
     shell.write("docs/b.md", &short);
     assert!(!copies("") && copies("--min-words 40"));
 }
+
+/// Of a copy in three pages, that between two of them is accepted: it is what the other pairs are.
+#[test]
+fn an_accepted_pair_neither_grades_a_copy_nor_changes() {
+    let text = own("shared", 60);
+    let pages = [
+        ("docs/a.md", page("alpha", &[&text])),
+        ("docs/b.md", page("beta", &[&text])),
+        ("docs/CHANGELOG.md", format!("# Changes\n\n## 2.0\n\n{text}\n")),
+    ];
+    let [paths, between] = [r#"paths = ["docs/a.md", "docs/b.md"]"#, r#"between = [["a.md"], ["b.md"]]"#];
+    for keys in [paths, between] {
+        let run = folder(&pages, &allow(keys)).sh("dedup check -q");
+        let expected = "docs/CHANGELOG.md:5:1: warning: passage of 60 words in 3 places, 100 % alike (release notes or dated posts: docs/CHANGELOG.md)\n";
+        assert!(run.status == 0 && run.stdout.starts_with(expected), "{}", run.stdout);
+        let proposal = "proposal: keep the text in docs/a.md and link to it from docs/CHANGELOG.md\n";
+        assert!(run.stdout.ends_with(proposal), "{}", run.stdout);
+        // As whole files, and with a highest grade of the third page.
+        let wholes = [("docs/a.md", text.clone()), ("docs/b.md", text.clone()), ("docs/c.md", text.clone())];
+        let rule = "\n[[check.rule]]\npaths = [\"c.md\"]\ngrade = \"note\"\n";
+        let run = folder(&wholes, &(allow(keys) + rule)).sh("dedup check -q --grade note");
+        let expected = ": note: whole file of 60 words in 3 places, 100 % alike (a rule of the configuration)\n";
+        assert!(run.status == 0 && run.stdout.contains(expected), "{}", run.stdout);
+    }
+    // A pair that is not accepted still counts, and what is accepted beside it is not to change.
+    let more = [pages[0].clone(), pages[1].clone(), ("docs/z.md", page("zeta", &[&text]))];
+    let run = folder(&more, &allow(paths)).sh("dedup check -q");
+    assert!(run.status == 1 && run.stdout.starts_with("docs/z.md:5:1: error: "), "{}", run.stdout);
+    assert!(
+        run.stdout.ends_with("keep the text in docs/a.md or docs/z.md, and link to it from the other\n"),
+        "{}",
+        run.stdout
+    );
+    // If all pairs are, there is no finding.
+    let run = folder(&pages[..2], &allow(paths)).sh("dedup check -q --grade note");
+    assert!(run.status == 0 && run.stdout.is_empty(), "{}", run.stdout);
+}

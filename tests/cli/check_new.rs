@@ -82,6 +82,23 @@ fn a_new_copy_in_a_changelog_hides_no_other() {
     assert_eq!(found(&shell, "--no-config")[0].0, "error");
 }
 
+/// Two pages had the text. Release notes that copy it do not keep it, so both pages stay as they are.
+#[test]
+fn new_release_notes_do_not_keep_a_text_of_two_pages() {
+    let text = own("shared", 60);
+    let shell = repository(&[("docs/a.md", page("alpha", &[&text])), ("docs/b.md", page("beta", &[&text]))]);
+    shell.sh("dedup check -q docs --baseline b.json --update-baseline").done();
+    for (name, other) in [("docs/CHANGELOG.md", "# Changes\n\n## 2.0"), ("docs/zeta.md", "# Zeta")] {
+        write(&shell, name, &format!("{other}\n\n{text}\n"));
+        for options in ["--since main", "--baseline b.json"] {
+            let run = shell.sh(&format!("dedup check -q docs {options}"));
+            let expected = format!("    proposal: keep the text in docs/a.md and link to it from {name}\n");
+            assert!(run.stdout.ends_with(&expected), "{}{}", run.stdout, run.stderr);
+        }
+        shell.sh(&format!("rm {name}")).done();
+    }
+}
+
 /// The changelog and the new page are one finding as a whole, so only one of them is compared with the third page.
 #[test]
 fn a_changelog_that_is_like_the_new_page_hides_no_copy() {

@@ -6,6 +6,7 @@ use super::super::pages::Page;
 use super::super::paths::repository_of;
 use super::super::rules::{OfFile, Rules};
 use super::generated::Generated;
+use super::licences;
 use super::releases::{has_versions, is_in, is_release_notes, names};
 use super::sites::{Sites, Version};
 use super::versions::{is_named, is_number};
@@ -25,9 +26,6 @@ const REFERENCE: &str = "api apis reference references apidoc apidocs api-refere
 
 /// Pages whose names end with this are references too.
 const REFERENCE_END: &str = "-reference";
-
-/// Names of files of licences may begin with these.
-const LICENCES: [&str; 3] = ["license", "licence", "copying"];
 
 /// What is known about a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,6 +48,8 @@ pub(super) struct About {
     pub is_reference: bool,
     pub is_translation: bool,
     pub is_licence: bool,
+    /// Whether it consists of a licence: copies of that are no text of another page.
+    pub is_licence_text: bool,
     pub generated: Generated,
     /// The rules for it.
     pub rules: OfFile,
@@ -94,7 +94,8 @@ impl About {
             is_release_notes: has(Preset::Changelogs) || !is_ordinary && is_release_notes(path, has_versions),
             is_reference: has(Preset::Reference) || !is_ordinary && is_named_reference(),
             is_translation: has(Preset::Translations),
-            is_licence: LICENCES.iter().any(|name| file.to_ascii_lowercase().starts_with(name)),
+            is_licence: licences::is_named(file),
+            is_licence_text: licences::is_text(file, source),
             generated: Generated::of(source),
             path: path.into(),
             ..About::default()

@@ -9,6 +9,7 @@
 
 mod files;
 mod generated;
+mod licences;
 mod places;
 mod releases;
 mod sites;

@@ -2,8 +2,10 @@
 
 use super::super::finding::{Finding, Origin, Place};
 use super::super::grade::{Grade, Limit, Reason};
+use super::super::rules::Side;
 use super::super::sources::bytes_of;
 use super::files::{About, Files, Named};
+use super::licences;
 use super::releases::is_version_heading;
 use super::sites::is_index;
 use crate::prose::Markup;
@@ -12,19 +14,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Copies in an API reference with fewer words are short.
 const REFERENCE_WORDS: usize = 150;
-
-/// What licences state, and texts about them do not.
-const LICENCE_PHRASES: [&str; 6] = [
-    "you may not use this file except in compliance with the license",
-    "redistribution and use in source and binary forms",
-    "permission is hereby granted, free of charge",
-    "free software: you can redistribute it and/or modify",
-    "the software is provided \"as is\"",
-    "distributed on an \"as is\" basis",
-];
-
-/// A text with more words is more than a notice of a licence.
-const NOTICE_WORDS: usize = 300;
 
 /// Maximum number of places that are compared with each other.
 const MAX_COMPARED: usize = 96;
@@ -45,13 +34,15 @@ pub(super) struct Pairs<'a> {
     reference: Option<Grade>,
     /// Whether only pairs with a new place count.
     has_new: bool,
+    /// Whether pairs that rules accept count: there are no others.
+    are_accepted: bool,
     /// The pages of the places, and perhaps of whole copies of them: each without its language and version, with these.
     pages: BTreeSet<[&'a str; 3]>,
 }
 
 impl<'a> Pairs<'a> {
-    /// Those of a finding and perhaps more places of its text. Of pairs, those that contain new places count or, if none is marked as new,
-    /// all.
+    /// Those of a finding and perhaps more places of its text. Of pairs that no rule accepts, those that contain new places count or, if
+    /// none is marked as new, all.
     ///
     /// Cost: linear in the places, and [`MAX_COMPARED`] squared.
     pub fn new<'p>(finding: &Finding, places: impl Iterator<Item = &'p Place>, files: &'a Files) -> Self {
@@ -74,8 +65,12 @@ impl<'a> Pairs<'a> {
         let (kinds, has_new) = (Kinds::of(&sites), sites.iter().any(|site| site.is_new));
         let abouts = sites.iter().map(|site| site.about).chain(others.map(|place| files.about(place)));
         let pages = abouts.map(|about| [about.rest.as_str(), &about.language, &about.version]).collect();
-        let mut pairs = Pairs { sites, kinds, compared: Vec::new(), reference, has_new, pages };
+        let mut pairs = Pairs { sites, kinds, compared: Vec::new(), reference, has_new, are_accepted: false, pages };
         pairs.compared = pairs.compare();
+        if pairs.compared.is_empty() {
+            pairs.are_accepted = true;
+            pairs.compared = pairs.compare();
+        }
         pairs
     }
 
@@ -90,7 +85,9 @@ impl<'a> Pairs<'a> {
     }
 
     fn counts(&self, pair: [usize; 2]) -> bool {
-        !self.has_new || pair.iter().any(|&place| self.sites[place].is_new)
+        let [one, other] = pair.map(|place| &self.sites[place]);
+        (!self.has_new || one.is_new || other.is_new)
+            && (self.are_accepted || !one.about.rules.accepts(&other.about.rules))
     }
 
     /// The limits of two places.
@@ -178,7 +175,7 @@ impl<'a> Site<'a> {
             about,
             is_new: place.is_new,
             is_release_notes: about.is_release_notes || !about.is_ordinary && is_of_version(),
-            is_licence: about.is_licence || is_notice(place),
+            is_licence: about.is_licence || licences::is_licence(place),
             is_generated: about.generated.has(&bytes_of(place)),
             is_catalogue: place.page.markup == Markup::Gettext,
         }
@@ -196,6 +193,7 @@ impl<'a> Site<'a> {
             *is_reference,
             *is_translation,
             *is_of_old_version,
+            self.about.is_licence_text,
             !self.is_new,
         ];
         let named =
@@ -203,11 +201,11 @@ impl<'a> Site<'a> {
         // First those with the fewest reasons for a lower grade.
         let rule = self.about.rules.grade.unwrap_or(Grade::Error);
         let number = marks.iter().filter(|is| **is).count();
-        (Reverse(rule), number, marks, [language, version, folder_version], named)
+        (Reverse(rule), number, marks, [language, version, folder_version], named, &self.about.rules.allow)
     }
 }
 
-type Kind<'a> = (Reverse<Grade>, usize, [bool; 8], [&'a str; 3], Vec<(&'a [String; 3], &'a str, bool)>);
+type Kind<'a> = (Reverse<Grade>, usize, [bool; 9], [&'a str; 3], Vec<(&'a [String; 3], &'a str, bool)>, &'a [Side]);
 
 /// Places of different kinds: those of one kind differ only by the names of their pages.
 struct Kinds {
@@ -263,7 +261,8 @@ fn of_pair(pair: [&Site; 2], reference: Option<Grade>) -> Vec<Limit> {
         of_one_page(&about),
         of_one_folder(&about),
         all(|site| site.about.is_of_old_version).then_some((Grade::Warning, Reason::OldVersion)),
-        all(|site| site.is_licence).then_some((Grade::Note, Reason::Licence)),
+        (all(|site| site.is_licence) || any(|site| site.about.is_licence_text))
+            .then_some((Grade::Note, Reason::Licence)),
         note_or_warning(|site| site.is_generated, Reason::Generated),
         rule.map(|grade| (grade, Reason::Rule)),
     ];
@@ -323,13 +322,4 @@ fn of_one_name<'a>(about: &[&'a About; 2], name: &[String; 3]) -> Option<Limit> 
     let is_note = is_one_page || has_one_file || named.iter().all(|named| named.has_version);
     let grade = if is_note { Grade::Note } else { Grade::Warning };
     Some((grade, if is_one_page || has_one_file { Reason::Version } else { Reason::OtherVersion }))
-}
-
-/// Whether it is a notice of a licence.
-fn is_notice(place: &Place) -> bool {
-    place.words.len() <= NOTICE_WORDS && {
-        let text = place.text().to_ascii_lowercase();
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        LICENCE_PHRASES.iter().any(|phrase| text.contains(phrase))
-    }
 }

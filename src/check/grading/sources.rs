@@ -4,7 +4,10 @@ use super::super::find::Kind;
 use super::super::finding::{Finding, Pair, Place};
 use super::super::grade::{Grade, Limit, Reason};
 use super::super::links::Links;
-use super::super::sources::{around, is_text, shared_words, source_of, words};
+use super::super::sources::{around, is_text, shared_words, source_of, up_to_others, words};
+
+/// A place is the text of links if they have at least this share of its letters, in percent.
+const LINKED_PERCENT: usize = 80;
 
 /// A text that leads to its copy and has fewer words is a teaser.
 const TEASER_WORDS: usize = 60;
@@ -17,9 +20,10 @@ const MAX_RATIO: usize = 4;
 
 /// The limits of a finding.
 pub(super) fn limits(finding: &Finding, links: &Links) -> Vec<Limit> {
+    let are_entries = || have_center(finding, |from, to| is_text_of_link(from, to, links));
     let linked = is_linked(finding, links).then(|| {
-        let grade = if finding.words() < TEASER_WORDS { Grade::Note } else { Grade::Warning };
-        (grade, Reason::Linked)
+        let is_note = finding.words() < TEASER_WORDS || finding.kind != Kind::File && are_entries();
+        (if is_note { Grade::Note } else { Grade::Warning }, Reason::Linked)
     });
     let code = finding.pairs.iter().all(code_differs).then_some((Grade::Warning, Reason::Code));
     linked.into_iter().chain(code).collect()
@@ -28,7 +32,6 @@ pub(super) fn limits(finding: &Finding, links: &Links) -> Vec<Limit> {
 /// Whether one of two places leads to the other, or of more all others to one: these are teasers of it. An index that leads to several
 /// pages says nothing about copies among them. Of whole files, whether one leads to all others, each of twice its length, that contain it.
 fn is_linked(finding: &Finding, links: &Links) -> bool {
-    let places = &finding.places;
     let leads = |from: &Place, to: &Place| {
         links.leads(&from.page, &to.page) && links.leads_within(&from.page, around(from), &to.page)
     };
@@ -40,11 +43,29 @@ fn is_linked(finding: &Finding, links: &Links) -> bool {
         };
         return finding.pairs.iter().all(|pair| pair.whole().is_some_and(|whole| leads_to_whole(pair, whole)));
     }
+    have_center(finding, |from, to| leads(from, to) || is_text_of_link(from, to, links))
+}
+
+/// Whether all places but one lead to that.
+fn have_center(finding: &Finding, leads: impl Fn(&Place, &Place) -> bool) -> bool {
+    let places = &finding.places;
     let is_center = |center: usize| {
         let mut others = (0..places.len()).filter(|&index| index != center).map(|index| &places[index]);
         others.all(|other| leads(other, &places[center]))
     };
     places.len() <= MAX_LINKED && (0..places.len()).any(is_center)
+}
+
+/// Whether a place is an entry of a table of contents: the text of a link to the page of the other place, or to a place in it if it is
+/// one page.
+fn is_text_of_link(from: &Place, to: &Place, links: &Links) -> bool {
+    let [letters, in_links] = from.page.letters(from.words.clone());
+    let bytes = up_to_others(from);
+    100 * in_links >= LINKED_PERCENT * letters
+        && match from.path() == to.path() {
+            true => links.leads_to_itself(&from.page, bytes),
+            false => links.leads_within(&from.page, bytes, &to.page),
+        }
 }
 
 /// Whether the sources of both places have more than twice as many other words as words of prose, and differ in a fifth of all.

@@ -609,3 +609,75 @@ fn a_page_copies_the_one_of_its_language() {
         assert!(finding.proposal.as_ref().is_some_and(|proposal| !proposal.how.contains(untranslated)), "{third}");
     }
 }
+
+/// Words of a text of its own.
+fn own(name: &str) -> String {
+    (0..40).map(|number| format!("{name}{number} ")).collect::<String>().trim_end().into()
+}
+
+/// A question of a list of questions, which its table of contents has in whole.
+#[test]
+fn entries_of_a_table_of_contents_lead_to_their_copies() {
+    let [short, long] = [COPIED.to_string(), format!("{COPIED} {}.", own("more"))];
+    let body =
+        |text: &str| format!("<h2>Answers</h2><p>{}</p><p><b>{text}</b></p><p>{}</p>", own("alpha"), own("beta"));
+    let entry = |target: &str, text: &str| {
+        format!("<h1>Questions</h1><p>{}</p><dl><dd>5.3. <a href=\"{target}\">{text}</a>\n</dd></dl>", own("first"))
+    };
+    for text in [&short, &long] {
+        for target in ["faq.html#q", "#q"] {
+            let files = [("faq.html", entry(target, text) + &body(text))];
+            assert_eq!(graded(&files, Request::default()), (Grade::Note, vec![Reason::Linked]), "{target}");
+        }
+        for target in ["faq.html#q", "faq.html"] {
+            let files = [("index.html", entry(target, text)), ("faq.html", body(text))];
+            assert_eq!(graded(&files, Request::default()), (Grade::Note, vec![Reason::Linked]), "{target}");
+        }
+        // It leads elsewhere, or it is only a word of the text that does.
+        for target in ["other.html#q", "faq.html"] {
+            let files = [("faq.html", entry(target, text) + &body(text))];
+            assert!(!graded(&files, Request::default()).1.contains(&Reason::Linked), "{target}");
+        }
+        let word = format!("<p>{}</p><p><a href=\"#q\">The</a>{}</p>", own("first"), &text[3..]);
+        let (grade, reasons) = graded(&[("faq.html", word + &body(text))], Request::default());
+        assert!(grade > Grade::Note && !reasons.contains(&Reason::Linked));
+    }
+    let list = format!(
+        "# Questions\n\n{}\n\n- [{COPIED}](#q)\n\n## Answers\n\n{}\n\n{COPIED}\n\n{}\n",
+        own("first"),
+        own("alpha"),
+        own("beta")
+    );
+    assert_eq!(graded(&[("faq.md", list)], Request::default()), (Grade::Note, vec![Reason::Linked]));
+}
+
+#[test]
+fn licences_in_files_of_their_own_and_in_manuals() {
+    let note = (Grade::Note, vec![Reason::Licence]);
+    let terms = [own("term"), own("condition"), own("warranty")].join("\n\n");
+    let titled = format!("GNU Free Documentation License\n\n{terms}");
+    let manual = |title: &str, text: &str| format!("# {title}\n\n{}\n\n## Appendix\n\n{text}\n", own(title));
+    let of = |pages: [(&str, String); 2]| graded(&pages, Request::default());
+    // The file of a licence, and the appendix of a manual.
+    for name in ["license.gfdl.md", "gfdl.md", "docs/COPYING.md"] {
+        assert_eq!(of([(name, format!("# {titled}\n")), ("manual.md", manual("one", &terms))]), note, "{name}");
+    }
+    // A page about licences, such as those of a product.
+    for (name, title) in
+        [("license.md", "Licenses of a server"), ("license-server.md", "GNU Free Documentation License")]
+    {
+        let page = format!("# {title}\n\n{terms}\n");
+        assert_eq!(of([(name, page), ("manual.md", manual("one", &terms))]).0, Grade::Error, "{name}");
+    }
+    // Appendices of two manuals, in sections of it too.
+    let section = format!("### A. GNU Free Documentation License\n\n{}\n\n#### 1. Definitions\n\n{terms}", own("x"));
+    let other = section.replace(&own("x"), &own("y"));
+    assert_eq!(of([("a.md", manual("one", &section)), ("b.md", manual("two", &other))]), note);
+    // A notice of the second version.
+    let notice = format!(
+        "This program is free software; you can redistribute it and/or modify it under the terms of the GNU General Public \
+         License as published by the Free Software Foundation. {}",
+        own("rest")
+    );
+    assert_eq!(of([("a.md", manual("one", &notice)), ("b.md", manual("two", &notice))]), note);
+}

@@ -29,8 +29,10 @@ struct Link {
 pub(super) struct Links<'a> {
     /// Ordered by path.
     pages: &'a [Arc<Page>],
-    /// The links of each page, in order.
+    /// The links of each page to others, in order.
     of_page: Vec<Vec<Link>>,
+    /// The positions of the links of each page to places in it, ascending.
+    within: Vec<Vec<usize>>,
     /// How many other pages link to each page in their texts.
     inbound: Vec<usize>,
     /// Whether another page includes it.
@@ -44,7 +46,7 @@ impl<'a> Links<'a> {
         let (names, labels) = (Names::new(pages, &wanted), Labels::new(pages, &wanted));
         let links = |from: usize| {
             let page = &pages[from];
-            let mut links: Vec<Link> = Vec::new();
+            let (mut links, mut within): (Vec<Link>, Vec<usize>) = (Vec::new(), Vec::new());
             let mut navigation = Navigation::new(&page.prose, &page.source);
             for target in targets(page.markup, &page.source) {
                 let to = match (target.kind, target.text.split_once('#')) {
@@ -53,15 +55,20 @@ impl<'a> Links<'a> {
                     (Kind::Label, None) => labels.find(target.text).or_else(|| names.find_file(from, target.text)),
                     (Kind::Path | Kind::Entry | Kind::Include, _) => names.find(from, target.text),
                 };
-                let Target { at, kind, .. } = target;
+                let Target { at, kind, text } = target;
+                let has_place = kind == Kind::Label || text.contains('#');
+                if wanted[from] && (to == Some(from) && has_place || text.starts_with('#')) {
+                    within.push(at);
+                }
                 let mut is_navigation = || kind == Kind::Entry || navigation.has(at);
                 let link = |to| Link { to, is_include: kind == Kind::Include, at, is_navigation: is_navigation() };
                 links.extend(to.filter(|&to| to != from).map(link));
             }
             links.sort_unstable();
-            links
+            within.sort_unstable();
+            (links, within)
         };
-        let of_page: Vec<Vec<Link>> = (0..pages.len()).into_par_iter().map(links).collect();
+        let (of_page, within): (Vec<Vec<Link>>, Vec<Vec<usize>>) = (0..pages.len()).into_par_iter().map(links).unzip();
         let (mut inbound, mut included) = (vec![0; pages.len()], vec![false; pages.len()]);
         for links in &of_page {
             for link in links.chunk_by(|one, other| (one.to, one.is_include) == (other.to, other.is_include)) {
@@ -71,7 +78,7 @@ impl<'a> Links<'a> {
                 }
             }
         }
-        Links { pages, of_page, inbound, included }
+        Links { pages, of_page, within, inbound, included }
     }
 
     /// All pages, ordered by path.
@@ -92,6 +99,13 @@ impl<'a> Links<'a> {
     /// Whether these bytes of a page have a link to another page, which is wanted.
     pub fn leads_within(&self, from: &Page, bytes: Range<usize>, to: &Page) -> bool {
         self.between(from, to, bytes.start).next().is_some_and(|link| link.at < bytes.end)
+    }
+
+    /// Whether these bytes of a page, which is wanted, have a link to a place in it.
+    pub fn leads_to_itself(&self, page: &Page, bytes: Range<usize>) -> bool {
+        let within = self.index(page).map_or(&[][..], |page| &self.within[page][..]);
+        let first = within.partition_point(|&at| at < bytes.start);
+        within.get(first).is_some_and(|&at| at < bytes.end)
     }
 
     /// Whether the text of a page links to another page, which is wanted: not only a menu, a table of contents or a list of links.

@@ -7,7 +7,7 @@ use super::super::grading::{in_named_versions, is_generated, is_in_posts, is_of_
 use super::super::links::Links;
 use super::super::pages::Page;
 use super::super::paths::repository_of;
-use super::super::rules::Rules;
+use super::super::rules::{OfFile, Rules};
 use super::collage::collages;
 use crate::prose::Markup;
 use std::cmp::Ordering;
@@ -63,8 +63,8 @@ pub(super) struct Keepers<'a> {
     versions: BTreeSet<String>,
     /// The paths of pages that were put together from others.
     collages: BTreeSet<String>,
-    /// What rules say that pages are, by path; nothing for most.
-    presets: BTreeMap<String, Vec<Preset>>,
+    /// What rules say about pages, by path; nothing for most.
+    rules: BTreeMap<String, OfFile>,
 }
 
 impl<'a> Keepers<'a> {
@@ -77,9 +77,9 @@ impl<'a> Keepers<'a> {
         let versions = in_named_versions(links.pages(), repository.as_deref());
         let pages: BTreeMap<&str, &Page> =
             findings.iter().flat_map(|finding| &finding.places).map(|place| (place.path(), &*place.page)).collect();
-        let presets = pages.into_iter().map(|(path, page)| (path.to_string(), rules.of_file(&page.place).presets));
-        let presets = presets.filter(|(_, presets)| !presets.is_empty()).collect();
-        Keepers { links, repository, contained, versions, collages: collages(findings), presets }
+        let rules = pages.into_iter().map(|(path, page)| (path.to_string(), rules.of_file(&page.place)));
+        let rules = rules.filter(|(_, of_file)| *of_file != OfFile::default()).collect();
+        Keepers { links, repository, contained, versions, collages: collages(findings), rules }
     }
 
     /// The path of a page within the repository.
@@ -102,14 +102,16 @@ impl<'a> Keepers<'a> {
             !places[index].is_release_notes || self.is_included(page(index)) || is_generated(&page(index).source)
         };
         let others: Vec<usize> = homes.iter().copied().filter(is_other).collect();
+        let all_homes = homes.clone();
         let homes = if others.is_empty() { homes } else { others };
         // Also if it is new: text that moves to such a page is still in those that it came from.
         let partials: Vec<usize> = homes.iter().copied().filter(|&index| self.is_included(page(index))).collect();
         let homes = if partials.is_empty() { homes } else { partials };
         let oldest = homes.iter().map(|&index| places[index].age()).min();
+        let is_newer = |&index: &usize| Some(places[index].age()) > oldest;
+        let is_known = all_homes.iter().any(is_newer);
         let mut candidates: Vec<usize> =
             homes.iter().copied().filter(|&index| Some(places[index].age()) == oldest).collect();
-        let is_known = candidates.len() < homes.len();
         // Places are ordered by page.
         candidates.dedup_by_key(|index| places[*index].path());
         let index = match candidates.len() <= MAX_COMPARED {
@@ -124,7 +126,8 @@ impl<'a> Keepers<'a> {
                 .reduce(|best, index| if self.order(page(index), page(best)).is_lt() { index } else { best }),
         };
         let index = index.unwrap_or_default();
-        let mut others = candidates.iter().filter(|other| **other != index);
+        let is_other = |other: &&usize| **other != index && !self.accepts(page(**other), page(index));
+        let mut others = candidates.iter().filter(is_other);
         // Of parallel pages with texts that differ, that to which more pages link is not the home of what they share.
         let differ = || are_parallel(finding) && finding.pairs.iter().any(|pair| !pair.has_same_words());
         let is_better = |ordering: Ordering, other: usize| {
@@ -134,6 +137,12 @@ impl<'a> Keepers<'a> {
         };
         let is_sure = is_known || others.all(|&other| is_better(self.evidence(page(index), page(other)), other));
         Kept { index, is_sure }
+    }
+
+    /// Whether rules accept copies between two pages.
+    pub fn accepts(&self, one: &Page, other: &Page) -> bool {
+        let rules = [one, other].map(|page| self.rules.get(&page.path));
+        matches!(rules, [Some(one), Some(other)] if one.accepts(other))
     }
 
     /// Whether a page should rather not be changed: it is generated, or of a numbered version.
@@ -202,7 +211,7 @@ impl<'a> Keepers<'a> {
         let path = self.path(page);
         let mut folders = path.split('/').rev().skip(1);
         let is_deprecated = folders.any(|name| DEPRECATED.contains(&name.to_ascii_lowercase().as_str()));
-        let is = |preset| self.presets.get(&page.path).is_some_and(|presets| presets.contains(&preset));
+        let is = |preset| self.rules.get(&page.path).is_some_and(|of_file| of_file.presets.contains(&preset));
         let is_ordinary = is(Preset::Ordinary);
         [
             !self.is_included(page),

@@ -56,7 +56,8 @@ pub(super) fn propose(findings: &mut [Finding], links: Option<&Links>, rules: &R
         if keepers.is_only_in_version(finding, kept) || keepers.is_only_in_release_notes(finding, kept) {
             continue;
         }
-        if finding.primary().path() == finding.places[kept.index].path() {
+        let page = &finding.places[kept.index].page;
+        if finding.primary().path() == page.path || keepers.accepts(&finding.primary().page, page) {
             finding.look_at(to_change(finding, kept.index, &keepers));
         }
         let how = Change::new(finding, kept, links, &keepers).how(&mut generators);
@@ -64,13 +65,15 @@ pub(super) fn propose(findings: &mut [Finding], links: Option<&Links>, rules: &R
     }
 }
 
-/// The place to change if that one keeps the text: if possible one that the grade is for, then one of the newest, then one in another page
-/// that can be changed, then the last.
+/// The place to change if that one keeps the text: if possible one whose copy no rule accepts, then one that the grade is for, then one of the
+/// newest, then one in another page that can be changed, then the last.
 fn to_change(finding: &Finding, keep: usize, keepers: &Keepers) -> usize {
     let key = |&index: &usize| {
         let place = &finding.places[index];
-        let is_other = place.path() != finding.places[keep].path();
-        (!place.is_lesser, place.age(), is_other, !keepers.is_frozen(&place.page), index)
+        let kept = &finding.places[keep];
+        let is_other = place.path() != kept.path();
+        let is_accepted = keepers.accepts(&place.page, &kept.page);
+        (!is_accepted, !place.is_lesser, place.age(), is_other, !keepers.is_frozen(&place.page), index)
     };
     (0..finding.places.len()).filter(|&index| index != keep).max_by_key(key).unwrap_or(keep)
 }
@@ -129,7 +132,7 @@ impl<'a> Change<'a> {
                 is_whole: wholes.contains(&index),
             }
         };
-        let (pages, own) = to_change_all(finding, index);
+        let (pages, own) = to_change_all(finding, index, keepers);
         Change {
             finding,
             kept,
@@ -499,13 +502,14 @@ fn has_same_words(one: &Place, other: &Place) -> bool {
     one.page.words()[one.words.clone()] == other.page.words()[other.words.clone()]
 }
 
-/// The places to change if that one keeps the text: where it is known to be new, else all others. Only those that the grade is for, and always
-/// the place to look at. First one place of each other page, then all in the page that keeps the text.
-fn to_change_all(finding: &Finding, keep: usize) -> (Vec<usize>, Vec<usize>) {
+/// The places to change if that one keeps the text: where it is known to be new, else all others. Only those that the grade is for and whose
+/// copies no rule accepts, and always the place to look at. First one place of each other page, then all in the page that keeps the text.
+fn to_change_all(finding: &Finding, keep: usize, keepers: &Keepers) -> (Vec<usize>, Vec<usize>) {
     let (kept, is_known) = (&finding.places[keep], is_known(finding, keep));
     let is_to_change = |&index: &usize| {
         let place = &finding.places[index];
-        let is_wanted = !place.is_lesser && (place.age() > kept.age() || !is_known);
+        let is_accepted = || keepers.accepts(&place.page, &kept.page);
+        let is_wanted = !place.is_lesser && (place.age() > kept.age() || !is_known) && !is_accepted();
         index != keep && (index == finding.primary || is_wanted)
     };
     let changes = (0..finding.places.len()).filter(is_to_change);
