@@ -111,6 +111,11 @@ impl Known {
         (sampled.iter().filter(is_known).count(), sampled.len())
     }
 
+    /// How many of its places are in a file.
+    pub fn places_in(&self, file: &Path) -> usize {
+        self.files.iter().filter(|own| *own == file).count()
+    }
+
     /// Whether a text with these runs, ascending, still has this one.
     pub fn is_in(&self, grams: &[u32]) -> bool {
         let hits = self.sample.hashes.iter().filter(|gram| grams.binary_search(gram).is_ok()).count();
@@ -154,11 +159,11 @@ impl AllKnown {
         AllKnown { known, by_gram, min_words }
     }
 
-    /// What is known of a finding. A place may be in another file than known if the text is not in one of the known files any longer:
-    /// `has` says whether it still is in a file.
+    /// What is known of a finding. A place may be in another file than known if the text is not in all of its known places any longer:
+    /// `times` says in how many of those in a file it still is.
     ///
     /// Cost: linear in the words of the finding, with up to [`MAX_VISITED`] known texts to compare it with.
-    pub fn look_up(&self, finding: &Finding, has: impl Fn(&Known, &Path) -> bool) -> Knowledge {
+    pub fn look_up(&self, finding: &Finding, times: impl Fn(&Known, &Path) -> usize) -> Knowledge {
         let grams = shared_grams(finding);
         let is_half = |(hits, sampled): (usize, usize)| 100 * hits >= KNOWN_PERCENT * sampled;
         // The finding may be a part of several known texts, or they of it.
@@ -175,9 +180,9 @@ impl AllKnown {
             false => (kept, texts),
         };
         let (new, accepted_by) = match &kept[..] {
-            [] => ((!texts.is_empty()).then(|| new_places(&self.of(&texts), finding, &has)), Vec::new()),
+            [] => ((!texts.is_empty()).then(|| new_places(&self.of(&texts), finding, &times)), Vec::new()),
             kept => {
-                let (new, accepted_by) = self.places_beside(kept, finding, &has);
+                let (new, accepted_by) = self.places_beside(kept, finding, &times);
                 (Some(new), accepted_by)
             }
         };
@@ -195,9 +200,9 @@ impl AllKnown {
         &self,
         texts: &[usize],
         finding: &Finding,
-        has: &impl Fn(&Known, &Path) -> bool,
+        times: &impl Fn(&Known, &Path) -> usize,
     ) -> (Vec<bool>, Vec<usize>) {
-        let mut by_one = texts.iter().map(|&text| (new_places(&[&self.known[text]], finding, has), text));
+        let mut by_one = texts.iter().map(|&text| (new_places(&[&self.known[text]], finding, times), text));
         if let Some((new, text)) = by_one.find(|(new, _)| !finding.is_new_by(new)) {
             // A merge of two branches may leave an entry of each, with reasons of their own.
             let is_same = |other: &usize| self.known[*other].files == self.known[text].files;
@@ -205,7 +210,7 @@ impl AllKnown {
         }
         let is_file = finding.kind == Kind::File;
         let alike: Vec<usize> = texts.iter().copied().filter(|&text| self.known[text].is_file == is_file).collect();
-        let new = new_places(&self.of(if alike.is_empty() { texts } else { &alike }), finding, has);
+        let new = new_places(&self.of(if alike.is_empty() { texts } else { &alike }), finding, times);
         let accepted_by = if finding.is_new_by(&new) { Vec::new() } else { alike };
         (new, accepted_by)
     }
@@ -244,9 +249,9 @@ impl AllKnown {
     }
 }
 
-/// The places of a finding that known texts lack. Its first places in other files are where the text went from known files that do not have
+/// The places of a finding that known texts lack. Its first places in other files are where the text went from known places that do not have
 /// it any longer.
-fn new_places(texts: &[&Known], finding: &Finding, has: impl Fn(&Known, &Path) -> bool) -> Vec<bool> {
+fn new_places(texts: &[&Known], finding: &Finding, times: impl Fn(&Known, &Path) -> usize) -> Vec<bool> {
     let mut known: BTreeMap<&Path, usize> = BTreeMap::new();
     for text in texts {
         let mut own: BTreeMap<&Path, usize> = BTreeMap::new();
@@ -272,8 +277,11 @@ fn new_places(texts: &[&Known], finding: &Finding, has: impl Fn(&Known, &Path) -
     if !new.contains(&true) {
         return new;
     }
-    let is_gone = |file: &Path| !texts.iter().any(|text| text.files.iter().any(|own| own == file) && has(text, file));
-    let mut moved: usize = known.iter().filter(|(file, _)| is_gone(file)).map(|(_, places)| places).sum();
+    let still = |file: &Path| {
+        let of_file = texts.iter().filter(|text| text.places_in(file) > 0);
+        of_file.map(|text| times(text, file)).max().unwrap_or_default()
+    };
+    let mut moved: usize = known.iter().map(|(file, places)| places.saturating_sub(still(file))).sum();
     for index in order.into_iter().filter(|&index| new[index]).collect::<Vec<usize>>() {
         new[index] = moved == 0;
         moved = moved.saturating_sub(1);

@@ -6,10 +6,10 @@ use super::find::Kind;
 use super::finding::{Finding, MAX_REASON, Place, first, name, shown_reason};
 use super::globs::Globs;
 use super::grading::Grader;
-use super::pages::Tree;
+use super::pages::{Page, Tree};
 use super::paths::{joined, place, relative, shown};
 use super::staged::{Index, Setting};
-use crate::readable::controls_display;
+use crate::readable::{controls_display, counted};
 use crate::replace::{Links, open_regular};
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize, Serializer};
@@ -23,6 +23,9 @@ const VERSION: u32 = 2;
 
 /// How messages about stale entries begin.
 pub(super) const STALE: &str = "stale: accepted, but not found in this run";
+
+/// What may have happened to a stale entry.
+const WHY_STALE: &str = "(removed, edited, or excluded by a rule or an option)";
 
 /// The content of the file.
 #[derive(Debug, Deserialize, Serialize)]
@@ -116,9 +119,10 @@ impl<'a> Deserialize<'a> for Words {
 }
 
 impl Entry {
-    fn of(finding: &Finding, folder: &Path, reason: Option<&str>) -> Self {
-        let path = |place: &Place| shown(&relative(folder, &place.page.place));
-        let mut paths: Vec<String> = finding.places.iter().map(path).collect();
+    /// That of a finding, and of these pages that have its text too. They may stay copies of the others when one of its places is edited.
+    fn of(finding: &Finding, hidden: &[&Page], folder: &Path, reason: Option<&str>) -> Self {
+        let pages = finding.places.iter().map(|place| &*place.page).chain(hidden.iter().copied());
+        let mut paths: Vec<String> = pages.map(|page| shown(&relative(folder, &page.place))).collect();
         paths.sort_unstable();
         let Sample { hashes, is_part } = Sample::of(shared_grams(finding));
         Entry {
@@ -144,8 +148,17 @@ impl Entry {
 
     /// What is wrong if it is stale, on one line.
     pub fn stale_message(&self) -> String {
-        let (paths, text) = (self.paths.join(" and "), self.text_and_reason());
-        format!("{STALE} (removed, edited, or excluded by a rule or an option): {paths}: {text}")
+        format!("{STALE} {WHY_STALE}: {}", self.paths_and_text())
+    }
+
+    /// What is wrong if several entries are stale, without what they are.
+    pub fn stale_messages(number: usize) -> String {
+        format!("{} are {STALE} {WHY_STALE}", counted(number as u64, "entry"))
+    }
+
+    /// Its files, its text, and why it was accepted.
+    pub fn paths_and_text(&self) -> String {
+        format!("{}: {}", self.paths.join(" and "), self.text_and_reason())
     }
 
     /// What it accepts. An entry of version 1 has no sample.
@@ -269,6 +282,11 @@ impl Checked<'_> {
         exists(file, self.index)
     }
 
+    /// In how many of its places in a file a text may still be. Earlier texts are not known: in all, as long as the file exists.
+    fn times(&self, text: &Known, file: &Path) -> usize {
+        if self.exists(file) { text.places_in(file) } else { 0 }
+    }
+
     fn is_below_root(&self, file: &Path) -> bool {
         self.roots.iter().any(|root| file.starts_with(root))
     }
@@ -388,7 +406,7 @@ impl Baseline {
         &self,
         findings: &mut [Finding],
         entries: &Entries,
-        checked: &Checked,
+        (checked, grader): (&Checked, &Grader),
         is_selected: Option<&dyn Fn(&Finding) -> bool>,
         reason: Option<&str>,
         left: usize,
@@ -402,13 +420,13 @@ impl Baseline {
         let known = AllKnown::new(kept.iter().map(|entry| entry.known(&self.folder)).collect(), checked.min_words);
         let is_kept = |finding: &Finding| match is_selected {
             Some(_) => finding.accepted,
-            None => known.look_up(finding, |_, file| checked.exists(file)).is_accepted(),
+            None => known.look_up(finding, |text, file| checked.times(text, file)).is_accepted(),
         };
         // Those of entries that describe only a part of a copy, such as one place fewer.
         let found = &entries.found;
         let parts = AllKnown::new(found.iter().map(|entry| entry.known(&self.folder)).collect(), checked.min_words);
         let reason_of = |finding: &Finding| {
-            let parts = parts.look_up(finding, |_, file| checked.exists(file)).texts;
+            let parts = parts.look_up(finding, |text, file| checked.times(text, file)).texts;
             reason.map(String::from).or_else(|| reasons_of(parts.into_iter().map(|part| &found[part])))
         };
         for finding in findings.iter_mut().filter(|finding| !finding.accepted) {
@@ -418,7 +436,10 @@ impl Baseline {
         let mut selected: Vec<&mut Finding> =
             findings.iter_mut().filter(|finding| is_selected.is_none_or(|is_selected| is_selected(finding))).collect();
         let written = selected.iter().filter(|finding| !is_kept(finding));
-        kept.extend(written.map(|finding| Entry::of(finding, &self.folder, finding.reason.as_deref())));
+        kept.extend(written.map(|finding| {
+            let hidden = grader.hidden(finding);
+            Entry::of(finding, &hidden, &self.folder, finding.reason.as_deref())
+        }));
         let pages = self.pages_after(&kept, checked, is_selected.is_none());
         let roots = self.roots_after(checked, is_selected.is_none());
         let [accepted, new] = [selected.len(), selected.iter().filter(|finding| !finding.accepted).count()];
@@ -515,7 +536,7 @@ impl Baseline {
         let mut used = BTreeSet::new();
         let mut with_words: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for finding in findings {
-            let found = known.look_up(finding, |_, file| checked.exists(file));
+            let found = known.look_up(finding, |text, file| checked.times(text, file));
             for entry in found.texts {
                 with_words.entry(entry).or_default().extend(self.paths_in(entry, finding));
             }
@@ -567,7 +588,7 @@ impl Baseline {
     fn pairs_of(&self, finding: &Finding) -> Vec<usize> {
         let hash = |place: &Place| format!("{:016x}", place.page.hash(&place.words));
         let hashes: BTreeSet<String> = finding.places.iter().map(hash).collect();
-        let paths = Entry::of(finding, &self.folder, None).paths;
+        let paths = Entry::of(finding, &[], &self.folder, None).paths;
         let of_pair = |(_, entry): &(usize, &Entry)| entry.is_pair_of(&hashes, &paths);
         self.entries().iter().enumerate().filter(of_pair).map(|(number, _)| number).collect()
     }

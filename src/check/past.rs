@@ -106,19 +106,51 @@ impl<'a> Past<'a> {
             finding.mark_ages(&ages);
             grader.grade(finding);
             let is_accepted = |finding: &Finding| {
-                known[&finding.grade].look_up(finding, |text, file| self.has(text, file)).is_accepted()
+                known[&finding.grade].look_up(finding, |text, file| self.times(text, file)).is_accepted()
             };
             // A copy beside another one of its page can be a part of one longer place.
-            finding.is_new_by(&new) && (self.has_more_copies(&finding.places) || !is_accepted(finding))
+            finding.is_new_by(&new)
+                && !self.are_moved(&finding.places, &new, min_words)
+                && (self.has_more_copies(&finding.places) || !is_accepted(finding))
         });
     }
 
-    /// Whether a file that a text was in still has it.
-    fn has(&self, text: &Known, file: &Path) -> bool {
+    /// In how many of its places in a file a text still is: in one less for each time that the file lost it.
+    fn times(&self, text: &Known, file: &Path) -> usize {
+        let places = text.places_in(file);
         match self.changed.get(file) {
-            Some([_, now]) => text.is_in(now),
-            None => !self.changes.has(file),
+            Some([_, now]) if !text.is_in(now) => 0,
+            // Of one place, it may be another text like it that is gone.
+            Some([before, now]) if places > 1 => {
+                let mut lost: Vec<usize> = text
+                    .sample
+                    .hashes
+                    .iter()
+                    .map(|&gram| times_in(before, gram).saturating_sub(times_in(now, gram)))
+                    .collect();
+                lost.sort_unstable();
+                // So many times at least, by most runs.
+                places.saturating_sub(lost.get(lost.len() / 4).copied().unwrap_or_default())
+            }
+            None if self.changes.has(file) => 0,
+            _ => places,
         }
+    }
+
+    /// Whether all places with new text have what the page of all others had beside these, and has lost: the page was split. It does not
+    /// matter whether the check reported copies within the page, which have to be longer or more similar.
+    fn are_moved(&self, places: &[Place], new: &[bool], min_words: usize) -> bool {
+        let of = |wanted: bool| places.iter().zip(new).filter(move |(_, is_new)| **is_new == wanted);
+        let mut old = of(false).map(|(place, _)| place.page.place.as_path());
+        let Some(page) = old.next().filter(|page| old.all(|other| other == *page)) else { return false };
+        let Some(both) = self.changed.get(page) else { return false };
+        let number = of(true).count();
+        let is_from_there = |place: &Place| {
+            let times = times_of(place, both);
+            let lost = times.iter().filter(|[before, now]| *before >= now + number).count();
+            2 * lost >= times.len() && times.len() - lost < min_words
+        };
+        of(true).all(|(place, _)| is_from_there(place))
     }
 
     /// Which places have text that was not in their pages. If there is none, the last place of each page that has some of the text more often
@@ -168,12 +200,14 @@ impl<'a> Past<'a> {
 
 /// How often a page had each run of four words of a place, and how often it has it, given all of its runs.
 fn times_of(place: &Place, both: &[Grams; 2]) -> Vec<[usize; 2]> {
-    let times = |grams: &Grams, gram: u32| {
-        grams.partition_point(|&other| other <= gram) - grams.partition_point(|&other| other < gram)
-    };
     let mut grams = Grams::new();
     grams_of(&place.page.words()[place.words.clone()], &mut grams);
-    grams.into_iter().map(|gram| both.each_ref().map(|grams| times(grams, gram))).collect()
+    grams.into_iter().map(|gram| both.each_ref().map(|grams| times_in(grams, gram))).collect()
+}
+
+/// How often a page has a run, given all of its runs.
+fn times_in(grams: &Grams, gram: u32) -> usize {
+    grams.partition_point(|&other| other <= gram) - grams.partition_point(|&other| other < gram)
 }
 
 /// Whether so many runs of four words in a row of a place, or all of fewer, are as wanted, given how often its page had each and how often

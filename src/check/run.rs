@@ -199,7 +199,7 @@ impl Pages<'_> {
         let reason = request.reason.as_deref();
         let update = match known {
             Some((baseline, entries)) if request.update_baseline => {
-                Some(baseline.update(&mut findings, entries, &checked, is_selected.as_deref(), reason, left))
+                Some(baseline.update(&mut findings, entries, (&checked, &grader), is_selected.as_deref(), reason, left))
             }
             Some((baseline, entries)) if request.prune_baseline => {
                 refuse_part(&selection.ignored[0], baseline, entries, &checked).map_err(Error::Prune)?;

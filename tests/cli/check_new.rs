@@ -627,3 +627,87 @@ fn copies_in_the_order_that_is_asked_for() {
     shell.write("dedup.toml", "[check]\nsort = \"grade\"\n");
     assert_eq!(order(""), "ecn");
 }
+
+/// Of two copies in one page, one moved to a page of its own: the check did not report them, or not as seriously.
+#[test]
+fn a_page_that_was_split_has_no_new_copies() {
+    let text = own("shared", 90);
+    let edited = |places: &[usize]| {
+        let mut words: Vec<String> = text.split(' ').map(String::from).collect();
+        places.iter().for_each(|&place| words[place] = format!("edit{place}"));
+        words.join(" ")
+    };
+    let short: String = own("short", 29);
+    let short_edited = short.replace("short9 ", "s9 ").replace("short15 ", "s15 ").replace("short22 ", "s22 ");
+    let pairs = [
+        [text.clone(), text.clone()],
+        [text.clone(), edited(&[20, 50, 80])],
+        // Within one page, short paragraphs have to be more similar.
+        [short.clone(), short_edited],
+    ];
+    for [one, other] in &pairs {
+        let both = |one: &str, other: &str| {
+            format!("# A\n\n{}\n\n{one}\n\n{}\n\n{other}\n\n{}\n", own("a", 60), own("b", 60), own("c", 60))
+        };
+        let shell = repository(&[("docs/a.md", both(one, other))]);
+        write(&shell, "docs/a.md", &both(one, "Moved."));
+        write(&shell, "docs/b.md", &format!("# B\n\n{}\n\n{other}\n", own("d", 60)));
+        assert!(!records(&shell, "docs").is_empty());
+        assert_eq!(found(&shell, "docs --since main"), []);
+        // Once more in a third page, or still in the first.
+        write(&shell, "docs/c.md", &format!("# C\n\n{}\n\n{other}\n", own("e", 60)));
+        assert!(!found(&shell, "docs --since main").is_empty());
+        shell.sh("rm docs/c.md").done();
+        write(&shell, "docs/a.md", &both(one, other));
+        assert!(!found(&shell, "docs --since main").is_empty());
+    }
+    // Two of three copies moved; all moved; and one moved to where another one of another page is.
+    let [alpha, beta] = [own("alpha", 60), own("beta", 60)];
+    let three = format!("# A\n\n{text}\n\n{alpha}\n\n{text}\n\n{beta}\n\n{text}\n");
+    let shell = repository(&[("docs/a.md", three.clone()), ("docs/other.md", page("other", &[&text]))]);
+    write(&shell, "docs/a.md", &format!("# A\n\n{text}\n\n{alpha}\n\n{beta}\n"));
+    write(&shell, "docs/b.md", &page("b", &[&text]));
+    write(&shell, "docs/c.md", &page("c", &[&text]));
+    assert_eq!(found(&shell, "docs --since main"), []);
+    write(&shell, "docs/d.md", &page("d", &[&text]));
+    assert_eq!(found(&shell, "docs --since main").len(), 1);
+    // It is text that moved from there only if it is gone there.
+    let shell = repository(&[("docs/a.md", page("a", &[&text]))]);
+    write(&shell, "docs/a.md", &(page("a", &[&text]).replace("ax7 ", "")));
+    write(&shell, "docs/b.md", &page("b", &[&text]));
+    assert_eq!(found(&shell, "docs --since main"), one("error", "docs/b.md", &["docs/b.md"]));
+}
+
+/// Of two pages that are one finding as whole files, only one is compared with others and with itself.
+#[test]
+fn a_translation_makes_nothing_new_in_the_original() {
+    let [text, shared] = [own("text", 80), own("shared", 80)];
+    let guide = format!(
+        "# Guide\n\n{}\n\n{text}\n\n{shared}\n\n{}\n\n{text}\n\n{}\n",
+        own("a", 60),
+        own("b", 60),
+        own("c", 60)
+    );
+    let shell = repository(&[
+        ("docs/guide.md", guide.clone()),
+        ("docs/de/guide.md", guide.clone()),
+        ("docs/third.md", page("third", &[&shared])),
+    ]);
+    shell.sh("dedup check -q docs --baseline b.json --update-baseline").done();
+    assert_eq!(found(&shell, "docs --baseline b.json"), []);
+    assert_eq!(found(&shell, "docs/guide.md docs/third.md --baseline b.json"), []);
+    assert_eq!(found(&shell, "docs/de docs/third.md --baseline b.json"), []);
+    let translated = guide.replace("text", "wort").replace("shared", "geteilt").replace(" a", " eins");
+    write(&shell, "docs/de/guide.md", &translated);
+    let new = found(&shell, "docs --baseline b.json");
+    assert!(new.iter().all(|(_, path, _)| path == "docs/de/guide.md"), "{new:?}");
+    write(&shell, "docs/de/guide.md", &format!("# Leitfaden\n\n{}\n", own("wort", 200)));
+    assert_eq!(found(&shell, "docs --baseline b.json"), []);
+    // A further copy is new.
+    write(&shell, "docs/guide.md", &format!("{guide}\n{}\n\n{text}\n", own("d", 60)));
+    assert_eq!(found(&shell, "docs --baseline b.json").len(), 1);
+    write(&shell, "docs/guide.md", &guide);
+    // The entries stay if the others are dropped.
+    shell.sh("dedup check -q docs --baseline b.json --prune-baseline").done();
+    assert_eq!(found(&shell, "docs --baseline b.json"), []);
+}

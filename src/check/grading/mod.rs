@@ -36,6 +36,8 @@ pub(super) use releases::is_in_posts;
 /// Grades findings, also again when places are marked as new.
 pub(super) struct Grader<'a> {
     files: Files,
+    /// The files that are one finding with another as a whole.
+    copies: whole::Copies,
     /// The links to the pages of findings that are not notes; `None` if all are notes.
     pub links: Option<Links<'a>>,
 }
@@ -43,8 +45,9 @@ pub(super) struct Grader<'a> {
 impl<'a> Grader<'a> {
     /// Grades findings among these pages, which are ordered by path.
     pub fn new(findings: &mut [Finding], pages: &'a [Arc<Page>], rules: &Rules, options: &FindOptions) -> Self {
-        let mut grader = Grader { files: Files::of(findings, pages, rules), links: None };
-        whole::add(findings, &grader.files, options);
+        let files = Files::of(findings, pages, rules);
+        let copies = whole::add(findings, &files, options);
+        let mut grader = Grader { files, copies, links: None };
         for finding in findings.iter_mut() {
             finding.limits = text::limits(finding, options);
             grader.grade(finding);
@@ -57,6 +60,12 @@ impl<'a> Grader<'a> {
             grader.grade(finding);
         }
         grader
+    }
+
+    /// The pages that have the text of a finding and that it does not list, since they are one finding with a page of it as whole files, each as
+    /// often as it has the text.
+    pub fn hidden(&self, finding: &Finding) -> Vec<&Page> {
+        whole::hidden(finding, &self.copies)
     }
 
     /// Grades a finding by its places and by what is known of its words and sources. Looks at a place that the grade is for, and pairs it with

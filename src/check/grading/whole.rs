@@ -26,19 +26,19 @@ const MAX_CONSIDERED: usize = 128;
 const MAX_TRIED: usize = 16;
 
 /// A file that is one finding with another, and their matching words: the other one's first. Ordered by that.
-struct Copy {
+pub(super) struct Copy {
     page: Arc<Page>,
     runs: Vec<Run>,
 }
 
 /// The files that each file is one finding with, by path.
-type Copies = BTreeMap<String, Vec<Copy>>;
+pub(super) type Copies = BTreeMap<String, Vec<Copy>>;
 
-/// Adds a place, or a pair of places, to each finding that is graded higher with it.
+/// Adds a place, or a pair of places, to each finding that is graded higher with it. Returns the whole copies of files.
 ///
 /// Cost: linear in the runs of files; and for each finding that its places limit, in the runs of the files that are one finding with theirs,
 /// at most [`MAX_CONSIDERED`].
-pub(super) fn add(findings: &mut [Finding], files: &Files, options: &FindOptions) {
+pub(super) fn add(findings: &mut [Finding], files: &Files, options: &FindOptions) -> Copies {
     let mut copies = Copies::new();
     for pair in findings.iter().filter(|finding| finding.kind == Kind::File).flat_map(|finding| &finding.pairs) {
         for side in [0, 1] {
@@ -48,13 +48,49 @@ pub(super) fn add(findings: &mut [Finding], files: &Files, options: &FindOptions
         }
     }
     if copies.is_empty() {
-        return;
+        return copies;
     }
     let mut lines = BTreeMap::new();
     for finding in findings.iter_mut() {
         let added = more_serious(finding, files, &copies, &mut lines, options);
         finding.add_places(added);
     }
+    copies
+}
+
+/// The whole copies of the pages of a finding that have its text and are none of its pages, each as often as it has the text, in the order
+/// of the places. At most [`MAX_CONSIDERED`].
+///
+/// Cost: for each place, linear in the runs of these copies.
+pub(super) fn hidden<'a>(finding: &Finding, copies: &'a Copies) -> Vec<&'a Page> {
+    let own: BTreeSet<&str> = finding.places.iter().map(Place::path).collect();
+    let mut found: Vec<(&Page, Range<usize>)> = Vec::new();
+    for place in &finding.places {
+        let mut known = own.clone();
+        let identity = Run { a: place.words.start, b: place.words.start, tokens: place.words.len() };
+        let mut left = VecDeque::from([(place.path(), vec![identity])]);
+        while let Some((path, runs)) = left.pop_front() {
+            for copy in copies.get(path).into_iter().flatten() {
+                if known.contains(copy.page.path.as_str()) {
+                    continue;
+                }
+                let runs = composed(&runs, &copy.runs);
+                let Some(words) = stretch(&place.words, &runs) else { continue };
+                known.insert(&copy.page.path);
+                let is_same = |(page, other): &(&Page, Range<usize>)| {
+                    page.path == copy.page.path && words.start < other.end && other.start < words.end
+                };
+                if !found.iter().any(is_same) {
+                    if found.len() == MAX_CONSIDERED {
+                        return found.into_iter().map(|(page, _)| page).collect();
+                    }
+                    found.push((&copy.page, words));
+                }
+                left.push_back((&copy.page.path, runs));
+            }
+        }
+    }
+    found.into_iter().map(|(page, _)| page).collect()
 }
 
 /// A place in a whole copy of a page.
