@@ -257,12 +257,15 @@ impl<'a> Table<'a> {
         };
         for key in self.entries.keys().filter(|key| !self.known.contains(&key.get_ref().as_ref())) {
             // Other tools have this key.
-            let is_exclude = key.get_ref() == "exclude" && self.known.contains(&"ignore");
-            let named = if is_exclude { Some("ignore") } else { None };
+            let is_exclude = |known: &[&str]| key.get_ref() == "exclude" && known.contains(&"ignore");
+            let named = if is_exclude(&self.known) { Some("ignore") } else { None };
             // The table of a check has these options on the command line.
             let has_options = self.known.contains(&"baseline") || keys.contains(&"baseline");
             let is_typed = has_options && ONLY_TYPED.contains(&key.get_ref().as_ref());
-            let similar = nearest(key.get_ref(), keys.iter().copied());
+            let similar = match is_exclude(keys) {
+                true => vec!["ignore"],
+                false => nearest(key.get_ref(), keys.iter().copied()),
+            };
             let hint = match named.or(nearest(key.get_ref(), self.known.iter().copied()).first().copied()) {
                 _ if is_typed => format!("it is only an option of the command line: --{}", key.get_ref()),
                 _ if keys.contains(&key.get_ref().as_ref()) => match key.get_ref().as_ref() {

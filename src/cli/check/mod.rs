@@ -117,8 +117,11 @@ fn check_not_empty(outcome: &Outcome, request: &Request, config: &Config) -> Res
             return Err(Error::Empty(format!("no pages were read: {globs} {exclude} {files}: correct the globs")));
         }
         let found = "no pages were read: name pages, or folders with pages";
-        let advice = "source files are not pages: 'dedup passages --tokenizer code' finds copied code";
-        return Err(Error::Empty(format!("{found}; {advice}")));
+        let advice = match request.paths.iter().any(|path| path.exists()) {
+            true => "; source files are not pages: 'dedup passages --tokenizer code' finds copied code",
+            false => "",
+        };
+        return Err(Error::Empty(format!("{found}{advice}")));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use super::targets::cannot_write;
 use crate::cli::standard_output::refuse_closed_output;
 use crate::readable::shell_word;
 use neardups::Error;
-use neardups::check::baseline::{Outside, Update};
+use neardups::check::baseline::{Entry, Outside, Update};
 use neardups::check::config::{Config, NAME, Settings};
 use neardups::check::{Allow, List, Outcome, Tree, Unused};
 use std::io::{self, Write};
@@ -216,17 +216,32 @@ fn command_with(option: &str) -> String {
 /// Names the stale entries: all that make the check fail, unless a report does, else the first.
 fn stale(outcome: &Outcome, baseline: Option<&Path>, is_listed: bool, terminal: &Terminal) {
     let baseline = baseline.unwrap_or(Path::new("")).display();
-    let messages = outcome.stale.iter().map(|entry| format!("{baseline}: {}", entry.stale_message()));
-    let messages: Vec<String> = messages.collect();
+    let entries: Vec<String> = outcome.stale.iter().map(Entry::paths_and_text).collect();
+    let warn = |what: String| terminal.warning(&format!("{baseline}: {what}"));
+    // The explanation is long: it is given once, then a line for each.
+    let line = |entry: &str| terminal.line(&format!("  {entry}"));
+    let print = |limit: bool| match &outcome.stale[..] {
+        [] => {}
+        [entry] => warn(entry.stale_message()),
+        many => {
+            warn(Entry::stale_messages(many.len()));
+            match limit {
+                true => limited(&entries, line),
+                false => entries.iter().for_each(|entry| line(entry)),
+            }
+        }
+    };
     match outcome.failing_stale().len() {
         0 => {
-            limited(&messages, |message| terminal.warning(message));
-            if !messages.is_empty() {
+            print(true);
+            if !entries.is_empty() {
                 terminal.line("--prune-baseline drops stale entries");
             }
         }
         number => {
-            messages.iter().filter(|_| !is_listed).for_each(|message| terminal.warning(message));
+            if !is_listed {
+                print(false);
+            }
             let (entries, make) = (counted(number as u64, "stale entry"), if number == 1 { "makes" } else { "make" });
             let them = if number == 1 { "it" } else { "them" };
             terminal.line(&format!("{entries} {make} the check fail (--fail-on-stale): --prune-baseline drops {them}"));
