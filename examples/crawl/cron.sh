@@ -5,7 +5,8 @@
 # same file again; what was let through before the cut is in the index, and is let through again by its id. Only one run at a time can
 # write to the index: a second one is refused, and tries again the next night.
 #
-# Where some records could not be read, the others are done. A compressed file that breaks off may have come in part: it is tried again the
+# Where some records could not be read, the others are done, and OUT/NAME.rejected.jsonl has these. Where none could be read, the file is
+# not done: the fields of its records are probably others. A compressed file that breaks off may have come in part: it is tried again the
 # next night, and the next file is taken. Either way the file is named, and the status at the end is 3 if some records could not be read, 2
 # if a file was not done. A signal ends the night.
 set -eu
@@ -30,11 +31,14 @@ for file in "$in"/*; do
     # An empty folder leaves the pattern itself.
     [ -f "$file" ] || continue
     name=${file##*/}
-    fresh=$out/$name.new.jsonl part=$out/.$name.part
+    fresh=$out/$name.new.jsonl part=$out/.$name.part rejected=$out/$name.rejected.jsonl
     [ ! -e "$fresh" ] || continue
     status=0
-    dedup filter --quiet --index "$index" --id-field url < "$file" > "$part" || status=$?
-    if [ "$status" -eq 3 ] && ! is_whole "$file"; then
+    # Each run has all of them.
+    rm -f "$rejected"
+    dedup filter --quiet --index "$index" --id-field url --rejects "$rejected" < "$file" > "$part" || status=$?
+    [ -s "$rejected" ] || rm -f "$rejected"
+    if { [ "$status" -eq 2 ] || [ "$status" -eq 3 ]; } && ! is_whole "$file"; then
         echo "cron.sh: $file: not done: it breaks off" >&2
         end=2
         continue

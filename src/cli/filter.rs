@@ -224,7 +224,12 @@ fn filter_input(
     }
     input::report_lacking(&terminal, &request.source);
     monitor.note(&counts, &index, filter::remembered(&index));
-    let has_failed = result.as_ref().is_err_and(|error| !error.is_closed_pipe());
+    // Records that are passed are not lost.
+    let none_read = match (&result, request.on_error) {
+        (Ok(counts), OnError::Drop) => stream::none_read(counts, stop, &terminal),
+        _ => None,
+    };
+    let has_failed = none_read.is_some() || result.as_ref().is_err_and(|error| !error.is_closed_pipe());
     let status = if has_failed { Status::Failed } else { stream::status(&counts, stop, &terminal) };
     let reported = monitor.end(status.into());
     let result = result.and_then(|counts| reported.map(|()| counts));
@@ -242,7 +247,7 @@ fn filter_input(
         warnings.extend(stream::warn_at_end(&index, &terminal));
     }
     let failure = match result {
-        Ok(_) => None,
+        Ok(_) => none_read,
         // The reader closed the output early. No unwritten document is remembered, so this is not an error.
         Err(error) if error.is_closed_pipe() => None,
         Err(Error::Io { what, error }) if request.index.is_some() => {

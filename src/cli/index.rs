@@ -90,9 +90,10 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         Action::Verify => verify(path, &terminal),
         Action::Snapshot { copy } => {
             outputs.writes(copy, "the copy")?;
-            let Summary { documents, bytes: whole, .. } = index::snapshot(path, copy)?;
+            let Summary { documents, bytes: whole, last_id, .. } = index::snapshot(path, copy)?;
+            let last = last_id.map(|id| format!("; the last one is '{}'", escaped(&id))).unwrap_or_default();
             terminal.line(&format!(
-                "{}: {}, {}",
+                "{}: {}, {}{last}",
                 escaped(&copy.to_string_lossy()),
                 counted(documents, "document"),
                 bytes(whole as f64)
@@ -286,6 +287,9 @@ fn stream(
     input::never_found(&source).iter().for_each(|warning| terminal.warning(warning));
     input::report_lacking(terminal, &source);
     stream::warn_at_end(&index, terminal);
+    if !only_reads && let Some(error) = stream::none_read(&counts, &stop, terminal) {
+        return Err(error);
+    }
     Ok((counts, index, ended(&counts, &stop, terminal)))
 }
 

@@ -10,7 +10,7 @@ use super::signals;
 use super::spelling::spell_all;
 use super::stats::end_by_signal;
 use super::status::{Status, usage_error};
-use super::terminal::{Terminal, counted};
+use super::terminal::{Terminal, count, counted};
 use neardups::filter::Counts;
 use neardups::index::{self, Decision, Forgetting, Header, Index, Mode, Plan, Repair, Seed, Size};
 use neardups::source::{self, Format, PageText};
@@ -328,6 +328,20 @@ pub fn warn_at_end(index: &Index, terminal: &Terminal) -> Vec<String> {
     spell_all(&mut warnings);
     warnings.iter().for_each(|warning| terminal.warning(warning));
     warnings
+}
+
+/// The error of a stream that had records, of which none could be read, and none was passed: probably the options do not fit it, and what
+/// fed it must not take it for done. Not if a signal stopped it, or if `--max-bad` allows so many.
+pub fn none_read(counts: &Counts, stop: &Stop, terminal: &Terminal) -> Option<Error> {
+    let Counts { documents, passed, failed, .. } = *counts;
+    if documents > 0 || passed > 0 || stop.is_stopped() || terminal.status_of(failed) != Status::SomeFailed {
+        return None;
+    }
+    let why = match failed {
+        1 => "the only record failed".to_string(),
+        _ => format!("all {} records failed", count(failed)),
+    };
+    Some(Error::Empty(format!("no document was read: {why}; feed the input again with the options that fit it")))
 }
 
 /// The status of a stream, which is printed if a signal stopped it.

@@ -40,6 +40,8 @@ pub struct Summary {
     pub unconfirmed: u64,
     /// When the first and the last document passed, in seconds since 1970; removed ones count.
     pub times: Option<(u64, u64)>,
+    /// The id of the last document in it, except removed ones.
+    pub last_id: Option<String>,
     /// What the last run forgot that decided on documents and wrote to the file, as far as it noted that. [`remembered`] says what is left.
     pub forgetting: Forgetting,
     /// Bytes of the file that hold whole records.
@@ -102,9 +104,19 @@ pub fn documents(path: &Path) -> Result<StoredDocuments, Error> {
     let Survey { gone, forgetting, left, .. } = survey(&mut stored, 0)?;
     let reading = stored.begin()?;
     let (version, bytes) = (stored.version, stored.start().at);
-    let (documents, featureless, removed, unconfirmed, times, torn) = (0, 0, 0, 0, None, None);
-    let summary =
-        Summary { header, version, documents, featureless, removed, unconfirmed, times, forgetting, bytes, torn };
+    let summary = Summary {
+        header,
+        version,
+        documents: 0,
+        featureless: 0,
+        removed: 0,
+        unconfirmed: 0,
+        times: None,
+        last_id: None,
+        forgetting,
+        bytes,
+        torn: None,
+    };
     Ok(StoredDocuments { stored, reading, gone, left, summary, has_ended: false, failed: None })
 }
 
@@ -155,6 +167,7 @@ impl StoredDocuments {
                 continue;
             }
             summary.documents += 1;
+            summary.last_id.get_or_insert_default().clone_from(&id);
             let may_not_have_left = matches!(self.left, Left::Before(left) if left <= place);
             let is_sought = !is_added && (kind != Kind::Featureless || !is_unnamed(&id));
             summary.unconfirmed += u64::from(may_not_have_left && is_sought);

@@ -159,3 +159,34 @@ fn an_error_at_the_first_bad_record_accepts_none() {
         assert!(run.stderr.contains("--max-bad has no effect with --on-error fail"), "{line}: {}", run.stderr);
     }
 }
+
+/// Probably the options do not fit: a stream that is taken for done would be lost.
+#[test]
+fn a_stream_of_nothing_but_bad_records_is_an_error() {
+    let shell = shell();
+    shell.write(
+        "bodies.jsonl",
+        (0..500).map(|n| format!("{{\"id\":{n},\"body\":\"some words\"}}\n")).collect::<String>(),
+    );
+    shell.write("one.jsonl", "no JSON\n");
+    for (options, status) in [("", 2), ("--max-bad 499", 2), ("--max-bad 500", 0), ("--text-field body", 0)] {
+        for command in ["dedup filter --stats stats.json", "dedup index add some.idx"] {
+            let run = run(&shell, &format!("{command} < bodies.jsonl"), options);
+            assert_eq!(run.status, status, "{command} {options}: {}", run.stderr);
+            let error = "dedup: error: empty: no document was read: all 500 records failed;";
+            assert_eq!(run.stderr.contains(error), status == 2, "{command} {options}: {}", run.stderr);
+        }
+        let stats = fs::read_to_string(shell.folder().join("stats.json")).unwrap();
+        assert_eq!(stats.contains("\"kind\":\"empty\""), status == 2, "{stats}");
+    }
+    let one = shell.sh("dedup filter -q --metrics filter.prom --rejects rejected.jsonl < one.jsonl");
+    assert_eq!((one.status, one.stdout.len()), (2, 0));
+    assert!(one.stderr.contains("no document was read: the only record failed"), "{}", one.stderr);
+    assert!(fs::read_to_string(shell.folder().join("filter.prom")).unwrap().contains("exit_status 2"));
+    assert_eq!(fs::read_to_string(shell.folder().join("rejected.jsonl")).unwrap().lines().count(), 1);
+    // What is passed is not lost, and an empty stream has nothing to lose.
+    assert_eq!(shell.sh("dedup filter --on-error keep < one.jsonl | cmp - one.jsonl").status, 0);
+    assert_eq!(shell.sh("dedup filter --on-error keep < one.jsonl").status, 3);
+    assert_eq!(shell.sh("dedup filter < /dev/null && dedup index add some.idx < /dev/null").status, 0);
+    assert_eq!(shell.sh("cat one.jsonl good.jsonl | dedup filter").status, 3);
+}

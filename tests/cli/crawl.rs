@@ -125,12 +125,42 @@ fn a_file_with_trouble_does_not_keep_the_next_from_its_turn() {
     assert!(first.stderr.contains("cron.sh: in/1.jsonl: some records could not be read\n"), "{}", first.stderr);
     assert!(first.stderr.contains("cron.sh: in/2.jsonl.gz: not done: it breaks off\n"), "{}", first.stderr);
     assert!(first.stderr.contains("cron.sh: in/4.jsonl.gz: not done: it breaks off\n"), "{}", first.stderr);
-    assert_eq!(shell.sh("ls out").done(), "1.jsonl.new.jsonl\n3.jsonl.new.jsonl\n");
+    let list = "1.jsonl.new.jsonl\n1.jsonl.rejected.jsonl\n2.jsonl.gz.rejected.jsonl\n3.jsonl.new.jsonl\n4.jsonl.gz.rejected.jsonl\n";
+    assert_eq!(shell.sh("ls out").done(), list);
     assert_eq!((lines(&shell, "out/1.jsonl.new.jsonl"), lines(&shell, "out/3.jsonl.new.jsonl")), (2, 2));
     // The next night it has come whole.
     shell.sh("gzip -c cut.jsonl > in/2.jsonl.gz; gzip -c many.jsonl > in/4.jsonl.gz").done();
     script(&shell, "cron.sh in seen.idx out");
     assert_eq!([lines(&shell, "out/2.jsonl.gz.new.jsonl"), lines(&shell, "out/4.jsonl.gz.new.jsonl")], [0, 2000]);
+}
+
+/// The loop of the guide, and the scripts: what cannot be read is kept.
+#[test]
+fn what_cannot_be_read_is_not_lost() {
+    let shell = Shell::new();
+    let guide = fs::read_to_string(root().join("src/guide/filtering.md")).unwrap();
+    let (_, rest) = guide.split_once("```sh\nfor file in spool/*.jsonl").expect("the guide has the loop");
+    let looped = format!("for file in spool/*.jsonl{}", rest.split_once("```\n").unwrap().0);
+    shell.sh("mkdir spool fresh in").done();
+    shell.write("spool/1.jsonl", format!("no JSON\n{PAGES}"));
+    shell.write("spool/2.jsonl", PAGES.replace("\"text\"", "\"body\""));
+    let run_loop = shell.sh(&looped);
+    assert_eq!(run_loop.status, 2, "{}", run_loop.stderr);
+    assert_eq!(shell.sh("ls spool fresh").done(), "fresh:\n1.jsonl\n\nspool:\n2.jsonl\n");
+    assert_eq!((lines(&shell, "fresh/1.jsonl"), lines(&shell, "rejected.jsonl")), (2, 4));
+
+    shell.write("in/1.jsonl", format!("no JSON\n{PAGES}"));
+    shell.write("in/2.jsonl", PAGES.replace("\"text\"", "\"body\""));
+    for _ in 0..2 {
+        let night = run(&shell, "cron.sh in cron.idx out");
+        assert_eq!(night.status, 2, "{}", night.stderr);
+        assert!(night.stderr.contains("cron.sh: in/2.jsonl: not done: status 2\n"), "{}", night.stderr);
+        assert_eq!(shell.sh("ls out").done(), "1.jsonl.new.jsonl\n1.jsonl.rejected.jsonl\n2.jsonl.rejected.jsonl\n");
+        assert_eq!([1, 2].map(|file| lines(&shell, &format!("out/{file}.jsonl.rejected.jsonl"))), [1, 3]);
+    }
+    let pipe = run(&shell, "jsonl_pipe.sh pipe.idx fresh.jsonl dropped.jsonl < in/1.jsonl");
+    assert_eq!((pipe.status, lines(&shell, "fresh.jsonl"), lines(&shell, "dropped.jsonl.rejected")), (3, 2, 1));
+    assert_eq!(run(&shell, "jsonl_pipe.sh pipe.idx fresh.jsonl dropped.jsonl < in/2.jsonl").status, 2);
 }
 
 #[test]

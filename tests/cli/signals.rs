@@ -148,7 +148,8 @@ fn the_metrics_tell_how_the_stream_ended() {
     shell.write("page", format!("{{\"id\":1,\"text\":\"{TEXT}\"}}\n"));
     for (line, status) in [
         ("dedup filter --metrics state.prom < page", 0),
-        ("echo [] | dedup filter --metrics state.prom", 3),
+        ("printf '[]\\n{\"text\":\"some words\"}\\n' | dedup filter --metrics state.prom", 3),
+        ("echo [] | dedup filter --metrics state.prom", 2),
         ("dedup filter --metrics state.prom < page > /dev/full", 2),
     ] {
         assert_eq!(shell.sh(line).status, status, "{line}");
