@@ -8,7 +8,7 @@ use super::markup;
 use super::method::Method;
 use super::numbers::{time, whole};
 use super::preparation::Described;
-use super::sizing::{Collection, memory_of_index};
+use super::sizing::{Collection, memory_of_filter, memory_of_index};
 use super::spelling::{spell_all, spelled};
 use super::stats::end_programs_on_signals;
 use super::status::Status;
@@ -80,10 +80,16 @@ fn add_sizes(plan: &mut PlannedRun, found: Option<&Similarities>, documents: u64
         // The median says nothing about all of them.
         plan.forecast.costs.retain(|(what, ..)| !what.starts_with("text of a document"));
     }
+    let measured = found.filter(|found| found.mean_id > 0.0).map(|found| found.mean_id.ceil() as usize);
+    let id = measured.unwrap_or(PLANNED_ID);
+    let of_ids = match measured {
+        None => "index, for ids of 20 bytes",
+        Some(_) => "index, for ids as those that were read",
+    };
     let keys = 8.0 * stored.keys as f64 * number;
     let collection = Collection { documents: number, features: mean * number, keys };
-    let [stored_bytes, table_bytes] =
-        [bytes_on_disk(stored, PLANNED_ID), bytes_of_tables(stored)].map(|bytes| bytes as f64);
+    let [stored_bytes, table_bytes] = [bytes_on_disk(stored, id), bytes_of_tables(stored)].map(|bytes| bytes as f64);
+    let of_index = memory_of_index(documents, stored);
     plan.forecast.costs.extend([
         ("memory of a scan, at most", collection.memory(memory), "bytes"),
         (
@@ -92,11 +98,16 @@ fn add_sizes(plan: &mut PlannedRun, found: Option<&Similarities>, documents: u64
             "bytes",
         ),
         ("temporary files of a scan, if all are", collection.temporary(memory, 1.0), "bytes"),
-        ("index, for ids of 20 bytes", stored_bytes, "bytes a document"),
+        (of_ids, stored_bytes, "bytes a document"),
         ("tables in the folder beside it", table_bytes, "bytes a document"),
         ("index of all documents, if all pass", stored_bytes * number, "bytes"),
         ("tables of all documents", table_bytes * number, "bytes"),
-        ("least --memory of an index of all documents", memory_of_index(number, stored), "bytes"),
+        ("least --memory of an index of all documents", of_index, "bytes"),
+        (
+            "memory of a filter with it, at most, plus four times the largest record",
+            memory_of_filter(documents, of_index),
+            "bytes",
+        ),
     ]);
     let notes = &mut plan.forecast.notes;
     let note = "the sizes of an index and its tables follow from their formats; merging tables takes up to as much again for a time; a run \

@@ -1,6 +1,7 @@
 //! How large a machine must be: the memory and the temporary files of a scan, and the memory of an index, for a number of documents.
 
 use neardups::algorithm::StoredFeatures;
+use neardups::index::bytes_in_memory;
 
 /// What a process takes however few documents there are, and for each: as `--memory` says.
 const BYTES_OF_PROCESS: f64 = 100e6;
@@ -8,10 +9,6 @@ const BYTES_A_DOCUMENT: f64 = 70.0;
 
 /// What the list of documents takes of these, with ids of usual length: it counts when keys are moved to a file.
 const BYTES_LISTED: f64 = 60.0;
-
-/// What an index keeps in memory once its tables are on the disk: for each document, and for each of its keys (12 bits).
-const BYTES_OF_PLACE: f64 = 8.0;
-const BYTES_A_KEY: f64 = 1.5;
 
 /// Documents and their features, whose number is known or estimated.
 pub struct Collection {
@@ -45,9 +42,16 @@ impl Collection {
     }
 }
 
-/// The least `--memory` of an index of so many documents: what stays in memory is at most 7/8 of it.
-pub fn memory_of_index(documents: f64, stored: StoredFeatures) -> f64 {
-    documents * (BYTES_OF_PLACE + BYTES_A_KEY * stored.keys as f64) * 8.0 / 7.0
+/// The least `--memory` of an index of so many documents, rounded up to what is printed of it.
+pub fn memory_of_index(documents: u64, stored: StoredFeatures) -> f64 {
+    let bytes = bytes_in_memory(stored, documents) as f64;
+    let unit = 1024f64.powi(bytes.log(1024.0).floor() as i32);
+    ((10.0 * bytes / unit).ceil() * unit / 10.0).ceil()
+}
+
+/// The memory of the process of a filter with an index, at most, but for a multiple of its largest record.
+pub fn memory_of_filter(documents: u64, allowed: f64) -> f64 {
+    BYTES_OF_PROCESS + BYTES_A_DOCUMENT * documents as f64 + allowed
 }
 
 #[cfg(test)]
@@ -75,6 +79,8 @@ mod tests {
         let collection = Collection { documents: 1e6, features: 217e6, keys: 128e6 };
         assert_eq!(collection.memory(1e9), 100e6 + 70e6 + 1e9);
         assert_eq!(collection.memory(1e10), 100e6 + 70e6 + 128e6 + 8.0 * 217e6);
-        assert_eq!(memory_of_index(7e6, StoredFeatures { features: 213, keys: 16 }), 8e6 * 32.0);
+        // 7 million documents take 33.8 bytes each, of which 16 keys take 12 bits each, and 1/32 of a byte for the places of their pages.
+        assert_eq!(memory_of_index(7_000_000, StoredFeatures { features: 213, keys: 16 }), (257.9 * MIB).ceil());
+        assert_eq!(memory_of_filter(1_000_000, 35e6), 205e6);
     }
 }

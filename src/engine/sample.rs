@@ -44,6 +44,8 @@ pub struct Similarities {
     pub report: Report,
     /// The median length of the documents in tokens that the algorithm reads.
     pub median_own_tokens: usize,
+    /// The mean length of their ids in bytes; 0 without documents.
+    pub mean_id: f64,
     /// Distinct documents that the algorithm can compare: exact copies count once.
     pub distinct: u64,
     /// How many of these are in the sample.
@@ -191,7 +193,9 @@ pub fn sample_similarities(
     report.describe(&prepared);
     report.warnings.extend(corpus.repeated_ids());
     let lengths: Vec<u32> = corpus.documents_read().map(|document| corpus.length(document)).collect();
+    let id_bytes: usize = corpus.documents_read().map(|document| corpus.id(document).len()).sum();
     Ok(Similarities {
+        mean_id: id_bytes as f64 / lengths.len().max(1) as f64,
         median_own_tokens: super::read::median_of(&lengths),
         distinct: corpus.distinct() as u64,
         sampled: groups.len() as u64,

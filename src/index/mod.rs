@@ -104,7 +104,7 @@ pub use maintain::{
 };
 pub use nearest::{Nearest, Neighbour, Wanted};
 pub use options::{IndexOptions, Limits, Mode, Sync};
-pub use plan::{MEDIAN_TOKENS, Plan, Seed, Size, bytes_of_tables, bytes_on_disk};
+pub use plan::{MEDIAN_TOKENS, Plan, Seed, Size, bytes_in_memory, bytes_of_tables, bytes_on_disk};
 pub use signature::{Signature, Signer};
 pub(crate) use signature::{Signatures, Signed, Unsigned};
 #[cfg(feature = "clean")]

@@ -4,13 +4,13 @@ use super::Signer;
 use super::crowded::crowded_keys;
 use super::frame::FRAME_OVERHEAD;
 use super::header::Header;
-use super::outlines::BYTES as OUTLINE_BYTES;
+use super::outlines::{BYTES as OUTLINE_BYTES, Outlines};
 use crate::algorithm::{
     self, Algorithm, AlgorithmFactory, Learned, Learns, MOST_DOCUMENTS, PreparedAlgorithm, Spec, StoredFeatures, Totals,
 };
 use crate::error::Error;
 use crate::lexicon::FileIdentity;
-use crate::postings::{Filter, Posting};
+use crate::postings::{Filter, Posting, Run};
 use crate::tokenizer::Tokenizer;
 use serde_json::Value;
 use std::fmt;
@@ -256,6 +256,20 @@ pub fn bytes_of_tables(stored: StoredFeatures) -> u64 {
     let (place, time) = (size_of::<u64>() as u64, size_of::<u32>() as u64);
     size_of::<Posting>() as u64 * postings + Filter::bytes_for(postings) + OUTLINE_BYTES as u64 + place + time
 }
+
+/// How many bytes of memory an index in a file takes for so many documents whose features are compared, as
+/// [`Limits::memory`](super::Limits::memory) counts: what stays once its tables are on the disk, and the room that they have until then.
+/// Documents of a template take more: their rare words are keys too.
+pub fn bytes_in_memory(stored: StoredFeatures, documents: u64) -> u64 {
+    // Of an id there is one posting.
+    let postings = [documents.saturating_mul(stored.keys as u64), documents].map(Run::bytes_for);
+    let places = size_of::<u64>() as u64 * documents;
+    let staying = places + Outlines::bytes_in_runs(documents) + postings[0] + postings[1] + BYTES_OF_TIMES;
+    staying.saturating_mul(8).div_ceil(7)
+}
+
+/// What the times take of documents that were remembered within a few seconds, and at least.
+const BYTES_OF_TIMES: u64 = 4096;
 
 #[cfg(test)]
 mod tests {

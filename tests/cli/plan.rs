@@ -101,6 +101,25 @@ fn the_tables_of_an_index_are_as_large_as_planned() {
     }
 }
 
+/// The memory that is planned for an index suffices for its documents, and less does not.
+#[test]
+fn the_memory_of_an_index_is_as_planned() {
+    for (words, documents, options) in
+        [(8, 30_000, ""), (8, 20_000, "--threshold 0.95"), (12, 40_000, "--bands 4 --rows 12")]
+    {
+        let (shell, options) = (Shell::new(), format!("--shingle 5 {options}"));
+        let plan = plan(&format!("--tokens {words} --documents {documents} {options}"));
+        let costs = plan.costs();
+        let least = costs.iter().find(|cost| cost.what.starts_with("least --memory")).expect("it is planned").value;
+        remember(&shell, words, documents, &format!("{options} --memory {least}"));
+        // It is rounded up to a tenth of a MiB at most.
+        let less = (0.99 * least - 0.1 * f64::from(1 << 20)) as u64;
+        let full =
+            shell.sh(&format!("dedup filter -q --index less.idx {options} --memory {less} < all.jsonl > less.jsonl"));
+        assert!(full.status == 2 && full.stderr.contains("memory: remembering"), "{options}: {}", full.stderr);
+    }
+}
+
 #[test]
 fn simhash_as_a_record() {
     let default = plan("--algo simhash");
