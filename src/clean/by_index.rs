@@ -23,9 +23,11 @@ use crate::engine::{At, KeepPolicy, Observer};
 use crate::error::Error;
 use crate::filter::{self, Decided, Filter};
 use crate::index::{Decision, Index, IndexOptions, Made, Mode, Repair, Staged, Sync};
+use crate::readable::{count, counted};
 use crate::run::fields::FieldsFound;
 use crate::source::{Input, Problem, Severity, Source};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -108,12 +110,14 @@ impl<'a> Stream<'a> {
         let started = Instant::now();
         let before = filter::remembered(index);
         let mut are_unnamed = false;
+        let mut moved = Moved::default();
         let mut run = |list: &mut List<'_>| {
             let filter = Filter::new(&mut *index).threads(self.options.engine.threads).observer(observer);
             let filter = filter.drop_known(self.by.drops_known);
             let mut fields = FieldsFound::default();
             let how = (self.options, self.by.drops_known);
-            let decided = decide((filter, observer), &mut input, inputs, how, (&mut *list, &mut fields))?;
+            moved = Moved::default();
+            let decided = decide((filter, observer), &mut input, inputs, how, (&mut *list, &mut fields, &mut moved))?;
             fields.check(&self.options.engine.required_fields, &mut |_| input.field_names())?;
             are_unnamed = fields.all_unnamed() > 0;
             check_read(self.options, decided.1.documents, (decided.1.failed, 0), &input.counts()).map(|()| decided)
@@ -133,6 +137,7 @@ impl<'a> Stream<'a> {
                     .into(),
             );
         }
+        warnings.extend(moved.warning(counts.documents));
         let decided = DecidedByIndex {
             algorithm: index.spec().algorithm,
             measure: index.measure(),
@@ -235,6 +240,50 @@ impl Decider for Stream<'_> {
     }
 }
 
+/// Files that the index remembers under other paths: if those of this run are spelled differently, all are left out.
+#[derive(Default)]
+struct Moved {
+    /// Files that are near-duplicates of a document with another id.
+    files: u64,
+    /// The first of them whose partner was remembered before, and the partner.
+    first: Option<(String, String)>,
+    /// The first files that are kept, until that is found.
+    kept: BTreeSet<String>,
+}
+
+/// After so many files are kept, no partner is sought: nearly all are to be left out.
+const MOST_KEPT: usize = 1000;
+
+impl Moved {
+    /// Notes the decision on a file that is a document.
+    fn see(&mut self, id: &str, decision: &Decision) {
+        let is_sought = self.first.is_none() && self.kept.len() < MOST_KEPT;
+        match decision {
+            Decision::Duplicate { of, .. } if **of != *id => {
+                self.files += 1;
+                if is_sought && !self.kept.contains(&**of) {
+                    self.first = Some((id.to_string(), of.to_string()));
+                }
+            }
+            Decision::Duplicate { .. } => {}
+            _ if is_sought => _ = self.kept.insert(id.to_string()),
+            _ => {}
+        }
+    }
+
+    /// The warning if nearly all documents are such files.
+    fn warning(&self, documents: u64) -> Option<String> {
+        let (id, of) = self.first.as_ref().filter(|_| self.files > 1 && 10 * self.files >= 9 * documents)?;
+        let (id, of) = (id.escape_debug(), of.escape_debug());
+        Some(format!(
+            "{} of {} left out as near-duplicates under other ids, the first, '{id}', as one of '{of}', which the index remembers: the id of a \
+             file is its path as it is spelled; if these are the same files, name them as in the run before, with another output folder",
+            count(self.files),
+            counted(documents, "document") + " are",
+        ))
+    }
+}
+
 /// Empties an index that has nothing but its header, which it returns.
 fn take_header(path: &Path) -> io::Result<Vec<u8>> {
     let header = fs::read(path)?;
@@ -270,7 +319,7 @@ fn decide(
     input: &mut dyn Source,
     inputs: &Inputs,
     (options, drops_known): (&CleanOptions, bool),
-    (list, fields): (&mut List<'_>, &mut FieldsFound),
+    (list, fields, moved): (&mut List<'_>, &mut FieldsFound, &mut Moved),
 ) -> Result<(Vec<OfFile>, filter::Counts), Error> {
     let names = inputs.names();
     let mut files = Files::new(&names, options.on_error);
@@ -279,6 +328,9 @@ fn decide(
         match decided {
             Decided::Document(id, decision) => {
                 fields.document((at.path, at.line), id, false);
+                if at.line.is_none() {
+                    moved.see(id, decision);
+                }
                 let partner = match decision {
                     Decision::Duplicate { of, similarity, .. } => Some((&**of, similarity.value())),
                     Decision::Known if drops_known => Some((id, 1.0)),

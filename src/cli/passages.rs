@@ -289,7 +289,10 @@ impl Remark {
 /// The remark on documents of which less is left than was cut: of a near-duplicate, only what differs.
 fn remark_on_mostly_cut(request: &Request, cuts: &CutCounts) -> Option<Remark> {
     let advice = match request.against.is_empty() {
-        true => "dedup clean, run first, leaves out near-duplicates whole",
+        true => {
+            "dedup clean, run first, leaves out near-duplicates whole; here --max-cut 0.5 leaves out such documents, and a larger \
+             --min-documents cuts only what is in more documents"
+        }
         false => "--max-cut 0.5 leaves out such documents",
     };
     let message = format!("{} lost more than half of the text ({advice})", counted(cuts.mostly_cut, "document"));

@@ -62,6 +62,39 @@ impl Counted {
     }
 }
 
+/// What has a problem of a kind, as a noun, and what is wrong with it, of one as of several.
+fn in_words(kind: ProblemKind) -> (&'static str, &'static str) {
+    match kind {
+        ProblemKind::Unreadable => ("file", "that cannot be read"),
+        ProblemKind::Damaged => ("file", "cut short or damaged"),
+        ProblemKind::DamagedColumn => ("file", "with a damaged column that is not read"),
+        ProblemKind::Uncopied => ("file", "of which no copy without some of the records can be made"),
+        ProblemKind::TooLong => ("record", "longer than allowed"),
+        ProblemKind::Json => ("line", "without a JSON object"),
+        ProblemKind::Text => ("record", "without a usable text"),
+        ProblemKind::Encoding => ("text", "of which too much is not UTF-8 to compare it"),
+        ProblemKind::Id => ("record", "with an id that is neither a string nor a number"),
+        ProblemKind::Header => ("file", "without the requested columns"),
+        ProblemKind::Archive => ("record", "of an archive in an invalid format"),
+        ProblemKind::Coding => ("page", "with a content coding that is not supported"),
+        ProblemKind::NotText => ("file", "without text"),
+        ProblemKind::NeedsProgram => ("document", "in PDF or an office format"),
+        ProblemKind::JsonArray => ("file", "with a JSON array"),
+        ProblemKind::Program => ("file", "on which the program failed"),
+        ProblemKind::SameFile => ("file", "already read under another name"),
+        ProblemKind::Loop => ("symbolic link", "back to a folder above"),
+        ProblemKind::Special => ("special file", "(pipe, socket or device)"),
+        ProblemKind::Changed => ("document", "changed between two readings"),
+        ProblemKind::Decoded => ("text", "not in UTF-8, decoded from an encoding that was guessed"),
+        ProblemKind::Replaced => ("text", "with invalid bytes or escapes, each replaced by U+FFFD"),
+        ProblemKind::Incomplete => ("incomplete page", "read as far as possible"),
+        ProblemKind::MissingColumn => ("file", "without some of the columns of the text"),
+        ProblemKind::RepeatedColumn => ("file", "with several columns of one name"),
+        ProblemKind::MainText => ("page", "without a recognised main text"),
+        ProblemKind::Rank => ("record", "with a value that ranks nothing"),
+    }
+}
+
 /// Whether a file has none of the columns of texts.
 fn lacks_column(problem: &Problem) -> bool {
     problem.kind == ProblemKind::Header && problem.message.starts_with("no text column")
@@ -143,19 +176,10 @@ impl Problems {
             let line = match more == lacking {
                 true if kind == ProblemKind::Header => format!("{} without a text column{advice}", noun("file")),
                 true => format!("{} without a text field{advice}", noun("record")),
-                false => match kind {
-                    ProblemKind::Replaced => {
-                        format!("{} with invalid bytes or escapes, each replaced by U+FFFD", noun("text"))
-                    }
-                    ProblemKind::Decoded => {
-                        format!("{} not in UTF-8, decoded from an encoding that was guessed", noun("text"))
-                    }
-                    ProblemKind::Incomplete => format!("{} read as far as possible", noun("incomplete page")),
-                    ProblemKind::Encoding => {
-                        format!("{} of which too much is not UTF-8 to compare it{advice}", noun("text"))
-                    }
-                    kind => format!("{} of the kind '{}'{advice}", noun("problem"), kind.name()),
-                },
+                false => {
+                    let (what, which) = in_words(kind);
+                    format!("{} {which}{advice}", noun(what))
+                }
             };
             (severity, kind, line)
         })
@@ -427,6 +451,8 @@ mod tests {
         let list = "(use --rejects FILE to list all)";
         let encoding = format!("2 more texts of which too much is not UTF-8 to compare it {list}");
         assert_eq!(end(ProblemKind::Encoding), [encoding]);
+        assert_eq!(end(ProblemKind::Rank), ["2 more records with a value that ranks nothing"]);
+        assert_eq!(end(ProblemKind::Json), [format!("2 more lines without a JSON object {list}")]);
     }
 
     #[test]
@@ -453,7 +479,7 @@ mod tests {
         mixed.extend([(Text, "a number"); 7]);
         let (lines, end) = printed(&mixed);
         assert_eq!(lines, [1, 31, 32, 33, 34, 36, 37, 38, 39, 40, 41]);
-        assert_eq!(end, [format!("31 more problems of the kind 'text' {list}")]);
+        assert_eq!(end, [format!("31 more records without a usable text {list}")]);
         // Records with other fields each are limited like any.
         let names: Vec<String> = (0..12).map(|name| format!("no field, but {name}")).collect();
         let others: Vec<(ProblemKind, &str)> = names.iter().map(|name| (Text, &**name)).collect();

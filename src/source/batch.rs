@@ -1030,7 +1030,7 @@ mod tests {
         let line = [format!(r#"{{"id":"a","text":"{menu} "#).as_bytes(), &text, br#""}"#].concat();
         // 20 letters in windows-1251, none of which is UTF-8 by accident, after 18 in ASCII.
         let message = "invalid UTF-8 in 20 places, the first at byte 40: 20 of 38 letters cannot be read \
-                       (if this is windows-1251, read it with `encoding windows-1251`)";
+                       (if all of the input is in windows-1251, read it with `encoding windows-1251`)";
         let problems = |part: Part| {
             let mut problems = Vec::new();
             Batch::of_part(part).documents(&mut |read| problems.push(read.expect_err("it is refused")));
@@ -1077,7 +1077,7 @@ mod tests {
         // Four well-formed characters for each ill-formed one are UTF-8 with damage.
         let damaged = ["é".repeat(8).as_bytes(), b"\xff \xff"].concat();
         let message = "invalid UTF-8 in 2 places, the first at byte 16: 2 of 10 letters cannot be read \
-                       (if this is in another encoding, name that with `encoding`)";
+                       (if all of the input is in another encoding, name that with `encoding`)";
         let at_line = [format!("Failed f:7: {message}")];
         assert_eq!(shown(Part::Lines(part_of(&damaged, 100))), at_line);
         let columns = Columns::find(b',', b"text,id", &ReadOptions::default()).unwrap();
@@ -1139,7 +1139,7 @@ mod tests {
         assert!(found[0].contains("`encoding"), "{found:?}");
         // à is 0xC3 0xA0 in UTF-8. EUC-JP has no such character.
         let found = shown(Part::Lines(of("euc-jp", "à à à à".as_bytes())));
-        assert!(found[0].ends_with(" (if this is UTF-8, read it with `encoding UTF-8`)"), "{found:?}");
+        assert!(found[0].ends_with(" (if all of the input is in UTF-8, read it with `encoding UTF-8`)"), "{found:?}");
     }
 
     #[test]

@@ -160,15 +160,19 @@ impl Remedy {
             _ if bytes.is_empty() => String::new(),
             Remedy::Name(Some(named)) if !named.is_utf8() && !bytes.is_ascii() => {
                 match if is_utf8() { Some("UTF-8") } else { likely().filter(|&likely| likely != named.name()) } {
-                    Some(encoding) => format!(" (if this is {encoding}, read it with `encoding {encoding}`)"),
+                    Some(encoding) => {
+                        format!(" (if all of the input is in {encoding}, read it with `encoding {encoding}`)")
+                    }
                     None => " (name another one with `encoding`)".into(),
                 }
             }
             // Escapes in JSON.
             _ if is_utf8() => "; decode the text in its own encoding before it is written".into(),
             Remedy::Name(_) => match likely() {
-                Some(encoding) => format!(" (if this is {encoding}, read it with `encoding {encoding}`)"),
-                None => " (if this is in another encoding, name that with `encoding`)".into(),
+                Some(encoding) => {
+                    format!(" (if all of the input is in {encoding}, read it with `encoding {encoding}`)")
+                }
+                None => " (if all of the input is in another encoding, name that with `encoding`)".into(),
             },
             Remedy::Convert => match likely() {
                 Some(encoding) => format!("; if this is {encoding}, convert it first: iconv -f {encoding} -t UTF-8"),

@@ -440,3 +440,27 @@ fn an_emptied_index_is_reported_after_a_killed_run() {
     let after = shell.sh(&format!("{clean} after; dedup index verify seen.idx"));
     assert!(after.status == 0 && !after.stderr.contains("held no index"), "{}", after.stderr);
 }
+
+/// Ids of files are their paths: spelled otherwise, the same files are copies of what is remembered.
+#[test]
+fn paths_that_are_spelled_otherwise_are_reported() {
+    let shell = Shell::new();
+    shell.sh("mkdir files").done();
+    for (number, text) in texts(&mut Random::new(3), 20).iter().enumerate() {
+        shell.write(&format!("files/{number}.txt"), text);
+    }
+    let warned = |run: &Run| run.stderr.contains("as it is spelled; if these are the same files");
+    let first = shell.sh("dedup clean files --index seen.idx --output one");
+    assert!(first.status == 0 && !warned(&first), "{}", first.stderr);
+    let again = shell.sh("dedup clean files --index seen.idx --output two");
+    assert!(again.status == 0 && !warned(&again), "{}", again.stderr);
+    let other = shell.sh("cd files; dedup clean . --index ../seen.idx --output ../three");
+    assert!(other.status == 0 && warned(&other), "{}", other.stderr);
+    assert!(other.stderr.contains("'./0.txt', as one of 'files/0.txt'"), "{}", other.stderr);
+    // Not where some are new.
+    shell
+        .sh("mkdir half; cp files/1.txt files/2.txt half; echo 'quite new words that nobody has seen' > half/new.txt")
+        .done();
+    let half = shell.sh("dedup clean half --index seen.idx --output four");
+    assert!(half.status == 0 && !warned(&half), "{}", half.stderr);
+}

@@ -228,6 +228,27 @@ fn documents_do_not_control_the_page() {
     assert_eq!(lines(&clusters)[0]["keep"], json!([format!("{bad}one"), format!("{bad}two")]));
 }
 
+/// Files of decisions are joined. Of two that are near-duplicates the first is kept, whatever the order of the files.
+#[test]
+fn decisions_of_several_reviews_are_joined() {
+    let shell = Shell::new();
+    let texts = [
+        ("a", "one two three four five six"),
+        ("b", "one two three four five six!"),
+        ("c", "One two three four five six?"),
+    ];
+    shell.write("in.jsonl", texts.map(|(id, text)| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n")).concat());
+    for (name, id) in [("first", "c"), ("second", "b"), ("third", "c")] {
+        shell.write(name, format!("{{\"type\":\"decision\",\"keep\":\"{id}\"}}\n"));
+    }
+    let kept = |files: &str| {
+        let kept = shell.sh(&format!("cat {files} > all; dedup scan in.jsonl --emit kept --decisions all -q")).done();
+        lines(&kept)[0]["id"].as_str().unwrap().to_string()
+    };
+    assert_eq!(["first", "second", "first third"].map(kept), ["c", "b", "c"]);
+    assert_eq!(["first second", "second first"].map(kept), ["b", "b"]);
+}
+
 /// The page lists the shortcuts that its script has, and names both decisions.
 #[test]
 fn the_page_names_its_decisions_and_shortcuts() {

@@ -392,9 +392,15 @@ impl Explain for SpotSigs {
         if featureless.saturating_mul(5) <= documents {
             return Vec::new();
         }
-        let share = 100.0 * featureless as f64 / documents as f64;
+        // `compare` runs an algorithm on two.
+        let which = match (featureless, documents) {
+            (1, 2) => "one of the two documents has".to_string(),
+            (2, 2) => "both documents have".to_string(),
+            _ => format!("{:.0} % of the documents have", 100.0 * featureless as f64 / documents as f64),
+        };
+        let were = if (featureless, documents) == (1, 2) { "was" } else { "were" };
         vec![format!(
-            "{share:.0} % of the documents have fewer than {} spots and were compared with nothing: SpotSigs is for prose in the language \
+            "{which} fewer than {} spots and {were} compared with nothing: SpotSigs is for prose in the language \
              of `antecedents` ({}); `algo minhash` compares them all",
             self.min_spots, self.lists.name
         )]
@@ -662,6 +668,8 @@ mod tests {
         let warnings =
             |documents, featureless| spotsigs.warnings(&RunSummary::new(documents, featureless, Remarks::default()));
         assert!(warnings(10, 2).is_empty() && warnings(0, 0).is_empty());
+        assert!(warnings(2, 1)[0].starts_with("one of the two documents has fewer than 4 spots and was compared"));
+        assert!(warnings(2, 2)[0].starts_with("both documents have fewer than 4 spots and were compared"));
         assert!(warnings(10, 3)[0].starts_with("30 % of the documents have fewer than 4 spots"));
     }
 

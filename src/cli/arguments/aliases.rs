@@ -384,6 +384,9 @@ pub fn explain(program: &Command, error: &clap::Error, line: &[OsString]) -> Opt
     let (command, name) = command_of(program, line);
     let typed = single_hyphen(command, typed, line).unwrap_or(typed);
     match (typed.starts_with('-'), &*name) {
+        (true, _) if follows_the_end_of_options(line, typed) => {
+            Some(format!("unexpected argument '{typed}' found: all that follows '--' is a value; options go before it"))
+        }
         (true, _) => Some(message(program, command, &name, typed)),
         (false, "filter") => {
             Some(format!("unexpected argument '{typed}' found: filter reads standard input: dedup filter … < {typed}"))
@@ -398,6 +401,13 @@ pub fn explain(program: &Command, error: &clap::Error, line: &[OsString]) -> Opt
         )),
         _ => None,
     }
+}
+
+/// Whether a word of the line comes after `--`, and not before it too.
+fn follows_the_end_of_options(line: &[OsString], typed: &str) -> bool {
+    let mut parts = line.splitn(2, |word| word == "--");
+    let [before, after] = [(); 2].map(|()| parts.next().unwrap_or_default().iter().any(|word| word == typed));
+    after && !before
 }
 
 /// The message for a value from another tool.
@@ -792,6 +802,21 @@ mod tests {
             let found = explained(words).expect(words);
             assert!(found.contains(expected) && !found.contains('\n'), "{words}: {found}");
         }
+    }
+
+    #[test]
+    fn options_after_the_end_of_options_go_before_it() {
+        for (words, typed) in [
+            ("compare --text-field body -- a:3 a:4 --algo minhash", "--algo"),
+            ("compare -- a b --bogus", "--bogus"),
+            ("compare -- a b -q", "-q"),
+        ] {
+            let expected =
+                format!("unexpected argument '{typed}' found: all that follows '--' is a value; options go before it");
+            assert_eq!(explained(words), Some(expected), "{words}");
+        }
+        let before = explained("compare --bogus -- a b").unwrap();
+        assert!(before.contains("For more information"), "{before}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::evidence::push_evidence;
 use super::partial::{commands, contained};
 use super::report::Report;
 use super::verdict::{sentence, summary};
+use neardups::algorithm::ALGORITHMS;
 use neardups::passages::FREQUENT;
 
 impl Report<'_> {
@@ -73,7 +74,7 @@ impl Report<'_> {
         }
     }
 
-    /// What finds documents of which one has most of the other, if no algorithm reports them.
+    /// What finds documents of which one has most of the other, if the default algorithm does not report them: without it, if none does.
     fn partial_as_text(&self, out: &mut String) {
         let most = match contained(self) {
             Some("a") => "most of a stands in b",
@@ -81,7 +82,12 @@ impl Report<'_> {
             Some(_) => "most of each stands in the other",
             None => return,
         };
-        if self.comparisons.iter().any(|(_, comparison)| comparison.verdict.is_reported()) {
+        let default = self.comparisons.iter().find(|(entry, _)| entry.name == ALGORITHMS[0].name);
+        let is_reported = match default {
+            Some((_, comparison)) => comparison.verdict.is_reported(),
+            None => self.comparisons.iter().any(|(_, comparison)| comparison.verdict.is_reported()),
+        };
+        if is_reported {
             return;
         }
         let commands = commands(self);
