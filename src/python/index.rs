@@ -260,13 +260,13 @@ impl Shared {
             Opened::Files(_) if counts.documents == 0 && watch.no_file_could_be_read() => {
                 return Err(Error::Empty("no document was read".into()));
             }
-            Opened::Files(input) => {
+            Opened::Files(_) => {
                 fields.check(&self.settings.required_fields, &mut |_| None)?;
-                input.fields_never_found()
+                opened.never_found()
             }
             Opened::Table(_) => None,
         };
-        let warnings = never_found.into_iter().chain(index.warnings()).chain(watch.problems()).collect();
+        let warnings = never_found.into_iter().chain(index.warnings()).chain(watch.warnings()).collect();
         let stats = call::stats_of_index(&counts, index, started);
         Ok(Answers { lines, added: counts.fresh, ids, stats, warnings })
     }

@@ -113,6 +113,14 @@ impl Opened {
         }
     }
 
+    /// The warning about fields that no record of files has, if there are some. A table lacks columns.
+    pub fn never_found(&self) -> Option<String> {
+        match self {
+            Opened::Files(input) => input.fields_never_found(),
+            Opened::Table(_) => None,
+        }
+    }
+
     /// What was read of files.
     pub fn counts(&self) -> Counts {
         match self {

@@ -90,11 +90,8 @@ fn answer<'py, R: Request + Send + 'static, W: 'static>(
     let work = move |watch: &Watch| {
         let (found, written, remarks) =
             find(&search, &mut documents, against.as_mut(), watch).map_err(|error| watch.explained(error))?;
-        let never_found = [Some(&documents), against.as_ref()].into_iter().flatten().filter_map(|side| match side {
-            Opened::Files(input) => input.fields_never_found(),
-            Opened::Table(_) => None,
-        });
-        let warnings = never_found.chain(remarks).chain(watch.problems()).collect::<Vec<_>>();
+        let never_found = [Some(&documents), against.as_ref()].into_iter().flatten().filter_map(Opened::never_found);
+        let warnings = never_found.chain(remarks).chain(watch.warnings()).collect::<Vec<_>>();
         Ok::<_, Ended>((found, stats(&search, &written, started), warnings))
     };
     let (found, stats, warnings) = worker::run(py, show, work)?.map_err(|ended| ended.exception())?;

@@ -79,7 +79,8 @@ pub fn scan<'py>(
             let warnings = std::mem::take(&mut report.warnings);
             let read = opened.counts() + against.as_ref().map(Opened::counts).unwrap_or_default();
             let stats = call.stats(&report, &written, read, started);
-            (found, stats, warnings.into_iter().chain(watch.problems()).collect::<Vec<_>>())
+            let never_found = [Some(&opened), against.as_ref()].into_iter().flatten().filter_map(Opened::never_found);
+            (found, stats, never_found.chain(warnings).chain(watch.warnings()).collect::<Vec<_>>())
         })
     };
     let (found, stats, warnings) = worker::run(py, show.as_ref(), work)?.map_err(|ended| ended.exception())?;

@@ -33,6 +33,8 @@ struct State {
     os_error: Option<i32>,
     /// The number of those that are not of files that cannot be read.
     others: u64,
+    /// The first messages about columns that a table or file lacks or has twice.
+    columns: Vec<String>,
 }
 
 /// The maximum number of problems that are listed.
@@ -60,8 +62,14 @@ impl Watch {
         failed > 0 && others == 0
     }
 
+    /// Warnings about columns that were named and are missing or repeated, and about the records that could not be read.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let columns = self.state().columns.clone();
+        columns.into_iter().chain(self.problems())
+    }
+
     /// A warning about the records that could not be read, if there were any.
-    pub fn problems(&self) -> Option<String> {
+    fn problems(&self) -> Option<String> {
         let State { problems, failed, .. } = &*self.state();
         let more = failed.saturating_sub(problems.len() as u64);
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
@@ -133,10 +141,16 @@ impl Observer for Watch {
     }
 
     fn problem(&self, problem: &Problem) {
+        let mut state = self.state();
+        if matches!(problem.kind, ProblemKind::MissingColumn | ProblemKind::RepeatedColumn) {
+            let message = rejection(&problem.message);
+            if state.columns.len() < LISTED && !state.columns.contains(&message) {
+                state.columns.push(message);
+            }
+        }
         if problem.severity != Severity::Failed {
             return;
         }
-        let mut state = self.state();
         state.failed += 1;
         state.os_error = state.os_error.or(problem.os_error.map(NonZeroI32::get));
         state.others += u64::from(problem.kind != ProblemKind::Unreadable);

@@ -414,6 +414,28 @@ def test_warnings_are_in_statistics():
     assert stats == {}, "nothing of another call"
 
 
+def test_a_field_that_no_document_has_is_a_warning(tmp_path):
+    rows = [{"text": "a b c", "more": "d"}, {"text": "e f g", "more": "h"}]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    calls = [
+        lambda documents, **given: neardups.keep(documents, **given),
+        lambda documents, **given: neardups.scan(documents, **given),
+        lambda documents, **given: neardups.passages(documents, min_words=2, **given),
+        lambda documents, **given: neardups.contain(documents, shingle=2, **given),
+        lambda documents, stats, **given: neardups.Index(**given).filter(documents, stats=stats),
+    ]
+    for call in calls:
+        for documents in [rows, path]:
+            stats = {}
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                call(documents, text_field="text,nope,more", stats=stats)
+            named = [str(warning.message) for warning in caught if "'nope'" in str(warning.message)]
+            assert len(named) == 1, (call, documents, caught)
+            assert named[0] in stats["warnings"]
+
+
 def test_a_call_that_fails_leaves_statistics_empty():
     texts = ["a b c", None]
     for call, options, error in [
