@@ -39,7 +39,7 @@ for file in "$in"/*; do
     dedup filter --quiet --index "$index" --id-field url --rejects "$rejected" < "$file" > "$part" || status=$?
     [ -s "$rejected" ] || rm -f "$rejected"
     if { [ "$status" -eq 2 ] || [ "$status" -eq 3 ]; } && ! is_whole "$file"; then
-        echo "cron.sh: $file: not done: it breaks off" >&2
+        echo "cron.sh: $file: not done: it breaks off (status $status)" >&2
         end=2
         continue
     elif [ "$status" -eq 3 ]; then

@@ -341,7 +341,10 @@ pub fn none_read(counts: &Counts, stop: &Stop, terminal: &Terminal) -> Option<Er
         1 => "the only record failed".to_string(),
         _ => format!("all {} records failed", count(failed)),
     };
-    Some(Error::Empty(format!("no document was read: {why}; feed the input again with the options that fit it")))
+    Some(Error::Empty(format!(
+        "no document was read: {why}; see the failures above, and feed the input again, with the options that fit it (`text-field`, `format`, \
+         `encoding`)"
+    )))
 }
 
 /// The status of a stream, which is printed if a signal stopped it.

@@ -123,8 +123,8 @@ fn a_file_with_trouble_does_not_keep_the_next_from_its_turn() {
     let first = run(&shell, "cron.sh in seen.idx out");
     assert_eq!(first.status, 2, "{}", first.stderr);
     assert!(first.stderr.contains("cron.sh: in/1.jsonl: some records could not be read\n"), "{}", first.stderr);
-    assert!(first.stderr.contains("cron.sh: in/2.jsonl.gz: not done: it breaks off\n"), "{}", first.stderr);
-    assert!(first.stderr.contains("cron.sh: in/4.jsonl.gz: not done: it breaks off\n"), "{}", first.stderr);
+    assert!(first.stderr.contains("cron.sh: in/2.jsonl.gz: not done: it breaks off (status 2)\n"), "{}", first.stderr);
+    assert!(first.stderr.contains("cron.sh: in/4.jsonl.gz: not done: it breaks off (status 3)\n"), "{}", first.stderr);
     let list = "1.jsonl.new.jsonl\n1.jsonl.rejected.jsonl\n2.jsonl.gz.rejected.jsonl\n3.jsonl.new.jsonl\n4.jsonl.gz.rejected.jsonl\n";
     assert_eq!(shell.sh("ls out").done(), list);
     assert_eq!((lines(&shell, "out/1.jsonl.new.jsonl"), lines(&shell, "out/3.jsonl.new.jsonl")), (2, 2));
@@ -139,14 +139,15 @@ fn a_file_with_trouble_does_not_keep_the_next_from_its_turn() {
 fn what_cannot_be_read_is_not_lost() {
     let shell = Shell::new();
     let guide = fs::read_to_string(root().join("src/guide/filtering.md")).unwrap();
-    let (_, rest) = guide.split_once("```sh\nfor file in spool/*.jsonl").expect("the guide has the loop");
-    let looped = format!("for file in spool/*.jsonl{}", rest.split_once("```\n").unwrap().0);
+    let (_, rest) = guide.split_once("```sh\nend=0\nfor file in spool/*.jsonl").expect("the guide has the loop");
+    let looped = format!("end=0\nfor file in spool/*.jsonl{}", rest.split_once("```\n").unwrap().0);
     shell.sh("mkdir spool fresh in").done();
     shell.write("spool/1.jsonl", format!("no JSON\n{PAGES}"));
     shell.write("spool/2.jsonl", PAGES.replace("\"text\"", "\"body\""));
+    shell.write("spool/3.jsonl", PAGES);
     let run_loop = shell.sh(&looped);
     assert_eq!(run_loop.status, 2, "{}", run_loop.stderr);
-    assert_eq!(shell.sh("ls spool fresh").done(), "fresh:\n1.jsonl\n\nspool:\n2.jsonl\n");
+    assert_eq!(shell.sh("ls spool fresh").done(), "fresh:\n1.jsonl\n3.jsonl\n\nspool:\n2.jsonl\n");
     assert_eq!((lines(&shell, "fresh/1.jsonl"), lines(&shell, "rejected.jsonl")), (2, 4));
 
     shell.write("in/1.jsonl", format!("no JSON\n{PAGES}"));

@@ -419,7 +419,7 @@ pub fn max_bad_arg() -> Arg {
             "Exit status 0 in spite of up to N bad records, and 3 if there are more: records that cannot be read, and those with a value that \
              --keep cannot go by. They are reported, counted and written to --rejects all the same. A document that is a whole file, and is too \
              long or in a wrong encoding, is such a record. Files that are missing, damaged or without the columns of the text are not: the \
-             status is then 3 whatever N is. [default: 0]",
+             status is then 3 whatever N is, and 2 if no document was read at all. [default: 0]",
         )
 }
 
