@@ -166,9 +166,16 @@ pub(super) struct Folder {
     root: PathBuf,
     own: PathBuf,
     /// Held until the end.
-    _lock: File,
+    lock: File,
     /// The folders that this run created, the outermost first.
     created: Vec<PathBuf>,
+}
+
+/// A process that this one starts has its open files until it runs its program, and closing ours leaves them locked.
+impl Drop for Folder {
+    fn drop(&mut self) {
+        _ = self.lock.unlock();
+    }
 }
 
 /// What is in an output folder.
@@ -204,7 +211,7 @@ impl Folder {
                 return Err(Error::Usage(format!("{}: another run writes to this folder", root.display())));
             }
         }
-        Ok(Folder { root, own, _lock: lock, created })
+        Ok(Folder { root, own, lock, created })
     }
 
     /// Checks that a folder is empty, or that there is none, or that a run has begun to write to it.
@@ -677,4 +684,20 @@ fn not_ours(root: &Path) -> Error {
 
 pub(super) fn cannot_write(path: &Path, error: io::Error) -> Error {
     Error::output(format!("cannot write {}", path.display()), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Folder;
+
+    #[test]
+    fn a_process_that_has_our_open_files_does_not_lock_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = Folder::open(folder.path()).unwrap();
+        let inherited = open.lock.try_clone().unwrap();
+        assert!(Folder::open(folder.path()).err().unwrap().to_string().contains("another run writes to this folder"));
+        drop(open);
+        Folder::open(folder.path()).unwrap();
+        drop(inherited);
+    }
 }

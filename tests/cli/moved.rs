@@ -6,7 +6,7 @@ use super::shell::{Run, Shell};
 use crate::support::random::Random;
 use crate::support::scanning::factory;
 use neardups::Error;
-use neardups::clean::{CleanOptions, Cleaned, Undone, move_duplicates};
+use neardups::clean::{CleanOptions, Cleaned, Undone, move_duplicates, undo};
 use neardups::engine::{Observer, Stage};
 use neardups::source::Problem;
 use std::collections::{BTreeMap, BTreeSet};
@@ -309,17 +309,6 @@ fn hostile_trees() {
     assert_eq!(tree(&folder.join("outside")), outside);
 }
 
-/// Moves back. A process that another test starts has our lock too until it runs its program.
-fn undo(folder: &Path, observer: &dyn Observer) -> Result<Undone, Error> {
-    for _ in 0..200 {
-        match neardups::clean::undo(folder, observer) {
-            Err(Error::Usage(why)) if why.contains("another run writes") => thread::sleep(Duration::from_millis(10)),
-            undone => return undone,
-        }
-    }
-    panic!("the folder is locked");
-}
-
 /// Calls a function when files are about to be read again and moved, and after each file.
 struct Meddler<F> {
     meddle: F,
@@ -467,13 +456,8 @@ fn nothing_is_overwritten() {
     assert_eq!(fs::read_to_string(input.join("b1")).unwrap(), "new here");
     // No run takes the folder for its own meanwhile.
     let factory = factory("minhash", &[("threshold", "0.9"), ("shingle", "3")]);
-    let again = |_| {
-        thread::sleep(Duration::from_millis(5));
-        let again =
-            move_duplicates(std::slice::from_ref(&input), Some(&output), &factory, &CleanOptions::default(), &());
-        again.unwrap_err().to_string()
-    };
-    let error = (0..200).map(again).find(|error| !error.contains("another run writes")).unwrap();
+    let again = move_duplicates(std::slice::from_ref(&input), Some(&output), &factory, &CleanOptions::default(), &());
+    let error = again.unwrap_err().to_string();
     assert!(error.contains("not all moved back"), "{error}");
 
     fs::remove_file(input.join("b1")).unwrap();
@@ -662,7 +646,7 @@ fn what_the_system_refused_is_tried_again() {
     }
 }
 
-/// Runs again. A process that another test starts has our lock too until it runs its program.
+/// Runs again.
 fn retried(input: &Path, output: &Path) -> Cleaned {
     continued(input, output).unwrap().0
 }
@@ -670,14 +654,9 @@ fn retried(input: &Path, output: &Path) -> Cleaned {
 /// The same. Returns the problems too.
 fn continued(input: &Path, output: &Path) -> Result<(Cleaned, String), Error> {
     let factory = factory("minhash", &[("threshold", "0.9"), ("shingle", "3")]);
-    for _ in 0..200 {
-        let watch = meddler(|_| {});
-        match move_duplicates(&[input.to_path_buf()], Some(output), &factory, &CleanOptions::default(), &watch) {
-            Err(Error::Usage(why)) if why.contains("another run writes") => thread::sleep(Duration::from_millis(10)),
-            cleaned => return cleaned.map(|cleaned| (cleaned, watch.problems.into_inner().unwrap().join("\n"))),
-        }
-    }
-    panic!("the folder is locked");
+    let watch = meddler(|_| {});
+    let cleaned = move_duplicates(&[input.to_path_buf()], Some(output), &factory, &CleanOptions::default(), &watch)?;
+    Ok((cleaned, watch.problems.into_inner().unwrap().join("\n")))
 }
 
 /// Moves back. Returns the numbers of files that moved, that were back, and that failed, and the problems.
