@@ -157,7 +157,7 @@ impl<'a> Stream<'a> {
 }
 
 impl Decider for Stream<'_> {
-    fn refuse(&self, inputs: &Inputs, paths: &[PathBuf], output: Option<&Path>) -> Result<(), Error> {
+    fn refuse(&mut self, inputs: &Inputs, paths: &[PathBuf], output: Option<&Path>) -> Result<(), Error> {
         inputs.refuse_index(&self.by.path, paths, output, self.options.source.hidden)
     }
 

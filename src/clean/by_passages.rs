@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::passages::{Cut, CutCounts, CutOptions, CutUnit, Cuts, DocumentCuts, FirstPlace, KeptPlaces};
 use crate::passages::{PassageCounts, PassageOptions, find_cuts};
 use crate::source::rest::{self, OnDisk};
-use crate::source::{Encoding, Format, Input, Problem, ReadOptions, Source};
+use crate::source::{Encoding, Format, Input, Place, Problem, ProblemKind, ReadOptions, Severity, Source};
 use serde::Serialize;
 use serde_json::value::to_raw_value;
 use std::collections::{HashMap, VecDeque};
@@ -25,6 +25,8 @@ pub(super) struct ByPassages<'a> {
     pub passages: &'a PassageOptions,
     pub cut: &'a CutOptions,
     pub options: &'a CleanOptions,
+    /// The numbers of the files out of which nothing can be cut, with their formats.
+    uncuttable: Vec<(usize, Format)>,
 }
 
 /// What is found, as in `summary.json`.
@@ -39,28 +41,23 @@ struct CutRecord<'a> {
 }
 
 impl Decider for ByPassages<'_> {
-    fn refuse(&self, inputs: &Inputs, _: &[PathBuf], _: Option<&Path>) -> Result<(), Error> {
+    fn refuse(&mut self, inputs: &Inputs, _: &[PathBuf], _: Option<&Path>) -> Result<(), Error> {
         refuse_options(&self.options.source)?;
-        inputs.files.iter().try_for_each(|file| {
-            let Ok(mut on_disk) = OnDisk::open(&file.path) else { return Ok(()) };
-            let Ok(format) = rest::format(&mut on_disk, &self.options.source) else { return Ok(()) };
-            refuse_format(&file.shown, format)?;
-            if let Some(path) = rest::chosen_texts(&on_disk, &self.options.source).filter(|_| format == Format::Parquet) {
-                return Err(Error::Usage(format!(
-                    "{}: '{path}' chooses elements of a list, and passages are not cut out of such texts in Parquet: name all elements, or \
-                     leave the file out",
-                    file.shown
-                )));
+        for (file, number) in inputs.files.iter().zip(0..) {
+            let Ok(mut on_disk) = OnDisk::open(&file.path) else { continue };
+            match rest::format(&mut on_disk, &self.options.source) {
+                Ok(Format::Parquet) => refuse_columns(&file.shown, &on_disk, &self.options.source)?,
+                Ok(format) if uncuttable(format).is_some() => self.uncuttable.push((number, format)),
+                _ => {}
             }
-            match rest::json_texts(&on_disk, &self.options.source).filter(|_| format == Format::Parquet) {
-                None => Ok(()),
-                Some(column) => Err(Error::Usage(format!(
-                    "{}: the column '{column}' is JSON by its type, and would not be with passages cut out of it: choose another column \
-                     of texts, or leave the file out",
-                    file.shown
-                ))),
+        }
+        // If no file can be cut, the request is wrong.
+        match self.uncuttable.first() {
+            Some(&(number, format)) if self.uncuttable.len() == inputs.files.len() => {
+                refuse_format(&inputs.files[number].shown, format)
             }
-        })
+            _ => Ok(()),
+        }
     }
 
     fn request(&self) -> Result<Request, Error> {
@@ -97,6 +94,7 @@ impl Decider for ByPassages<'_> {
     ) -> Result<Decisions, Error> {
         let started = Instant::now();
         let watch = Watch::new(observer).with_unread(self.passages.memory);
+        self.uncuttable_files(inputs).for_each(|problem| watch.problem(&problem));
         let mut cuts = self.find(&mut sides.0, &mut sides.1, &watch)?;
         let (warnings, read) = read_of(&sides, self.options);
         let (conditions, names) = (watch.conditions(), inputs.names());
@@ -136,7 +134,23 @@ impl Decider for ByPassages<'_> {
     }
 }
 
-impl ByPassages<'_> {
+impl<'a> ByPassages<'a> {
+    pub fn new(passages: &'a PassageOptions, cut: &'a CutOptions, options: &'a CleanOptions) -> Self {
+        ByPassages { passages, cut, options, uncuttable: Vec::new() }
+    }
+
+    /// The problems with the files out of which nothing can be cut. They matter only if something was to be cut.
+    fn uncuttable_files(&self, inputs: &Inputs) -> impl Iterator<Item = Problem> {
+        self.uncuttable.iter().filter_map(|&(number, format)| {
+            let place = Place { path: inputs.files[number].shown.as_str().into(), line: None };
+            let message = format!(
+                "copied whole, with passages that were to be cut, because it is {} (convert it to JSON lines)",
+                uncuttable(format)?
+            );
+            Some(Problem::at(place, Severity::Deferred, ProblemKind::Uncopied, message))
+        })
+    }
+
     /// Finds what is to be cut.
     ///
     /// # Errors
@@ -170,16 +184,41 @@ pub(super) fn refuse_options(options: &ReadOptions) -> Result<(), Error> {
         .map_or(Ok(()), |(_, name, why)| Err(Error::Usage(format!("passages cannot be cut with `{name}`: {why}"))))
 }
 
+/// Refuses a Parquet file by its columns of texts.
+///
+/// # Errors
+/// One is JSON by its type, or a path chooses elements of lists.
+fn refuse_columns(shown: &str, on_disk: &OnDisk<'_>, options: &ReadOptions) -> Result<(), Error> {
+    if let Some(path) = rest::chosen_texts(on_disk, options) {
+        return Err(Error::Usage(format!(
+            "{shown}: '{path}' chooses elements of a list, and passages are not cut out of such texts in Parquet: name all elements, or \
+             leave the file out"
+        )));
+    }
+    match rest::json_texts(on_disk, options) {
+        None => Ok(()),
+        Some(column) => Err(Error::Usage(format!(
+            "{shown}: the column '{column}' is JSON by its type, and would not be with passages cut out of it: choose another column of \
+             texts, or leave the file out"
+        ))),
+    }
+}
+
+/// What files of a format are, if their texts cannot be changed.
+fn uncuttable(format: Format) -> Option<&'static str> {
+    match format {
+        Format::Html => Some("HTML, whose text is not that of the file"),
+        Format::Warc => Some("an archive, whose records state their length and their digests"),
+        _ => None,
+    }
+}
+
 /// Refuses a file whose texts cannot be changed.
 ///
 /// # Errors
 /// It is one.
 pub(super) fn refuse_format(shown: &str, format: Format) -> Result<(), Error> {
-    let what = match format {
-        Format::Html => "HTML, whose text is not that of the file",
-        Format::Warc => "an archive, whose records state their length and their digests",
-        _ => return Ok(()),
-    };
+    let Some(what) = uncuttable(format) else { return Ok(()) };
     Err(Error::Usage(format!(
         "{shown} is {what}: passages cannot be cut out of it (convert it to JSON lines, or leave it out: do not name it, or use \
          `exclude` if it is in a folder)"

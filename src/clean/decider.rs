@@ -17,7 +17,7 @@ pub(super) type Sides = (Input, Option<Input>);
 /// What decides which records are left out.
 pub(super) trait Decider {
     /// Refuses places of its own files.
-    fn refuse(&self, _inputs: &Inputs, _paths: &[PathBuf], _output: Option<&Path>) -> Result<(), Error> {
+    fn refuse(&mut self, _inputs: &Inputs, _paths: &[PathBuf], _output: Option<&Path>) -> Result<(), Error> {
         Ok(())
     }
 

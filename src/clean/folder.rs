@@ -12,7 +12,7 @@
 //! | `undone.jsonl` | the same, when all have moved back |
 //! | `.lock` | locked by the process that writes |
 
-use super::decisions::Counts;
+use super::decisions::{Condition, Counts};
 use super::inputs::{Inputs, OWN, Stamp};
 use super::manifest::MANIFEST;
 use super::request::Cleaned;
@@ -143,6 +143,8 @@ struct FileRecord {
     input: InputRecord,
     /// The length of its output; `None` if it has none, or an earlier version wrote it.
     output_bytes: Option<u64>,
+    #[serde(default)]
+    condition: Condition,
 }
 
 /// The error that a file of a run was changed.
@@ -256,6 +258,7 @@ impl Folder {
         moved: Option<&BTreeSet<String>>,
     ) -> Result<Found, Error> {
         if let Some(Summary { request: old, files, lists, counts }) = self.parse("summary.json")? {
+            let refused = files.iter().filter(|file| file.condition == Condition::Refused).count() as u64;
             let is_whole = self.check_outputs(&files).and_then(|()| self.check_lists(&lists));
             let mut files: Vec<InputRecord> = files.into_iter().map(|file| file.input).collect();
             if let Some(moved) = moved {
@@ -266,7 +269,7 @@ impl Folder {
             if counts.removed > counts.records {
                 return Err(not_written(&self.own.join("summary.json")));
             }
-            return is_whole.map(|()| Found::Complete(counts.into()));
+            return is_whole.map(|()| Found::Complete(Cleaned { refused, ..counts }.into()));
         }
         if let Some(state) = self.parse::<State>("state.json")? {
             if !state.is_counted() {
@@ -287,7 +290,8 @@ impl Folder {
 
     /// Checks that outputs are as long as they were written.
     fn check_outputs(&self, files: &[FileRecord]) -> Result<(), Error> {
-        let mut written = files.iter().filter_map(|FileRecord { input, output_bytes }| Some((input, (*output_bytes)?)));
+        let mut written =
+            files.iter().filter_map(|FileRecord { input, output_bytes, .. }| Some((input, (*output_bytes)?)));
         written.try_for_each(|(input, bytes)| {
             self.check_length(&self.root.join(path_of(&input.output)), &input.output, bytes)
         })

@@ -153,13 +153,14 @@ pub fn clean_by_index(
 ///
 /// The text of a record changes only by what is left out of it. The other bytes of the file are those of the input, in its encoding, with
 /// its escapes and its compression; lines, JSON lines, CSV and text are changed like this. Parquet is encoded again, and only the columns of
-/// texts change.
+/// texts change. HTML and archives are searched, and first places may be in them, but nothing is cut out of them: a file out of which
+/// something was to be cut is copied whole, and is a failure.
 ///
 /// Of the options, [`source`](CleanOptions::source), [`against`](CleanOptions::against), [`on_error`](CleanOptions::on_error),
 /// [`link`](CleanOptions::link), [`allow_empty`](CleanOptions::allow_empty) and [`worded`](CleanOptions::worded) have an effect.
 ///
 /// # Errors
-/// As for [`clean`](clean()), and [`find_cuts`](crate::passages::find_cuts); [`Error::Usage`] if a file is of another format, or the text
+/// As for [`clean`](clean()), and [`find_cuts`](crate::passages::find_cuts); [`Error::Usage`] if all files are of other formats, or the text
 /// of a record is not its own, because pages or programs are read, or is JSON by the type of its column.
 ///
 /// # Cost
@@ -173,7 +174,7 @@ pub fn cut_passages(
     options: &CleanOptions,
     observer: &dyn Observer,
 ) -> Result<Cleaned, Error> {
-    write_clean(paths, output, &mut ByPassages { passages, cut, options }, options, observer)
+    write_clean(paths, output, &mut ByPassages::new(passages, cut, options), options, observer)
 }
 
 /// Writes the files of these paths into the folder `output`, without the documents that others contain, as

@@ -198,7 +198,10 @@ pub struct Cleaned {
     /// Files that could not be read to their end, and are copied whole.
     #[serde(skip)]
     pub damaged: u64,
-    /// Near-duplicates in them, which are not left out.
+    /// Files that could be read, and are copied whole because no copy without what was to be left out can be made.
+    #[serde(skip)]
+    pub refused: u64,
+    /// Near-duplicates in damaged files, which are not left out.
     #[serde(skip)]
     pub duplicates_kept: u64,
     /// Files that are not kept and stay where they are, for any reason, or are gone; 0 if nothing should move.

@@ -96,6 +96,7 @@ impl Cleaned {
             removed_for_references: sum(|counts| counts.removed_for_references),
             failed: sum(|counts| counts.failed).max(failed),
             damaged: sum(|counts| u64::from(counts.condition == Condition::Damaged)),
+            refused: sum(|counts| u64::from(counts.condition == Condition::Refused)),
             duplicates_kept: sum(|counts| match counts.condition {
                 Condition::Refused => 0,
                 _ => counts.duplicates_kept,

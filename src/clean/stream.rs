@@ -68,7 +68,7 @@ pub fn write_cut(
         format(original, &options.source).map_or(Ok(()), |format| refuse(shown, format))
     })?;
     let watch = Watch::new(observer).with_unread(passages.memory);
-    let mut cuts = ByPassages { passages, cut, options }.find(input, reference, &watch)?;
+    let mut cuts = ByPassages::new(passages, cut, options).find(input, reference, &watch)?;
     let conditions = watch.conditions();
     let mut cut_counts = CutCounts::default();
     let mut written = || {

@@ -1,7 +1,7 @@
 //! `dedup passages` that writes a corpus: without the passages that stand earlier.
 
 use super::arguments::passages::{Arguments, Emit, Unit};
-use super::input::{failed_in_copy, report_interrupted};
+use super::input::{failed_in_copy, failed_with, report_interrupted};
 use super::spelling::{of_rejection, spelled};
 use super::status::usage_error;
 use super::terminal::{Terminal, bytes, count, counted};
@@ -144,6 +144,9 @@ pub fn cut_in_words(cuts: &CutCounts) -> String {
     what
 }
 
+/// What happens to files of which no copy without what is cut can be made.
+const STAYS_WHOLE: &str = "files out of which nothing can be cut are copied whole";
+
 /// Prints what was written to the folder.
 /// `listed` is what `removed.jsonl` lists.
 pub fn summarise_folder(
@@ -153,7 +156,10 @@ pub fn summarise_folder(
     listed: &str,
     started: Instant,
 ) {
-    let failed = failed_in_copy(terminal, (cleaned.failed, 0), on_error, Some(folder));
+    let failed = match cleaned.failed {
+        refused if refused == cleaned.refused => failed_with(terminal, refused, STAYS_WHOLE, Some(folder)),
+        failed => failed_in_copy(terminal, (failed, 0), on_error, Some(folder)),
+    };
     let report_failed = || failed.iter().for_each(|line| terminal.line(line));
     let (shown, own) = (folder.display(), folder.join("_dedup"));
     let Cleaned { files, records, removed, damaged, .. } = *cleaned;
@@ -177,4 +183,7 @@ pub fn summarise_folder(
         terminal.line(&format!("{files} copied whole: summary.json names each"));
     }
     report_failed();
+    if (1..cleaned.failed).contains(&cleaned.refused) {
+        terminal.line(&format!("{} of these: {STAYS_WHOLE}", count(cleaned.refused)));
+    }
 }

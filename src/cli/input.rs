@@ -107,7 +107,8 @@ pub fn failed_to_move(terminal: &Terminal, failed: u64, folder: Option<&Path>) -
     failed_with(terminal, failed, "files that could not be read, or have changed, stay", folder)
 }
 
-fn failed_with(terminal: &Terminal, failed: u64, what: &str, folder: Option<&Path>) -> Option<String> {
+/// The line about failures: `what` happens to them.
+pub fn failed_with(terminal: &Terminal, failed: u64, what: &str, folder: Option<&Path>) -> Option<String> {
     let list = |folder: &Path| format!("; {} lists what failed", folder.join("_dedup/failed.jsonl").display());
     (failed > 0).then(|| format!("{}: {what}{}", terminal.failures(failed), folder.map(list).unwrap_or_default()))
 }

@@ -68,7 +68,7 @@ fn in_words(kind: ProblemKind) -> (&'static str, &'static str) {
         ProblemKind::Unreadable => ("file", "that cannot be read"),
         ProblemKind::Damaged => ("file", "cut short or damaged"),
         ProblemKind::DamagedColumn => ("file", "with a damaged column that is not read"),
-        ProblemKind::Uncopied => ("file", "of which no copy without some of the records can be made"),
+        ProblemKind::Uncopied => ("file", "of which no copy without what is left out can be made"),
         ProblemKind::TooLong => ("record", "longer than allowed"),
         ProblemKind::Json => ("line", "without a JSON object"),
         ProblemKind::Text => ("record", "without a usable text"),

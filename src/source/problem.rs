@@ -34,8 +34,9 @@ pub enum ProblemKind {
     Damaged,
     /// A column of a Parquet file that is not read is damaged: the records are read nevertheless.
     DamagedColumn,
-    /// No copy of a Parquet file without some of its records can be made: a type or a compression is not written, or a page
-    /// of a column that is not read is longer than allowed. The records are read nevertheless.
+    /// No copy of a file without some of its records can be made: in Parquet, a type or a compression is not written, or a page
+    /// of a column that is not read is longer than allowed; passages are not cut out of HTML and archives. The records are read
+    /// nevertheless.
     Uncopied,
     /// A record or document is longer than allowed.
     TooLong,

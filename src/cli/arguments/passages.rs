@@ -149,7 +149,7 @@ pub fn command() -> Command {
              do not count (see 'dedup help tokens'). With --exact, it is a run of the same words that stands at two or more places, and \
              that can be extended at neither end at all of them: none is missed.\n\n\
              With --exact and --output DIR, or --emit kept for standard output, the corpus is written again with every place of each passage cut but \
-             for the first one: JSON lines, CSV, TSV, lines, text and, with --output, Parquet. HTML and web archives cannot be cut, and are refused (see 'dedup \
+             for the first one: JSON lines, CSV, TSV, lines, text and, with --output, Parquet. HTML and web archives then stay whole (see 'dedup \
              help repeats'). A document of which no word is left is left out. DIR/_dedup/removed.jsonl has a line for each cut, with the place where the same words stay.\n\n\
              With --against REF and --unit document, with --exact or without, whole documents are left out that have a passage of REF, such as \
              pages of training data with an edited test question. --emit verdicts lists them, and writes nothing else.",
@@ -251,7 +251,7 @@ fn cut_args() -> [Arg; 5] {
                 "Write every file again below this folder (new, empty, or that of an interrupted run), at its path, in its format and \
                  compression, with each passage cut but for its first place, or without the documents that --unit document leaves out. What is \
                  not cut is byte for byte that of the input. A document of which no word is left is left out, too. HTML and web \
-                 archives cannot be cut, only written with --unit document. DIR/_dedup/removed.jsonl lists the cuts, or these documents. If a run is interrupted, the same command continues it.",
+                 archives stay whole, which is a failure if something was to be cut out (--unit document leaves them out). DIR/_dedup/removed.jsonl lists the cuts, or these documents. If a run is interrupted, the same command continues it.",
             ),
         choice("keep", "PLACES", KEPT.iter().map(|&(name, _, help)| (name, help)), "Places of a passage that stay [default: first in the order of the input]"),
         choice("unit", "UNIT", UNITS.iter().map(|&(name, _, help)| (name, help)), "What is cut of a passage [default: words; for --emit verdicts: document]"),
