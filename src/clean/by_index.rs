@@ -161,6 +161,10 @@ impl Decider for Stream<'_> {
         inputs.refuse_index(&self.by.path, paths, output, self.options.source.hidden)
     }
 
+    fn apart(&self) -> &'static str {
+        "name a folder that holds both instead, or clean one after the other, each into a folder of its own, with the same index"
+    }
+
     fn request(&self) -> Result<Request, Error> {
         let Made { rows, digest } = Made::of(&self.by.path, &self.by.plan, self.by.options.creates)?;
         let mut request = with_options(rows, self.options)?;
@@ -274,14 +278,32 @@ impl Moved {
     /// The warning if nearly all documents are such files.
     fn warning(&self, documents: u64) -> Option<String> {
         let (id, of) = self.first.as_ref().filter(|_| self.files > 1 && 10 * self.files >= 9 * documents)?;
+        let spelling = spelling(id, of).unwrap_or_default();
         let (id, of) = (id.escape_debug(), of.escape_debug());
         Some(format!(
             "{} of {} left out as near-duplicates under other ids, the first, '{id}', as one of '{of}', which the index remembers: the id of a \
-             file is its path as it is spelled; if these are the same files, name them as in the run before, with another output folder",
+             file is its path as it is spelled; if these are the same files, name them as in the run before{spelling}, with another output folder",
             count(self.files),
             counted(documents, "document") + " are",
         ))
     }
+}
+
+/// In which way the path of a file is to be spelled as it was before, if both lead to a file of this name.
+fn spelling(now: &str, before: &str) -> Option<String> {
+    let same = now
+        .rsplit('/')
+        .zip(before.rsplit('/'))
+        .take_while(|(now, before)| now == before)
+        .map(|(name, _)| name.len() + 1);
+    // The first name has no slash before it.
+    let length = same.reduce(|all, more| all + more)?;
+    let start = |path: &str| path[..(path.len() + 1).saturating_sub(length)].escape_debug().to_string();
+    Some(match (start(now), start(before)) {
+        (now, before) if before.is_empty() => format!(", without '{now}'"),
+        (now, before) if now.is_empty() => format!(", with '{before}' before their names"),
+        (now, before) => format!(", with '{before}' instead of '{now}'"),
+    })
 }
 
 /// Empties an index that has nothing but its header, which it returns.
@@ -432,5 +454,28 @@ impl<'f> List<'f> {
             Ok(out.get_mut().metadata()?.len())
         };
         write().map_err(|error| cannot_write(&self.path, error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_a_path_was_spelled_before() {
+        let cases = [
+            ("./x/a.txt", "x/a.txt", ", without './'"),
+            ("/home/x/a.txt", "x/a.txt", ", without '/home/'"),
+            ("x/a.txt", "/home/x/a.txt", ", with '/home/' before their names"),
+            ("a.txt", "x/a.txt", ", with 'x/' before their names"),
+            ("./a.txt", "x/a.txt", ", with 'x/' instead of './'"),
+            ("y/a.txt", "x/a.txt", ", with 'x/' instead of 'y/'"),
+            ("/a.txt", "a.txt", ", without '/'"),
+        ];
+        for (now, before, expected) in cases {
+            assert_eq!(spelling(now, before).as_deref(), Some(expected), "{now} {before}");
+        }
+        assert_eq!(spelling("x/a.txt", "x/b.txt"), None);
+        assert_eq!(spelling("ba.txt", "a.txt"), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::decisions::OfFile;
 use super::folder::{Folder, IndexRecord, Request, State};
-use super::inputs::Inputs;
+use super::inputs::{APART, Inputs};
 use super::request::{CutReport, Remembered};
 use crate::engine::{Observer, Report};
 use crate::error::Error;
@@ -19,6 +19,11 @@ pub(super) trait Decider {
     /// Refuses places of its own files.
     fn refuse(&mut self, _inputs: &Inputs, _paths: &[PathBuf], _output: Option<&Path>) -> Result<(), Error> {
         Ok(())
+    }
+
+    /// How to clean inputs that would have one output.
+    fn apart(&self) -> &'static str {
+        APART
     }
 
     /// The options that decide the output.

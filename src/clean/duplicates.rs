@@ -5,7 +5,7 @@ use super::decider::Sides;
 use super::decisions::{self, Conditions, OfFile};
 use super::failures;
 use super::folder::{Folder, Found, Request, State, Stay, records, refuse_other_than_folders};
-use super::inputs::{File, Inputs};
+use super::inputs::{APART, File, Inputs};
 use super::manifest::{self, Duplicate, MANIFEST, Movable, RETIRED, Written, movable};
 use super::moves::{Moved, Mover, remove_empty};
 use super::relocate::found;
@@ -63,11 +63,13 @@ pub fn move_duplicates(
     refuse_records(&inputs, options, TO_MOVE)?;
     let Some(output) = output else {
         let decided = decide(sides, &inputs, factory, options, observer)?;
-        let (moves, stay) = decided.movable(&inputs)?;
+        let (moves, stay) = movable(&inputs, &decided.duplicates);
+        let not_writable = refuse_equal_places(&moves).err().map(|error| error.to_string());
         stay.iter().for_each(|problem| observer.problem(problem));
         let counts = Cleaned::of(decided.files.iter().map(|file| file.counts), decided.report.counts.failed);
         let (files_written, stayed) = (moves.len() as u64, stay.len() as u64);
-        return Ok(Cleaned { report: Some(decided.report), read: decided.read, files_written, stayed, ..counts });
+        let (report, read) = (Some(decided.report), decided.read);
+        return Ok(Cleaned { report, read, files_written, stayed, not_writable, ..counts });
     };
     let request = request_to_move(paths, factory, options)?;
     let folder = Folder::open(output)?;
@@ -164,9 +166,17 @@ impl Decided {
     /// The files that can move, and why others stay.
     fn movable<'a>(&'a self, inputs: &'a Inputs) -> Result<Movable<'a>, Error> {
         let (moves, stay) = movable(inputs, &self.duplicates);
-        Inputs::refuse_equal_outputs(moves.iter().map(|(file, _)| *file))?;
+        refuse_equal_places(&moves)?;
         Ok((moves, stay))
     }
+}
+
+/// Refuses files that would move to one path.
+///
+/// # Errors
+/// There are some.
+fn refuse_equal_places(moves: &[(&File, &Duplicate)]) -> Result<(), Error> {
+    Inputs::refuse_equal_outputs(moves.iter().map(|(file, _)| *file), APART)
 }
 
 fn decide(

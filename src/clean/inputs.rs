@@ -13,6 +13,10 @@ use std::time::UNIX_EPOCH;
 /// The folder in the output that describes it.
 pub(super) const OWN: &str = crate::source::DESCRIPTION;
 
+/// How to clean inputs that would have one output.
+pub(super) const APART: &str = "name a folder that holds both instead, or clean one after the other, each into a folder of its own, \
+                                the second with `against` and the first";
+
 /// A file of the input.
 #[derive(Clone, Debug)]
 pub(super) struct File {
@@ -107,16 +111,16 @@ impl Inputs {
         inputs
     }
 
-    /// Refuses files that would have one output.
+    /// Refuses files that would have one output. `apart` is how to clean them nevertheless.
     ///
     /// # Errors
     /// There are some, or an output would be where the output is described.
-    pub fn refuse_equal_outputs<'a>(files: impl Iterator<Item = &'a File> + Clone) -> Result<(), Error> {
+    pub fn refuse_equal_outputs<'a>(files: impl Iterator<Item = &'a File> + Clone, apart: &str) -> Result<(), Error> {
         let mut outputs: HashMap<&Path, &File> = HashMap::new();
         for file in files.clone() {
             if let Some(other) = outputs.insert(&file.output, file) {
                 return Err(Error::Usage(format!(
-                    "{} and {} would both be written to {}: clean them in separate runs, or name the folder that holds both",
+                    "{} and {} would both be written to {}: {apart}",
                     other.shown, file.shown, file.shown_output
                 )));
             }
@@ -131,7 +135,7 @@ impl Inputs {
                 file.output.ancestors().skip(1).find_map(|above| Some((above, outputs.get(above)?)))
             {
                 return Err(Error::Usage(format!(
-                    "{} would be written to {}, which is the folder of the output of {}: clean them in separate runs",
+                    "{} would be written to {}, which is the folder of the output of {}: {apart}",
                     other.shown,
                     folder.display(),
                     file.shown

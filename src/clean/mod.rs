@@ -244,12 +244,14 @@ fn write_clean(
     let mut sides = Input::sides(paths.to_vec(), options.against.clone(), source);
     sides.0.check_for_copies();
     let inputs = Inputs::new(sides.0.listing()?);
-    Inputs::refuse_equal_outputs(inputs.files.iter())?;
+    let refused = Inputs::refuse_equal_outputs(inputs.files.iter(), decider.apart());
+    let not_writable =
+        if output.is_some() { refused.map(|()| None)? } else { refused.err().map(|error| error.to_string()) };
     decider.refuse(&inputs, paths, output)?;
     let Some(output) = output else {
         let Decisions { files, failed, read, report, cut, .. } = decider.decide(sides, &inputs, None, observer)?;
         let counts = Cleaned::of(files.iter().map(|file| file.counts), failed);
-        return Ok(Cleaned { report, cut, read, remembered: decider.remembered(), ..counts });
+        return Ok(Cleaned { report, cut, read, remembered: decider.remembered(), not_writable, ..counts });
     };
     refuse_other_than_folders(output)?;
     inputs.refuse_output(paths, output)?;

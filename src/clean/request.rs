@@ -209,6 +209,9 @@ pub struct Cleaned {
     /// Of these, the ones that the same call tries to move again, because the system refused, for example for lack of space.
     #[serde(skip)]
     pub to_retry: u64,
+    /// Why the same call with a folder is an error, if two files would have one output; `None` with a folder.
+    #[serde(skip)]
+    pub not_writable: Option<String>,
     /// Whether the output was whole already, and nothing was done.
     pub was_complete: bool,
 }

@@ -261,6 +261,9 @@ fn write(
         spell_all(&mut report.warnings);
         report.warnings.iter().for_each(|warning| terminal.warning(warning));
     }
+    if let Some(why) = &cleaned.not_writable {
+        terminal.warning(&format!("without --dry-run this is refused: {}", spelled(why)));
+    }
     if let (Some(remembered), Decides::Index(by, _)) = (&mut cleaned.remembered, &request.decides) {
         warn_of_index(remembered, by, *is_dry, &terminal);
     }

@@ -457,6 +457,7 @@ fn paths_that_are_spelled_otherwise_are_reported() {
     let other = shell.sh("cd files; dedup clean . --index ../seen.idx --output ../three");
     assert!(other.status == 0 && warned(&other), "{}", other.stderr);
     assert!(other.stderr.contains("'./0.txt', as one of 'files/0.txt'"), "{}", other.stderr);
+    assert!(other.stderr.contains("as in the run before, with 'files/' instead of './'"), "{}", other.stderr);
     // Not where some are new.
     shell
         .sh("mkdir half; cp files/1.txt files/2.txt half; echo 'quite new words that nobody has seen' > half/new.txt")
