@@ -682,12 +682,11 @@ fn summarise(terminal: &Terminal, request: &Request, written: &Written, files: s
         let seconds = started.elapsed().as_secs_f64();
         let prepared = request.tokens.prepared.as_ref().map(|prepared| format!("; {prepared}")).unwrap_or_default();
         terminal.line(&format!(
-            "runs of {}: {} on {} tokens{prepared}; {} in {seconds:.2} s ({}/s)",
+            "runs of {}: {} on {} tokens{prepared}; {}",
             count(shingle),
             counted(tokens, "word"),
             request.tokens.name,
-            bytes(read as f64),
-            bytes(read as f64 / seconds.max(1e-9)),
+            terminal.cost(read, seconds),
         ));
         if spilled > 0 {
             terminal.line(&format!("because of --memory, {} went to temporary files", bytes(spilled as f64)));

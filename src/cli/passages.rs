@@ -500,12 +500,11 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
         let seconds = started.elapsed().as_secs_f64();
         let prepared = request.tokens.prepared.as_ref().map(|prepared| format!("; {prepared}")).unwrap_or_default();
         terminal.line(&format!(
-            "{} {} {}{prepared}; {} in {seconds:.2} s ({}/s)",
+            "{} {} {}{prepared}; {}",
             count(tokens),
             request.tokens.name,
             if tokens == 1 { "token" } else { "tokens" },
-            bytes(read as f64),
-            bytes(read as f64 / seconds.max(1e-9)),
+            terminal.cost(read, seconds),
         ));
         let few = written.below_min_documents;
         if few > 0 {

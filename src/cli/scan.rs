@@ -567,8 +567,7 @@ fn summarise(
         _ => " (--emit verdicts names them)",
     };
     let featureless = format!("{} with too few features{names}", counted(featureless, "document"));
-    let speed = bytes(read as f64 / seconds.max(1e-9));
-    let cost = format!("{} in {seconds:.2} s ({speed}/s)", bytes(read as f64));
+    let cost = terminal.cost(read, seconds);
     // What was found, and what that cost this run.
     terminal.line(&match request.emit {
         Emit::Fingerprints => format!("{featureless}; {cost}"),

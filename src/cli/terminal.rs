@@ -163,6 +163,8 @@ pub struct Terminal {
     bar: ProgressBar,
     /// The bytes of this stage without compression.
     unpacked: Arc<AtomicU64>,
+    /// The most of an earlier stage.
+    most_unpacked: AtomicU64,
     problems: Problems,
     /// `--max-bad`.
     max_bad: u64,
@@ -192,8 +194,15 @@ impl Terminal {
             None => ProgressBar::no_length().with_style(style("{msg:9} {spinner} {amount:>10} {speed:>12}")),
         };
         bar.set_draw_target(if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) });
-        let (problems, max_bad, unranked, warnings) = Default::default();
-        Terminal { quiet, bar, unpacked, problems, max_bad, unranked, warnings }
+        let (most_unpacked, problems, max_bad, unranked, warnings) = Default::default();
+        Terminal { quiet, bar, unpacked, most_unpacked, problems, max_bad, unranked, warnings }
+    }
+
+    /// How much was read in how many seconds, for a summary: `read` bytes of the files.
+    pub fn cost(&self, read: u64, seconds: f64) -> String {
+        // No stage reads anything twice.
+        let unpacked = self.unpacked.load(Ordering::Relaxed).max(self.most_unpacked.load(Ordering::Relaxed));
+        cost(read, unpacked, seconds)
     }
 
     /// How many values that `--keep` cannot go by were reported.
@@ -339,12 +348,19 @@ impl Terminal {
     }
 }
 
-/// A speed in bytes without compression, from that in bytes of files and both numbers of bytes so far.
+/// How much was read in how many seconds: `read` bytes of files, which are `unpacked` bytes without compression, in UTF-8.
+fn cost(read: u64, unpacked: u64, seconds: f64) -> String {
+    let speed = speed(read as f64 / seconds.max(1e-9), read, unpacked);
+    let without = if unpacked > read { format!(" ({} decoded)", bytes(unpacked as f64)) } else { String::new() };
+    format!("{}{without} in {seconds:.2} s ({speed})", bytes(read as f64))
+}
+
+/// A speed in bytes without compression, in UTF-8, from that in bytes of files and both numbers of bytes so far.
 fn speed(files_per_second: f64, read: u64, unpacked: u64) -> String {
     if unpacked <= read {
         return format!("{}/s", bytes(files_per_second));
     }
-    format!("{}/s uncompressed", bytes(files_per_second * unpacked as f64 / read.max(1) as f64))
+    format!("{}/s decoded", bytes(files_per_second * unpacked as f64 / read.max(1) as f64))
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -353,6 +369,7 @@ fn style(template: &str) -> ProgressStyle {
 
 impl Observer for Terminal {
     fn stage(&self, stage: Stage) {
+        self.most_unpacked.fetch_max(self.unpacked.load(Ordering::Relaxed), Ordering::Relaxed);
         self.bar.set_message(match stage {
             Stage::Counting => "counting",
             Stage::Reading => "reading",
@@ -424,9 +441,12 @@ mod tests {
     fn a_speed_is_that_without_compression() {
         assert_eq!(speed(2e6, 100, 100), "1.9 MiB/s");
         assert_eq!(speed(2e6, 100, 90), "1.9 MiB/s");
-        assert_eq!(speed(2e6, 100, 500), "9.5 MiB/s uncompressed");
+        assert_eq!(speed(2e6, 100, 500), "9.5 MiB/s decoded");
         assert_eq!(speed(0.0, 0, 0), "0 B/s");
-        assert_eq!(speed(0.0, 0, 5), "0 B/s uncompressed");
+        assert_eq!(speed(0.0, 0, 5), "0 B/s decoded");
+        assert_eq!(cost(2048, 2048, 2.0), "2.0 KiB in 2.00 s (1.0 KiB/s)");
+        assert_eq!(cost(2048, 8192, 2.0), "2.0 KiB (8.0 KiB decoded) in 2.00 s (4.0 KiB/s decoded)");
+        assert_eq!(cost(0, 0, 0.0), "0 B in 0.00 s (0 B/s)");
     }
 
     proptest! {
