@@ -19,6 +19,7 @@ pub use super::index::{answer, unanswered};
 pub use super::input::{PLACE, PLACES_OF_CONTAINED, PLACES_OF_CONTAINING, PLACES_OF_PAIR, ids_repeat};
 use super::input::{check_not_empty, required_fields};
 use super::json::json;
+pub use super::markup::{SAMPLE, hint_of_sample};
 use super::method::Method;
 pub use super::passages::{Request as PassageRequest, Written as PassageWritten};
 pub use super::scan::{Request as ScanRequest, Written as ScanWritten, warnings_of_hosts};
@@ -28,10 +29,10 @@ use super::{
     scan as scan_command, spelling, stream,
 };
 use clap::{ArgAction, Command};
-use neardups::algorithm::TableFactory;
+use neardups::algorithm::{TableFactory, Value};
 use neardups::engine::{Counts, Report, RequiredFields};
 use neardups::filter;
-use neardups::index::{Index, Limits, Plan};
+use neardups::index::{self, Index, Limits, Plan};
 use neardups::passages::{PassageCounts, ShareOf};
 use neardups::source::{RankBy, ReadOptions};
 use neardups::tokenizer::Tokenizer;
@@ -619,11 +620,57 @@ fn index_command() -> Command {
     Command::new("index").args(args)
 }
 
-/// Resolves the options of an index, which may be in a file.
+/// Resolves the options of an index, which may be in a file. Those that are not given are those that it was made with, as far as its header
+/// has them.
 ///
 /// # Errors
 /// As for [`scan`]. An index in the file cannot be read.
 pub fn index(given: &[(String, Given)], path: Option<&Path>) -> Result<Indexing, Refused> {
+    let stored = path.map(|path| stored_options(given, path)).unwrap_or_default();
+    // Some were made of others, with which they cannot be given.
+    match resolve_index(&[given, &stored].concat(), path) {
+        Err(_) if !stored.is_empty() => resolve_index(given, path),
+        resolved => resolved,
+    }
+}
+
+/// The options of an existing index that are not given. What its header has of files, such as stop words, is no option.
+fn stored_options(given: &[(String, Given)], path: &Path) -> Vec<(String, Given)> {
+    // A preset stands for options that may be others.
+    if given.iter().any(|(name, _)| name == "preset") {
+        return Vec::new();
+    }
+    // An error is that of opening it.
+    let Ok(Some(header)) = index::header(path) else { return Vec::new() };
+    let value = |text: &str| Given::Value(text.into());
+    let mut stored = vec![match &*header.algorithm {
+        "exact" => ("exact".to_string(), Given::Switch(true)),
+        algorithm => ("algo".to_string(), value(algorithm)),
+    }];
+    let mut parts = header.tokenizer.split(", ");
+    stored.push(("tokenizer".to_string(), value(parts.next().unwrap_or_default())));
+    stored.extend(parts.map(|part| match part.split_once(' ') {
+        Some((name, text)) => (name.to_string(), value(text)),
+        None => (part.to_string(), Given::Switch(true)),
+    }));
+    // The number of tables is taken from the header in any case.
+    let settings = header.settings.iter().filter(|(name, _)| *name != "tables");
+    stored.extend(settings.map(|(name, setting)| {
+        let name = match (&*header.algorithm, &**name) {
+            ("projection", "bits") => "projection-bits".into(),
+            _ => name.replace(' ', "-"),
+        };
+        let given = match setting {
+            Value::Switch(is_on) => Given::Switch(*is_on),
+            setting => value(&setting.to_string()),
+        };
+        (name, given)
+    }));
+    stored.retain(|(name, _)| given.iter().all(|(other, _)| other != name));
+    stored
+}
+
+fn resolve_index(given: &[(String, Given)], path: Option<&Path>) -> Result<Indexing, Refused> {
     let withheld = Function::Index.withheld(Documents::Files, None);
     let matches = parse(Function::Index.command(), &withheld, given).map_err(or_elsewhere)?;
     let typed = Signing::new(&matches);

@@ -1,7 +1,7 @@
 //! A hint for fields of records that hold HTML but are read as plain text.
 
 use super::terminal::{Terminal, count};
-use neardups::source::{Input, ReadOptions, Source as _};
+use neardups::source::{Input, ReadOptions, Source};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -29,13 +29,20 @@ pub fn hint_of_pages(terminal: &Terminal, paths: &[PathBuf], options: &ReadOptio
     pages_among(&mut input).iter().for_each(|warning| terminal.warning(warning));
 }
 
+/// The same hint, about the first of some documents, which are read with these options.
+#[cfg(feature = "python")]
+pub fn hint_of_sample(documents: &mut dyn Source, options: &ReadOptions) -> Option<String> {
+    let is_read = !options.pages_in_fields && options.programs.is_empty() && documents.field_names().is_some();
+    is_read.then(|| pages_among(documents))?
+}
+
 /// The same hint, about records in these lines.
 pub fn pages_in_lines(lines: &[u8], options: &ReadOptions) -> Option<String> {
     let input = Input::new(vec!["-".into()], options.clone());
     pages_among(&mut input.with_stdin(Box::new(io::Cursor::new(lines.to_vec()))))
 }
 
-fn pages_among(input: &mut Input) -> Option<String> {
+fn pages_among(input: &mut dyn Source) -> Option<String> {
     let (pages, records) = pages_among_records(input);
     (pages >= FEWEST && 2 * pages >= records).then(|| {
         format!(
@@ -48,7 +55,7 @@ fn pages_among(input: &mut Input) -> Option<String> {
 }
 
 /// How many of the first records hold HTML, and how many these records are.
-fn pages_among_records(input: &mut Input) -> (usize, usize) {
+fn pages_among_records(input: &mut dyn Source) -> (usize, usize) {
     let (mut pages, mut records) = (0, 0);
     input.read(&mut |batch| {
         batch.documents(&mut |document| {

@@ -300,11 +300,12 @@ fn remark_on_mostly_cut(request: &Request, cuts: &CutCounts) -> Option<Remark> {
 }
 
 impl Written {
-    /// The warnings of a search without a summary. A document of the reference that cannot be found is worth one there.
+    /// The warnings of a search without a summary. A document of the reference that cannot be found is worth one there, and so are places
+    /// that are not listed.
     #[cfg(feature = "python")]
     pub fn warnings(&self, request: &Request) -> Vec<String> {
-        let remarks = self.remarks_on_found(request).into_iter().chain(self.remark_on_shortened(request));
-        remarks.filter(|remark| remark.importance != Importance::Line).map(|remark| remark.message).collect()
+        let remarks = self.remarks_on_found(request).into_iter().filter(|remark| remark.importance != Importance::Line);
+        remarks.chain(self.remark_on_shortened(request)).map(|remark| remark.message).collect()
     }
 
     /// Why nothing can be found, or not in all documents.

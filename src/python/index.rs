@@ -152,16 +152,21 @@ impl Index {
             (other, None) => return Err(PyValueError::new_err(format!("no mode of an index: {other}"))),
         };
         let Indexing { source, required_fields, .. } = &self.shared.settings;
+        let mut sample = documents.sample(source);
         let opened = documents.open(source, required_fields.id.is_some())?;
         let shared = Arc::clone(&self.shared);
         let work = move |watch: &Watch| {
+            let read = &shared.settings.source;
+            let hint = sample.as_mut().and_then(|sample| call::hint_of_sample(sample.source(), read));
             // Work that was stopped may end while the next call waits for the index: what that one remembers is not forgotten.
             let mut state = shared.lock();
             let answers = shared.with_state(&mut state, |index| shared.answers(index, mode, opened, (watch, started)));
             if answers.is_err() || watch.is_stopped() {
                 shared.roll_back(&mut state).map_err(|error| watch.explained(error))?;
             }
-            answers.map_err(|error| watch.explained(error))
+            let with_hint =
+                |answers: Answers| Answers { warnings: hint.into_iter().chain(answers.warnings).collect(), ..answers };
+            answers.map(with_hint).map_err(|error| watch.explained(error))
         };
         let answers = worker::run(py, show.as_ref(), work)?.map_err(|ended: Ended| ended.exception())?;
         let warnings = answers.warnings.iter().map(|message| warning(message));

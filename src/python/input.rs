@@ -1,7 +1,7 @@
 //! Documents of Python: lists of strings, tables, files.
 
 use super::refusal::{exception, shortened};
-use crate::cli::call::Documents;
+use crate::cli::call::{Documents, SAMPLE};
 use crate::filter::Unnamed;
 use crate::index::ROW;
 use crate::report::table::Ids;
@@ -152,6 +152,27 @@ impl Given {
             Given::Files(_) => Documents::Files,
             Given::Table { are_texts: true, .. } => Documents::Texts,
             Given::Table { .. } => Documents::Tables,
+        }
+    }
+
+    /// The first documents, for a hint about what is in them, unless they cannot be read: then that is an error of [`open`](Self::open).
+    pub fn sample(&self, options: &ReadOptions) -> Option<Opened> {
+        // What records lack is counted when all are read.
+        let mut options = ReadOptions { lacking: None, ..options.clone() };
+        match self {
+            Given::Files(paths) => {
+                // The others are reported later.
+                let paths = paths.iter().filter(|path| path.is_file() || path.is_dir()).cloned().collect();
+                Some(Opened::Files(Box::new(Input::new(paths, options))))
+            }
+            Given::Table { schema, batches, are_texts } => {
+                if *are_texts {
+                    options.text_fields = ReadOptions::default().text_fields;
+                }
+                let first = batches.iter().find(|batch| batch.num_rows() > 0)?;
+                let rows = first.slice(0, first.num_rows().min(SAMPLE));
+                ArrowTable::new(schema, vec![rows], &options).map(Opened::Table).ok()
+            }
         }
     }
 

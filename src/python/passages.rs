@@ -77,6 +77,7 @@ fn answer<'py, R: Request + Send + 'static, W: 'static>(
 ) -> PyResult<Answer<'py>> {
     let started = Instant::now();
     let source = search.request.source();
+    let mut sample = documents.sample(source);
     let mut documents = documents.open(source, search.names_ids)?;
     let mut against =
         against.map(|against| against.open(&source.of_reference(), search.names_reference_ids())).transpose()?;
@@ -88,10 +89,11 @@ fn answer<'py, R: Request + Send + 'static, W: 'static>(
         _ => documents.ids(),
     };
     let work = move |watch: &Watch| {
+        let hint = sample.as_mut().and_then(|sample| call::hint_of_sample(sample.source(), search.request.source()));
         let (found, written, remarks) =
             find(&search, &mut documents, against.as_mut(), watch).map_err(|error| watch.explained(error))?;
         let never_found = [Some(&documents), against.as_ref()].into_iter().flatten().filter_map(Opened::never_found);
-        let warnings = never_found.chain(remarks).chain(watch.warnings()).collect::<Vec<_>>();
+        let warnings = hint.into_iter().chain(never_found).chain(remarks).chain(watch.warnings()).collect::<Vec<_>>();
         Ok::<_, Ended>((found, stats(&search, &written, started), warnings))
     };
     let (found, stats, warnings) = worker::run(py, show, work)?.map_err(|ended| ended.exception())?;
@@ -142,8 +144,14 @@ fn find(
                     pairs.add(passage, |pair| out.pair(pair))
                 });
             }
-            let add = |lines: &mut PassageLines<Vec<u8>>, passage: &Passage<'_>| lines.passage(passage);
-            found.for_each_chunk(source, reference, watch, add, |lines| out.append(&lines))
+            let add = |(lines, more): &mut (PassageLines<Vec<u8>>, u64), passage: &Passage<'_>| {
+                *more += u64::from(passage.is_shortened());
+                lines.passage(passage)
+            };
+            found.for_each_chunk(source, reference, watch, add, |(lines, more)| {
+                shortened += more;
+                out.append(&lines)
+            })
         })?;
         pairs.finish(|pair| out.pair(pair))?;
         written = PassageWritten {

@@ -67,6 +67,7 @@ pub fn scan<'py>(
     let call =
         call::scan(&given(keywords), documents.kind(), against.as_ref().map(Documents::kind)).map_err(refused)?;
     let source = &call.request.source;
+    let mut sample = documents.sample(source);
     let mut opened = documents.open(source, call.request.names_ids)?;
     let mut against =
         against.map(|against| against.open(&source.of_reference(), call.names_reference_ids())).transpose()?;
@@ -74,13 +75,18 @@ pub fn scan<'py>(
         against = against.map(Opened::required_reference);
     }
     let work = move |watch: &Watch| {
+        let hint = sample.as_mut().and_then(|sample| call::hint_of_sample(sample.source(), &call.request.source));
         let found = find(&call, &mut opened, against.as_mut(), watch).map_err(|error| watch.explained(error));
         found.map(|(found, written, mut report)| {
             let warnings = std::mem::take(&mut report.warnings);
             let read = opened.counts() + against.as_ref().map(Opened::counts).unwrap_or_default();
             let stats = call.stats(&report, &written, read, started);
             let never_found = [Some(&opened), against.as_ref()].into_iter().flatten().filter_map(Opened::never_found);
-            (found, stats, never_found.chain(warnings).chain(watch.warnings()).collect::<Vec<_>>())
+            (
+                found,
+                stats,
+                hint.into_iter().chain(never_found).chain(warnings).chain(watch.warnings()).collect::<Vec<_>>(),
+            )
         })
     };
     let (found, stats, warnings) = worker::run(py, show.as_ref(), work)?.map_err(|ended| ended.exception())?;

@@ -6,6 +6,7 @@ use crate::cli::call;
 use crate::engine::{Observer, Stage};
 use crate::source::{Problem, ProblemKind, Severity};
 use pyo3::prelude::*;
+use std::collections::BTreeSet;
 use std::io;
 use std::num::NonZeroI32;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -33,8 +34,9 @@ struct State {
     os_error: Option<i32>,
     /// The number of those that are not of files that cannot be read.
     others: u64,
-    /// The first messages about columns that a table or file lacks or has twice.
+    /// The first messages about columns that a table or file lacks or has twice, and the others, each once.
     columns: Vec<String>,
+    more_columns: BTreeSet<String>,
 }
 
 /// The maximum number of problems that are listed.
@@ -64,8 +66,16 @@ impl Watch {
 
     /// Warnings about columns that were named and are missing or repeated, and about the records that could not be read.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
-        let columns = self.state().columns.clone();
-        columns.into_iter().chain(self.problems())
+        let (columns, more) = {
+            let State { columns, more_columns, .. } = &*self.state();
+            (columns.clone(), more_columns.len())
+        };
+        let more = match more {
+            0 => None,
+            1 => Some("and 1 more warning about missing or repeated columns".into()),
+            more => Some(format!("and {more} more warnings about missing or repeated columns")),
+        };
+        columns.into_iter().chain(more).chain(self.problems())
     }
 
     /// A warning about the records that could not be read, if there were any.
@@ -144,8 +154,11 @@ impl Observer for Watch {
         let mut state = self.state();
         if matches!(problem.kind, ProblemKind::MissingColumn | ProblemKind::RepeatedColumn) {
             let message = rejection(&problem.message);
-            if state.columns.len() < LISTED && !state.columns.contains(&message) {
-                state.columns.push(message);
+            if !state.columns.contains(&message) {
+                match state.columns.len() {
+                    ..LISTED => state.columns.push(message),
+                    _ => _ = state.more_columns.insert(message),
+                }
             }
         }
         if problem.severity != Severity::Failed {

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import warnings
 
 import pytest
@@ -397,6 +398,10 @@ def test_warnings_of_passages_that_cannot_be_found():
         assert warned([*two, "x"], min_words=5, emit=emit) == [], "some that are too short are no surprise"
     shared = "1 passage has more than 2 places: pairs with the places after these are missing: raise `max_places`"
     assert warned(two * 2, min_words=5, max_places=2, emit="pairs") == [shared]
+    listed = "1 passage has more than 2 places: the first are listed, and count has all (`max_places`)"
+    assert warned(two * 2, min_words=5, max_places=2) == [listed]
+    assert warned(two * 2, min_words=5, max_places=2, emit="spans") == []
+    assert warned(two * 2, min_words=5, max_places=4) == []
     assert warned(two, against=[two[0], "who?"], min_words=5) == ["1 reference document has fewer than 5 words (`min_words`): too short for a passage"]
     against = {"against": two, "emit": "verdicts", "min_words": 5}
     assert warned(["x", "y z"], **against) == [short.replace("50", "5")]
@@ -434,6 +439,47 @@ def test_a_field_that_no_document_has_is_a_warning(tmp_path):
             named = [str(warning.message) for warning in caught if "'nope'" in str(warning.message)]
             assert len(named) == 1, (call, documents, caught)
             assert named[0] in stats["warnings"]
+
+
+def test_warnings_about_columns_are_counted_beyond_the_third():
+    rows = [{"text": "a b c"}, {"text": "e f g"}]
+    for count, more in [(3, []), (4, ["and 1 more warning about missing or repeated columns"]), (9, ["and 6 more warnings about missing or repeated columns"])]:
+        stats = {}
+        names = [f"nope{number}" for number in range(count)]
+        quiet(neardups.keep, rows, text_field=["text", *names], stats=stats)
+        assert len(stats["warnings"]) == 3 + len(more), stats["warnings"]
+        assert stats["warnings"][3:] == more and all(f"'{name}'" in warning for name, warning in zip(names[:3], stats["warnings"]))
+
+
+def test_pages_in_records_are_a_warning(tmp_path):
+    pages = [f"<p>One page of words, the {number} of them.</p><p>And another paragraph.</p>" for number in ("first", "second", "third")]
+    rows = [{"id": str(number), "text": page} for number, page in enumerate(pages)]
+    path = tmp_path / "pages.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    hint = (
+        '3 of the first 3 records hold HTML, and its tags count as words: `content="html"` reads only the text of such fields, '
+        '`content="main"` only the main text'
+    )
+    assert hint.replace('`content="html"`', "--content html").replace('`content="main"`', "--content main") in of_command("scan", path)
+    calls = [
+        lambda documents, **given: neardups.keep(documents, **given),
+        lambda documents, **given: neardups.passages(documents, min_words=2, **given),
+        lambda documents, **given: neardups.contain(documents, shingle=2, **given),
+        lambda documents, stats, **given: neardups.Index(**given).filter(documents, stats=stats),
+        lambda documents, stats, **given: neardups.Index(**given).query(documents, stats=stats),
+    ]
+    for call in calls:
+        for documents in [pages, rows, path]:
+            stats = {}
+            quiet(call, documents, stats=stats)
+            assert stats["warnings"].count(hint) == 1, (call, documents, stats["warnings"])
+            for others, options in [(documents, {"content": "html"}), (pages[:2], {}), ([*pages[:2], "words", "other words", "more words"], {})]:
+                quiet(call, others, stats=stats, **options)
+                assert hint not in stats["warnings"] and not any("hold HTML" in warning for warning in stats["warnings"])
+
+
+def of_command(*arguments) -> str:
+    return subprocess.run(["dedup", *map(str, arguments)], capture_output=True, text=True).stderr
 
 
 def test_a_call_that_fails_leaves_statistics_empty():

@@ -158,3 +158,88 @@ def test_a_type_checker_takes_all_kinds_of_documents(tmp_path):
     (tmp_path / "use.py").write_text(TAKEN)
     ran = subprocess.run([sys.executable, "-m", "mypy", "use.py"], cwd=tmp_path, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+# The results that the chapter lists.
+RESULTS = """
+import collections, pathlib
+from typing import Any, Iterator, Literal, Mapping, Optional, Protocol, Union
+import polars
+from typing_extensions import assert_type
+import neardups
+
+class Record(dict[str, Any]): ...
+class Frame:
+    iloc: Any = None
+class Dataset:
+    def with_format(self, *arguments: Any, **options: Any) -> Any: ...
+    def __len__(self) -> int:
+        return 0
+class Stream:
+    def with_format(self, *arguments: Any, **options: Any) -> Any: ...
+    def set_epoch(self, epoch: int) -> None: ...
+Records = list[dict[str, Any]]
+
+texts, rows, frame = ["a", "b"], [Record(id=7, text="a")], polars.DataFrame({"text": ["a", "b"]})
+path, stats = pathlib.Path("a"), dict[str, Any]()
+
+def kept(mapping: Mapping[str, str], missing: Iterator[Optional[str]], either: Union[list[str], polars.DataFrame]) -> None:
+    assert_type(neardups.keep(texts), list[str])
+    assert_type(neardups.keep(documents=set(texts), keep="longest", threshold=0.7, against=frame, stats=stats), list[str])
+    assert_type(neardups.keep(text for text in texts), list[str])
+    assert_type(neardups.keep(missing), list[Optional[str]])
+    assert_type(neardups.keep(rows), list[Record])
+    assert_type(neardups.keep([mapping]), list[Mapping[str, str]])
+    assert_type(neardups.keep(frame), polars.DataFrame)
+    assert_type(neardups.keep(frame["text"]), list[Any])
+    assert_type(frame.pipe(neardups.keep, keep="longest"), polars.DataFrame)
+    assert_type(neardups.keep(Frame()), Frame)
+    assert_type(neardups.keep(Dataset()), Dataset)
+    assert_type(neardups.keep(Stream()), Records)
+    assert_type(neardups.keep(path), bytes)
+    assert_type(neardups.keep([path, path], format="jsonl"), bytes)
+    assert_type(neardups.keep(either), Union[list[str], polars.DataFrame])
+    assert_type(neardups.scan(texts, emit="kept", keep="last"), list[str])
+    assert_type(neardups.scan(frame, emit="kept"), polars.DataFrame)
+    assert_type(neardups.passages(rows, emit="kept", unit="document", against=texts), list[Record])
+    assert_type(neardups.contain(path, emit="kept", against=[path]), bytes)
+
+def records(emit: Literal["pairs", "verdicts"]) -> None:
+    index = neardups.Index()
+    assert_type(neardups.scan(texts), Records)
+    assert_type(neardups.scan(rows, emit="verdicts", keep="last", stats=stats), Records)
+    assert_type(neardups.scan(Stream(), emit=emit), Records)
+    assert_type(neardups.scan(frame["text"], emit=None), Records)
+    assert_type(neardups.clusters(texts, "longest"), Records)
+    assert_type(neardups.fingerprints(rows, algo="simhash"), Records)
+    assert_type(neardups.passages(texts, emit="spans"), Records)
+    assert_type(neardups.contain(texts, emit="pairs", shingle=3), Records)
+    assert_type(index.filter(texts), Records)
+    assert_type(index.query(rows, top=3), Records)
+    assert_type(index.add(frame), int)
+    assert_type(neardups.compare("a", "b"), dict[str, Any])
+    assert_type(neardups.similarity("a", "b"), Optional[float])
+    pair = neardups.scan(texts)[0]
+    print(pair["a"] + 1)
+
+# Types that are not the documents' are errors.
+number: int = neardups.keep(texts)  # type: ignore[assignment]
+neardups.scan(texts).column("a")  # type: ignore[attr-defined]
+neardups.keep(frame)["text"].no_method()  # type: ignore[attr-defined]
+"""
+
+
+def test_a_type_checker_knows_the_types_of_results(tmp_path):
+    pytest.importorskip("mypy")
+    pytest.importorskip("polars")
+    (tmp_path / "use.py").write_text(RESULTS)
+    ran = subprocess.run([sys.executable, "-m", "mypy", "--strict", "use.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_the_package_has_consistent_types(tmp_path):
+    pytest.importorskip("mypy")
+    package = os.path.dirname(neardups.__file__)
+    files = [os.path.join(package, name) for name in ("__init__.py", "_input.py", "_options.py", "_command.py")]
+    ran = subprocess.run([sys.executable, "-m", "mypy", "--strict", *files], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr

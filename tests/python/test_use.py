@@ -361,6 +361,55 @@ def test_an_index_on_disk(tmp_path):
         neardups.Index(path, algo="simhash")
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"threshold": 0.6, "shingle": 3},
+        {"recall": 0.9},
+        {"preset": "fineweb"},
+        {"exact": True, "shingle": 2},
+        {"tokenizer": "char:5"},
+        {"stopwords": "en", "stem": "en", "fold": "marks"},
+        {"tokenizer": "code", "join_hyphens": True, "mask": ["numbers", "dates"]},
+        {"content": "main"},
+        {"algo": "simhash", "distance": 4, "weights": "tf"},
+        {"algo": "projection", "projection_bits": 256},
+        {"algo": "spotsigs", "spots": "set", "min_spots": 2},
+        {"seed": 7},
+    ],
+)
+def test_an_index_is_opened_with_what_it_was_made_with(tmp_path, options):
+    path = tmp_path / "seen.idx"
+    texts = ["It was the best of times, and it was a day for the worst of times", "Call me Ishmael: it is a name that the sea gave to me"]
+    with neardups.Index(path, **options) as index:
+        index.add(texts)
+        expected = index.query(texts, top=2)
+    for given in [{}, {"window": 100}, options, dict([next(iter(options.items()))])]:
+        with neardups.Index(path, **given) as index:
+            assert index.query(texts, top=2) == expected, given
+
+
+def test_options_that_an_index_was_not_made_with_are_refused(tmp_path):
+    path = tmp_path / "seen.idx"
+    with neardups.Index(path, threshold=0.6, shingle=3) as index:
+        index.add([A])
+    for given, there, now in [
+        ({"threshold": 0.7}, "threshold 0.6", "threshold 0.7"),
+        ({"shingle": 5}, "shingle 3", "shingle 5"),
+        ({"tokenizer": "char"}, "tokenizer word", "tokenizer char:4"),
+        ({"algo": "simhash"}, "algo minhash", "algo simhash"),
+        ({"threshold": 0.6, "recall": 0.5}, "bands ", "bands "),
+        ({"preset": "fineweb"}, "shingle 3", "shingle 5"),
+    ]:
+        with pytest.raises(ValueError) as error:
+            neardups.Index(path, **given)
+        made, this = str(error.value).split(", and this run has ")
+        assert there in made and now in this, error.value
+    # Nothing else is named than what was given.
+    with pytest.raises(ValueError, match="made with threshold 0.6, and this run has threshold 0.7: "):
+        neardups.Index(path, threshold=0.7)
+
+
 A, B, C, D = ("a b c d e f g h i j k", "one two three four five six seven", "in a hole in the ground there lived", "call me ishmael some years ago")
 
 

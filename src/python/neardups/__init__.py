@@ -27,7 +27,7 @@ import threading
 import warnings
 from collections.abc import Mapping
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Literal, Optional, Union, overload
 
 from neardups import _input, _native, _options
 from neardups._native import __version__
@@ -114,6 +114,22 @@ def _scan(
     return result
 
 
+@overload
+def scan(documents: _options.FrameLike, *, emit: _options.ScanRecords = None, **options: Unpack[_options.ScanCall]) -> _options.Table: ...
+@overload
+def scan(documents: _options.ListLike, *, emit: _options.ScanRecords = None, **options: Unpack[_options.ScanCall]) -> _options.Records: ...
+@overload
+def scan(documents: _options.TableLike, *, emit: _options.ScanRecords = None, **options: Unpack[_options.ScanCall]) -> _options.Table: ...
+@overload
+def scan(documents: _options.Frame, *, emit: Literal["kept"], **options: Unpack[_options.ScanCall]) -> _options.Frame: ...
+@overload
+def scan(documents: _options.Rows[_options.Row], *, emit: Literal["kept"], **options: Unpack[_options.ScanCall]) -> list[_options.Row]: ...
+@overload
+def scan(documents: _options.RowStream, *, emit: Literal["kept"], **options: Unpack[_options.ScanCall]) -> _options.Records: ...
+@overload
+def scan(documents: _options.Paths, *, emit: Literal["kept"], **options: Unpack[_options.ScanCall]) -> bytes: ...
+@overload
+def scan(documents: _options.Arrow, *, emit: Literal["kept"], **options: Unpack[_options.ScanCall]) -> _options.Table: ...
 def scan(
     documents: _options.AnyDocuments,
     *,
@@ -148,13 +164,20 @@ def scan(
     ValueError: invalid value '99' for `distance`: expected a whole number from 0 to 32
     """
     _input.clear(stats)
-    given: dict[str, Any] = {**options}
-    if given.get("emit") == "kept":
-        del given["emit"]
-        return keep(documents, against=against, progress=progress, stats=stats, **given)
-    return _scan(documents, against, progress, stats, given)
+    made_of = _kept if options.get("emit") == "kept" else _records
+    return _scan(documents, against, progress, stats, {**options}, made_of)
 
 
+@overload
+def keep(documents: _options.Frame, keep: Optional[str] = None, **options: Unpack[_options.KeepCall]) -> _options.Frame: ...
+@overload
+def keep(documents: _options.Rows[_options.Row], keep: Optional[str] = None, **options: Unpack[_options.KeepCall]) -> list[_options.Row]: ...
+@overload
+def keep(documents: _options.RowStream, keep: Optional[str] = None, **options: Unpack[_options.KeepCall]) -> _options.Records: ...
+@overload
+def keep(documents: _options.Paths, keep: Optional[str] = None, **options: Unpack[_options.KeepCall]) -> bytes: ...
+@overload
+def keep(documents: _options.Arrow, keep: Optional[str] = None, **options: Unpack[_options.KeepCall]) -> _options.Table: ...
 def keep(
     documents: _options.AnyDocuments,
     keep: Optional[str] = None,
@@ -181,6 +204,12 @@ def keep(
     return _scan(documents, against, progress, stats, {"keep": keep, "emit": "kept", **options}, _kept)
 
 
+@overload
+def clusters(documents: _options.FrameLike, keep: Optional[str] = None, **options: Unpack[_options.KeepCall]) -> _options.Table: ...
+@overload
+def clusters(documents: _options.ListLike, keep: Optional[str] = None, **options: Unpack[_options.KeepCall]) -> _options.Records: ...
+@overload
+def clusters(documents: _options.TableLike, keep: Optional[str] = None, **options: Unpack[_options.KeepCall]) -> _options.Table: ...
 def clusters(
     documents: _options.AnyDocuments,
     keep: Optional[str] = None,
@@ -202,6 +231,12 @@ def clusters(
     return _scan(documents, against, progress, stats, {"keep": keep, "emit": "clusters", **options})
 
 
+@overload
+def fingerprints(documents: _options.FrameLike, **options: Unpack[_options.FingerprintsCall]) -> _options.Table: ...
+@overload
+def fingerprints(documents: _options.ListLike, **options: Unpack[_options.FingerprintsCall]) -> _options.Records: ...
+@overload
+def fingerprints(documents: _options.TableLike, **options: Unpack[_options.FingerprintsCall]) -> _options.Table: ...
 def fingerprints(
     documents: _options.AnyDocuments,
     *,
@@ -224,6 +259,22 @@ def fingerprints(
     return _scan(documents, None, progress, stats, {"emit": "fingerprints", **options})
 
 
+@overload
+def passages(documents: _options.FrameLike, *, emit: _options.PassagesRecords = None, **options: Unpack[_options.PassagesCall]) -> _options.Table: ...
+@overload
+def passages(documents: _options.ListLike, *, emit: _options.PassagesRecords = None, **options: Unpack[_options.PassagesCall]) -> _options.Records: ...
+@overload
+def passages(documents: _options.TableLike, *, emit: _options.PassagesRecords = None, **options: Unpack[_options.PassagesCall]) -> _options.Table: ...
+@overload
+def passages(documents: _options.Frame, *, emit: Literal["kept"], **options: Unpack[_options.PassagesCall]) -> _options.Frame: ...
+@overload
+def passages(documents: _options.Rows[_options.Row], *, emit: Literal["kept"], **options: Unpack[_options.PassagesCall]) -> list[_options.Row]: ...
+@overload
+def passages(documents: _options.RowStream, *, emit: Literal["kept"], **options: Unpack[_options.PassagesCall]) -> _options.Records: ...
+@overload
+def passages(documents: _options.Paths, *, emit: Literal["kept"], **options: Unpack[_options.PassagesCall]) -> bytes: ...
+@overload
+def passages(documents: _options.Arrow, *, emit: Literal["kept"], **options: Unpack[_options.PassagesCall]) -> _options.Table: ...
 def passages(
     documents: _options.AnyDocuments,
     *,
@@ -257,6 +308,22 @@ def passages(
     return _search(_native.passages, kinds, documents, against, progress, stats, {**options})
 
 
+@overload
+def contain(documents: _options.FrameLike, *, emit: _options.ContainRecords = None, **options: Unpack[_options.ContainCall]) -> _options.Table: ...
+@overload
+def contain(documents: _options.ListLike, *, emit: _options.ContainRecords = None, **options: Unpack[_options.ContainCall]) -> _options.Records: ...
+@overload
+def contain(documents: _options.TableLike, *, emit: _options.ContainRecords = None, **options: Unpack[_options.ContainCall]) -> _options.Table: ...
+@overload
+def contain(documents: _options.Frame, *, emit: Literal["kept"], **options: Unpack[_options.ContainCall]) -> _options.Frame: ...
+@overload
+def contain(documents: _options.Rows[_options.Row], *, emit: Literal["kept"], **options: Unpack[_options.ContainCall]) -> list[_options.Row]: ...
+@overload
+def contain(documents: _options.RowStream, *, emit: Literal["kept"], **options: Unpack[_options.ContainCall]) -> _options.Records: ...
+@overload
+def contain(documents: _options.Paths, *, emit: Literal["kept"], **options: Unpack[_options.ContainCall]) -> bytes: ...
+@overload
+def contain(documents: _options.Arrow, *, emit: Literal["kept"], **options: Unpack[_options.ContainCall]) -> _options.Table: ...
 def contain(
     documents: _options.AnyDocuments,
     *,
@@ -360,7 +427,8 @@ class Index:
     """Documents that are remembered, in a file or in memory, to compare others with.
 
     `path` is a file, which is made if it does not exist; without it the index is in memory. Options are those of
-    `dedup index add`, and `window`, `expire` and `max_docs` of `dedup filter`. Several threads may use an index: they take turns. One process may write to a file at a time.
+    `dedup index add`, and `window`, `expire` and `max_docs` of `dedup filter`. A file is opened with the options that it was made with,
+    which need not be repeated. Several threads may use an index: they take turns. One process may write to a file at a time.
 
     Documents without ids are remembered under their numbers in the index: the first is `"0"`, the next `"1"`, and so on over all
     calls, also when a file is opened again. What they say of a document is about its text alone: the same text again is a
@@ -436,6 +504,18 @@ class Index:
         with the same text. Returns the number of new ones. `stats` is filled as by `filter`."""
         return self._run("add", documents, progress, stats)[1]
 
+    @overload
+    def filter(
+        self, documents: _options.FrameLike, *, progress: Optional[bool] = None, stats: Optional[dict[str, Any]] = None
+    ) -> _options.Table: ...
+    @overload
+    def filter(
+        self, documents: _options.ListLike, *, progress: Optional[bool] = None, stats: Optional[dict[str, Any]] = None
+    ) -> _options.Records: ...
+    @overload
+    def filter(
+        self, documents: _options.TableLike, *, progress: Optional[bool] = None, stats: Optional[dict[str, Any]] = None
+    ) -> _options.Table: ...
     def filter(
         self, documents: _options.AnyDocuments, *, progress: Optional[bool] = None, stats: Optional[dict[str, Any]] = None
     ) -> Any:
@@ -447,6 +527,18 @@ class Index:
         """
         return self._run("filter", documents, progress, stats)[0]
 
+    @overload
+    def query(
+        self, documents: _options.FrameLike, *, top: Optional[int] = None, exhaustive: bool = False, progress: Optional[bool] = None, stats: Optional[dict[str, Any]] = None
+    ) -> _options.Table: ...
+    @overload
+    def query(
+        self, documents: _options.ListLike, *, top: Optional[int] = None, exhaustive: bool = False, progress: Optional[bool] = None, stats: Optional[dict[str, Any]] = None
+    ) -> _options.Records: ...
+    @overload
+    def query(
+        self, documents: _options.TableLike, *, top: Optional[int] = None, exhaustive: bool = False, progress: Optional[bool] = None, stats: Optional[dict[str, Any]] = None
+    ) -> _options.Table: ...
     def query(
         self,
         documents: _options.AnyDocuments,

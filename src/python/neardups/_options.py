@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, Optional, Protocol, SupportsFloat, SupportsIndex, TypedDict, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Literal, Optional, Protocol, SupportsFloat, SupportsIndex, TypedDict, TypeVar, Union
+
+if TYPE_CHECKING:
+    # Where it is not installed, or has no types, this is any type.
+    from pyarrow import Table as Table  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 _Element = TypeVar("_Element", covariant=True)
 
@@ -39,15 +43,49 @@ class _Frame(Protocol):
     def iloc(self) -> Any: ...
 
 
+class _Polars(_Stream, Protocol):
+    """A frame of Polars."""
+
+    def lazy(self) -> Any: ...
+
+
 class _Dataset(Protocol):
     """A dataset of Hugging Face."""
 
     def with_format(self, *arguments: Any, **options: Any) -> Any: ...
 
+    def __len__(self) -> int: ...
 
-_Document = Union[str, None, Mapping[str, Any], os.PathLike[str]]
+
+class _IterableDataset(Protocol):
+    """A dataset of Hugging Face that is a stream."""
+
+    def with_format(self, *arguments: Any, **options: Any) -> Any: ...
+
+    def set_epoch(self, epoch: int) -> None: ...
+
+
+_Row = Union[str, None, Mapping[str, Any]]
+_Path = os.PathLike[str]
+_Paths = Union[_Path, _Collection[_Path], Iterator[_Path]]
+_Arrow = Union[_Stream, _Array]
+
+# Records are a table, or for a list a list. A series of pandas may look like a list.
+FrameLike = Union[_Frame, _Dataset]
+ListLike = Union[_Collection[_Row], Iterator[_Row], _IterableDataset]
+TableLike = Union[_Paths, _Arrow]
+Records = list[dict[str, Any]]
+
+# What is kept is of the kind of the documents.
+Frame = TypeVar("Frame", bound=Union[_Frame, _Polars, _Dataset])
+Row = TypeVar("Row", bound=_Row)
+Rows = Union[_Collection[Row], Iterator[Row]]
+Paths = _Paths
+RowStream = _IterableDataset
+Arrow = _Arrow
+
 AnyDocuments = Union[
-    _Collection[_Document], Iterator[_Document], os.PathLike[str], _Stream, _Array, _Frame, _Dataset
+    _Collection[Union[_Row, _Path]], Iterator[Union[_Row, _Path]], _Path, _Stream, _Array, _Frame, _Dataset, _IterableDataset
 ]
 
 Switch = Optional[bool]
@@ -199,23 +237,23 @@ class Keep(Method, Documents, Reference, Run, total=False):
     on_error: Optional[Literal["keep", "drop", "fail"]]
 
 
-class Scan(Keep, total=False):
-    """The options of `scan`."""
-
-    emit: Optional[Literal["pairs", "clusters", "verdicts", "kept", "fingerprints", "hosts"]]
+class _Scan(Keep, total=False):
     keep: Text
     host_depth: Number
 
 
-class Passages(Tokens, Documents, Reference, Run, total=False):
-    """The options of `passages`."""
+class Scan(_Scan, total=False):
+    """The options of `scan`."""
 
+    emit: Optional[Literal["pairs", "clusters", "verdicts", "kept", "fingerprints", "hosts"]]
+
+
+class _Passages(Tokens, Documents, Reference, Run, total=False):
     exact: Switch
     similarity: Number
     min_words: Number
     min_documents: Number
     no_overlaps: Switch
-    emit: Optional[Literal["passages", "pairs", "spans", "verdicts", "kept"]]
     max_places: Number
     unit: Optional[Literal["document"]]
     min_coverage: Number
@@ -223,18 +261,27 @@ class Passages(Tokens, Documents, Reference, Run, total=False):
     seed: Number
 
 
-class Contain(Tokens, Documents, Reference, Run, total=False):
-    """The options of `contain`."""
+class Passages(_Passages, total=False):
+    """The options of `passages`."""
 
+    emit: Optional[Literal["passages", "pairs", "spans", "verdicts", "kept"]]
+
+
+class _Contain(Tokens, Documents, Reference, Run, total=False):
     preset: Optional[Literal["gpt-3", "palm", "llama-2"]]
     shingle: Number
     min_coverage: Number
     min_coverage_all: Number
     of: Optional[Literal["document", "reference"]]
-    emit: Optional[Literal["containments", "pairs", "verdicts", "kept"]]
     max_passages: Number
     on_error: Optional[Literal["keep", "drop", "fail"]]
     seed: Number
+
+
+class Contain(_Contain, total=False):
+    """The options of `contain`."""
+
+    emit: Optional[Literal["containments", "pairs", "verdicts", "kept"]]
 
 
 class Compare(Parameters, total=False):
@@ -254,3 +301,40 @@ class Index(Method, Columns, Run, total=False):
     max_docs: Number
     max_candidates: Number
     expect: Number
+
+
+# The keyword arguments of each function. Those of `emit` decide what it returns.
+
+
+class _Call(TypedDict, total=False):
+    progress: Optional[bool]
+    stats: Optional[dict[str, Any]]
+
+
+class _CallOfBoth(_Call, total=False):
+    against: Optional[AnyDocuments]
+
+
+class FingerprintsCall(Fingerprints, _Call, total=False):
+    """Those of `fingerprints`."""
+
+
+class KeepCall(Keep, _CallOfBoth, total=False):
+    """Those of `keep` and `clusters`."""
+
+
+class ScanCall(_Scan, _CallOfBoth, total=False):
+    """Those of `scan`, without `emit`."""
+
+
+class PassagesCall(_Passages, _CallOfBoth, total=False):
+    """Those of `passages`, without `emit`."""
+
+
+class ContainCall(_Contain, _CallOfBoth, total=False):
+    """Those of `contain`, without `emit`."""
+
+
+ScanRecords = Optional[Literal["pairs", "clusters", "verdicts", "fingerprints", "hosts"]]
+PassagesRecords = Optional[Literal["passages", "pairs", "spans", "verdicts"]]
+ContainRecords = Optional[Literal["containments", "pairs", "verdicts"]]
