@@ -38,6 +38,7 @@ pub mod weights;
 
 use crate::error::Error;
 use crate::kernel::fetch::fetch;
+use crate::kernel::pages;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -393,7 +394,9 @@ impl Rarity {
         // A feature begins at about every fourth byte.
         let most = LEAST_RARITY.max((memory / 4).min(SMALL_RARITY)).max(memory / RARITY_SHARE);
         let classes = classes((bytes / 4).min(1 << most.ilog2()));
-        Rarity { counts: (0..classes).map(|_| AtomicU8::new(0)).collect() }
+        let mut counts = pages::with_capacity(classes);
+        counts.resize_with(classes, || AtomicU8::new(0));
+        Rarity { counts: counts.into() }
     }
 
     /// Counts a feature of a document. Must be called once for each distinct feature.
@@ -420,6 +423,7 @@ impl Rarity {
     /// [`count`](Self::count) of many, put into `counts`.
     pub fn count_all(&self, features: &[u64], counts: &mut Vec<u8>) {
         counts.clear();
+        features.iter().take(PREFETCH_AHEAD).for_each(|&feature| fetch(&self.counts, self.class(feature)));
         counts.extend(features.iter().enumerate().map(|(i, &feature)| {
             if let Some(&later) = features.get(i + PREFETCH_AHEAD) {
                 fetch(&self.counts, self.class(later));
