@@ -40,11 +40,14 @@ impl Prefix {
 
     /// Appends the keys of the prefix of a set, given with or without repeats and in any order. An empty set has none.
     ///
-    /// Cost: a sort, and a selection by rarity. Memory: 9 bytes for each element in addition to the keys.
+    /// Cost: a sort, if they are not ascending and distinct, and a selection by rarity. Memory: 9 bytes for each element in addition
+    /// to the keys.
     pub fn keys_of_set(&self, elements: &[u64], keys: &mut Vec<u64>) {
         let mut set = elements.to_vec();
-        set.sort_unstable();
-        set.dedup();
+        if !set.is_sorted_by(|a, b| a < b) {
+            set.sort_unstable();
+            set.dedup();
+        }
         let counts = self.counts(&set);
         self.keys_of(&counts, set, keys);
     }

@@ -51,6 +51,9 @@ pub struct Profile {
     pub bytes_a_token: u64,
     /// The memory of what the algorithm has learned, in bytes. A run subtracts it from what its documents may take.
     pub bytes_learned: u64,
+    /// Set if [`Algorithm::fingerprint`](super::Algorithm::fingerprint) makes the same of features in any order and with repeats, and
+    /// there are no weights. A run may then pass them ascending, each once, so that they are sorted only once.
+    pub signs_sets: bool,
 }
 
 impl Profile {
@@ -59,7 +62,7 @@ impl Profile {
     pub const fn new(name: &'static str, measure: &'static str, compare_on: CompareOn) -> Self {
         let (reads, form) = (TokenDetail::Hashes, FingerprintForm::Words);
         let (tables, jaccard, cosine, layout) = (None, None, None, None);
-        let (bytes_a_token, bytes_learned) = (8, 0);
+        let (bytes_a_token, bytes_learned, signs_sets) = (8, 0, false);
         Profile {
             name,
             measure,
@@ -72,6 +75,7 @@ impl Profile {
             layout,
             bytes_a_token,
             bytes_learned,
+            signs_sets,
         }
     }
 
@@ -88,6 +92,11 @@ impl Profile {
     /// Sets the memory of what was learned, in bytes. The default is 0.
     pub const fn holding(self, bytes_learned: u64) -> Self {
         Profile { bytes_learned, ..self }
+    }
+
+    /// Declares that fingerprints are made of sets of features.
+    pub const fn signing_sets(self) -> Self {
+        Profile { signs_sets: true, ..self }
     }
 
     /// Sets the number of keys of each fingerprint.

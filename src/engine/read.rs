@@ -643,6 +643,9 @@ fn document_part(
     part.lengths.push(clamp(scratch.tokens.len()));
     signer.features(scratch);
     scratch.features.remark.take().into_iter().for_each(|remark| part.remarks.add(remark));
+    if profile.signs_sets {
+        scratch.sort_features();
+    }
 
     let (algorithm, Scratch { features, fingerprint, .. }) = (&*prepared.algorithm, &mut *scratch);
     part.weighted |= !features.weights.is_empty();
@@ -660,11 +663,11 @@ fn document_part(
             if let Purpose::Sign { .. } = purpose {
                 sign((algorithm, profile.tables), features, fingerprint, part);
             }
-            // The fingerprint was made of features in their original order. From here on they are a set, if sets are
-            // compared.
+            // The fingerprint was made of features in their original order, unless it is that of a set. From here on they are
+            // a set, if sets are compared.
             let is_set = compare_on == CompareOn::Features && profile.tables.is_none();
             features.weights.clear();
-            if is_set {
+            if is_set && !profile.signs_sets {
                 features.remove_repeats();
             }
             part.sizes.push(clamp(features.hashes.len()));
@@ -686,7 +689,7 @@ fn document_part(
                 part.parities.push(parities(&features.hashes));
             }
             if let Purpose::Count(rarity) = purpose {
-                if !is_set {
+                if !is_set && !profile.signs_sets {
                     features.remove_repeats();
                 }
                 rarity.add_all(&features.hashes);

@@ -191,6 +191,13 @@ impl Scratch {
         self.features = Features::default();
     }
 
+    /// Leaves each feature once, ascending. For features without weights.
+    pub fn sort_features(&mut self) {
+        debug_assert!(self.features.weights.is_empty(), "weights would no longer match their hashes");
+        let distinct = self.sort.sort_distinct(&mut self.features.hashes);
+        self.features.hashes.truncate(distinct);
+    }
+
     /// Whether a buffer of so many bytes is freed after the document.
     fn is_long(&self, bytes: usize) -> bool {
         bytes as u64 > self.memory.long()

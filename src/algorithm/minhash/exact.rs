@@ -41,6 +41,7 @@ impl Algorithm for ExactJoin {
         Profile::new("exact", "jaccard", CompareOn::Features)
             .reading(self.shingles.hash.reads())
             .with_jaccard(self.threshold)
+            .signing_sets()
             .written_as(FingerprintForm::Elements)
             .taking(self.shingles.bytes_a_token())
     }
@@ -96,5 +97,42 @@ impl Explain for ExactJoin {
 
     fn odds_read(&self) -> Option<CompareOn> {
         Some(CompareOn::Features)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::mix;
+    use crate::lexicon::Rarity;
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    proptest! {
+        #[test]
+        fn a_set_has_the_fingerprint_of_its_elements_in_any_order(
+            documents in prop::collection::vec(prop::collection::vec(0u64..40, 0..60), 1..8),
+        ) {
+            let mut detector = ExactJoin::new(Threshold::new(1, 2).unwrap(), 3);
+            prop_assert!(detector.profile().signs_sets);
+            let documents: Vec<Vec<u64>> = documents.iter().map(|d| d.iter().map(|&x| mix(x)).collect()).collect();
+            let set = |document: &Vec<u64>| {
+                let mut set = document.clone();
+                set.sort_unstable();
+                set.dedup();
+                set
+            };
+            let rarity = Rarity::new();
+            documents.iter().for_each(|document| rarity.add_all(&set(document)));
+            detector.learn(&Learned::Features(Arc::new(rarity)));
+            for document in &documents {
+                let [of_list, of_set] = [document.clone(), set(document)].map(|hashes| {
+                    let mut fingerprint = Vec::new();
+                    detector.fingerprint(&Features { hashes, ..Features::default() }, &mut fingerprint);
+                    fingerprint
+                });
+                prop_assert_eq!(of_list, of_set);
+            }
+        }
     }
 }
