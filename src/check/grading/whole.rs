@@ -12,7 +12,7 @@ use super::places::Pairs;
 use crate::passages::Run;
 use crate::prose::Lines;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -58,39 +58,65 @@ pub(super) fn add(findings: &mut [Finding], files: &Files, options: &FindOptions
     copies
 }
 
+/// Where a whole copy of a page has the text of a place.
+struct InCopy<'a> {
+    page: &'a Arc<Page>,
+    words: Range<usize>,
+    /// From the place to these words.
+    runs: Vec<Run>,
+}
+
+/// Where whole copies of the page of a place have its text, also copies of copies: the nearest first, and at most `limit`. Pages that are
+/// known are left out; those of the result become known.
+///
+/// Cost: linear in the runs of these copies.
+fn in_copies<'a: 'k, 'k>(
+    place: &Place,
+    copies: &'a Copies,
+    known: &mut BTreeSet<&'k str>,
+    limit: usize,
+) -> Vec<InCopy<'a>> {
+    let mut of = |path: &str, runs: &[Run], limit: usize| -> Vec<InCopy<'a>> {
+        let own = copies.get(path).into_iter().flatten();
+        let in_copy = |copy: &'a Copy| {
+            if known.contains(copy.page.path.as_str()) {
+                return None;
+            }
+            let runs = composed(runs, &copy.runs);
+            let words = stretch(&place.words, &runs)?;
+            known.insert(&copy.page.path);
+            Some(InCopy { page: &copy.page, words, runs })
+        };
+        own.filter_map(in_copy).take(limit).collect()
+    };
+    let whole = Run { a: place.words.start, b: place.words.start, tokens: place.words.len() };
+    let mut found = of(place.path(), &[whole], limit);
+    let mut next = 0;
+    while next < found.len() && found.len() < limit {
+        let more = of(&found[next].page.path, &found[next].runs, limit - found.len());
+        found.extend(more);
+        next += 1;
+    }
+    found
+}
+
 /// The whole copies of the pages of a finding that have its text and are none of its pages, each as often as it has the text, in the order
 /// of the places. At most [`MAX_CONSIDERED`].
 ///
 /// Cost: for each place, linear in the runs of these copies.
 pub(super) fn hidden<'a>(finding: &Finding, copies: &'a Copies) -> Vec<&'a Page> {
     let own: BTreeSet<&str> = finding.places.iter().map(Place::path).collect();
-    let mut found: Vec<(&Page, Range<usize>)> = Vec::new();
+    let mut found: Vec<InCopy> = Vec::new();
     for place in &finding.places {
-        let mut known = own.clone();
-        let identity = Run { a: place.words.start, b: place.words.start, tokens: place.words.len() };
-        let mut left = VecDeque::from([(place.path(), vec![identity])]);
-        while let Some((path, runs)) = left.pop_front() {
-            for copy in copies.get(path).into_iter().flatten() {
-                if known.contains(copy.page.path.as_str()) {
-                    continue;
-                }
-                let runs = composed(&runs, &copy.runs);
-                let Some(words) = stretch(&place.words, &runs) else { continue };
-                known.insert(&copy.page.path);
-                let is_same = |(page, other): &(&Page, Range<usize>)| {
-                    page.path == copy.page.path && words.start < other.end && other.start < words.end
-                };
-                if !found.iter().any(is_same) {
-                    if found.len() == MAX_CONSIDERED {
-                        return found.into_iter().map(|(page, _)| page).collect();
-                    }
-                    found.push((&copy.page, words));
-                }
-                left.push_back((&copy.page.path, runs));
+        for other in in_copies(place, copies, &mut own.clone(), MAX_CONSIDERED) {
+            let overlaps = |words: &Range<usize>| words.start < other.words.end && other.words.start < words.end;
+            let is_same = |known: &InCopy| known.page.path == other.page.path && overlaps(&known.words);
+            if found.len() < MAX_CONSIDERED && !found.iter().any(is_same) {
+                found.push(other);
             }
         }
     }
-    found.into_iter().map(|(page, _)| page).collect()
+    found.into_iter().map(|found| &**found.page).collect()
 }
 
 /// A place in a whole copy of a page.
@@ -170,30 +196,17 @@ fn more_serious<'a>(
     Vec::new()
 }
 
-/// The places in whole copies of the pages of a finding, also in copies of copies.
+/// The places in whole copies of the pages of a finding, also in copies of copies, each page once.
 fn candidates<'a>(finding: &Finding, copies: &'a Copies, lines: &mut BTreeMap<&'a str, Lines<'a>>) -> Vec<Candidate> {
     let mut known: BTreeSet<&str> = finding.places.iter().map(Place::path).collect();
     let mut candidates = Vec::new();
     for (from, place) in finding.places.iter().enumerate() {
-        let identity = Run { a: place.words.start, b: place.words.start, tokens: place.words.len() };
-        let mut left = VecDeque::from([(place.path(), vec![identity])]);
-        while let Some((path, runs)) = left.pop_front() {
-            for copy in copies.get(path).into_iter().flatten() {
-                if known.contains(copy.page.path.as_str()) {
-                    continue;
-                }
-                let runs = composed(&runs, &copy.runs);
-                let Some(words) = stretch(&place.words, &runs) else { continue };
-                if candidates.len() == MAX_CONSIDERED {
-                    return candidates;
-                }
-                known.insert(&copy.page.path);
-                let lines = lines.entry(&copy.page.path).or_insert_with(|| Lines::new(&copy.page.source));
-                let place = Place::of(&copy.page, &find::Place { document: 0, words }, lines);
-                candidates.push(Candidate { from, runs: runs.clone(), place });
-                left.push_back((&copy.page.path, runs));
-            }
-        }
+        let found = in_copies(place, copies, &mut known, MAX_CONSIDERED - candidates.len());
+        candidates.extend(found.into_iter().map(|InCopy { page, words, runs }| {
+            let lines = lines.entry(&page.path).or_insert_with(|| Lines::new(&page.source));
+            let place = Place::of(page, &find::Place { document: 0, words }, lines);
+            Candidate { from, runs, place }
+        }));
     }
     candidates
 }
