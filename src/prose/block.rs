@@ -194,8 +194,15 @@ pub(super) struct Piece {
     pub source: Range<usize>,
     /// Whether both have the same bytes, but for a byte of white space. If not, the piece stands for the source as a whole.
     pub verbatim: bool,
-    /// Whether it is the text of a link.
-    pub linked: bool,
+    /// The number of the link that it is in the text of, from 1; 0 for none.
+    pub link: u32,
+}
+
+impl Piece {
+    /// Whether it is in the text of a link.
+    pub fn is_linked(&self) -> bool {
+        self.link > 0
+    }
 }
 
 /// What a reader of the rendered page sees, and where each part of it stands in the source.
@@ -271,7 +278,7 @@ impl Prose {
         pieces.fold([0, 0], |[all, linked], piece| {
             let own = piece.text.start.max(text.start)..piece.text.end.min(text.end);
             let number = self.text.get(own).map_or(0, letters);
-            [all + number, linked + if piece.linked { number } else { 0 }]
+            [all + number, linked + if piece.is_linked() { number } else { 0 }]
         })
     }
 

@@ -84,6 +84,8 @@ pub(super) struct Builder<'a> {
     list_has_words: bool,
     in_fragment_link: bool,
     in_link: bool,
+    /// How many links have begun.
+    links: u32,
     /// Where the text of the link starts in the text.
     link_start: usize,
     /// Marks that take effect when the words after them come, and their places.
@@ -113,6 +115,7 @@ impl<'a> Builder<'a> {
             list_has_words: false,
             in_fragment_link: false,
             in_link: false,
+            links: 0,
             link_start: 0,
             awaited: Vec::new().into_iter().peekable(),
             ignoring: None,
@@ -218,6 +221,7 @@ impl<'a> Builder<'a> {
     pub(super) fn begin_link(&mut self, is_fragment: bool) {
         self.break_link();
         (self.in_link, self.in_fragment_link) = (true, is_fragment);
+        self.links += 1;
         self.link_start = self.prose.text.len();
     }
 
@@ -225,7 +229,7 @@ impl<'a> Builder<'a> {
     pub(super) fn break_link(&mut self) {
         if self.in_link && self.prose.text.len() > self.link_start + MAX_UNCLOSED_LINK {
             let first = self.prose.pieces.partition_point(|piece| piece.text.start < self.link_start);
-            self.prose.pieces[first..].iter_mut().for_each(|piece| piece.linked = false);
+            self.prose.pieces[first..].iter_mut().for_each(|piece| piece.link = 0);
         }
         self.end_link();
     }
@@ -390,18 +394,18 @@ impl<'a> Builder<'a> {
             // Nothing of it follows the text that was read before: it is placed at the end of that text.
             source.start = self.source[..source.end].char_indices().next_back().map_or(0, |(before, _)| before);
         }
-        let (verbatim, linked) = (verbatim && source == place, self.in_link);
+        let (verbatim, link) = (verbatim && source == place, if self.in_link { self.links } else { 0 });
         match pieces.last_mut() {
             Some(last)
                 if verbatim
                     && last.verbatim
-                    && last.linked == linked
+                    && last.link == link
                     && last.text.end >= start
                     && at - last.text.end == source.start - last.source.end =>
             {
                 (last.text.end, last.source.end) = (text.len(), source.end);
             }
-            _ => pieces.push(Piece { text: at..text.len(), source, verbatim, linked }),
+            _ => pieces.push(Piece { text: at..text.len(), source, verbatim, link }),
         }
     }
 
@@ -468,16 +472,19 @@ impl<'a> Builder<'a> {
             text: base + block.text.start..base + block.text.end,
             section: block.section.map(|section| first + section),
         }));
-        for Piece { text, source, verbatim, linked } in page.prose.pieces {
+        let links = self.links;
+        self.links += page.links;
+        for Piece { text, source, verbatim, link } in page.prose.pieces {
+            let link = if link > 0 { links + link } else { 0 };
             if verbatim {
                 pieces.extend(excerpt.parts(source.clone()).map(|(part, source_of_part)| {
                     let start = base + text.start + (part.start - source.start);
                     let verbatim = part.len() == source_of_part.len();
-                    Piece { text: start..start + part.len(), source: source_of_part, verbatim, linked }
+                    Piece { text: start..start + part.len(), source: source_of_part, verbatim, link }
                 }));
             } else {
                 let text = base + text.start..base + text.end;
-                pieces.push(Piece { text, source: excerpt.source_of(source), verbatim, linked });
+                pieces.push(Piece { text, source: excerpt.source_of(source), verbatim, link });
             }
         }
         ignored.extend(page.prose.ignored.into_iter().map(|part| excerpt.source_of(part)));

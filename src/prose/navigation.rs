@@ -1,6 +1,7 @@
 //! Links that are navigation: those in menus, tables of contents and lists of links.
 
 use super::block::{Block, Kind, Piece, Prose};
+use std::ops::Range;
 
 /// An item or a cell is navigation if at least this share of its letters is in links, in percent.
 const LINKED_PERCENT: usize = 80;
@@ -38,7 +39,8 @@ impl<'a> Navigation<'a> {
         if menu.is_some_and(|menu| menu.start <= target) {
             return true;
         }
-        let Some(piece) = self.text_of_link(target) else { return false };
+        let Some(piece) = self.prose.piece_of_link(self.source, target) else { return false };
+        let piece = &self.prose.pieces[piece];
         let block = blocks.partition_point(|block| block.text.end <= piece.text.start);
         match self.last {
             Some((last, is_list)) if last == block => is_list,
@@ -61,21 +63,44 @@ impl<'a> Navigation<'a> {
             linked > 0 && 100 * linked >= LINKED_PERCENT * all
         }
     }
+}
 
-    /// The text of a link, or its end: before the target as in Markdown, or after it.
-    fn text_of_link(&self, target: usize) -> Option<&'a Piece> {
-        let (pieces, source) = (&self.prose.pieces, self.source);
-        let next = pieces.partition_point(|piece| piece.source.start < target);
-        let before = next.checked_sub(1).map(|last| &pieces[last]).filter(|piece| piece.linked);
-        let between = |from: usize, to: usize| source.get(from..to).filter(|text| text.len() <= MAX_BETWEEN);
-        let is_its_text = |piece: &&Piece| {
-            let marks = between(piece.source.end, target);
-            marks.is_some_and(|marks| marks.trim_matches(MARKS) == "](")
-        };
-        let after = || {
-            let piece = pieces.get(next).filter(|piece| piece.linked)?;
-            between(target, piece.source.start).filter(|text| !text.contains("\n\n")).map(|_| piece)
-        };
-        before.filter(is_its_text).or_else(after)
+impl Prose {
+    /// The text of a link, as a range of the text in bytes, if it has one. Its target is at that byte of the source.
+    ///
+    /// Cost: a binary search, and linear in the pieces of that text.
+    pub(crate) fn text_of_link(&self, source: &str, target: usize) -> Option<Range<usize>> {
+        let piece = self.piece_of_link(source, target)?;
+        let link = self.pieces[piece].link;
+        let of_link = |piece: &&Piece| piece.link == link;
+        let first = self.pieces[..piece].iter().rev().take_while(of_link).last().unwrap_or(&self.pieces[piece]);
+        let last = self.pieces[piece..].iter().take_while(of_link).last()?;
+        Some(first.text.start..last.text.end)
     }
+
+    /// The index of a piece of the text of a link: the last one if the text is before the target as in Markdown, or the first one if it is
+    /// after it.
+    fn piece_of_link(&self, source: &str, target: usize) -> Option<usize> {
+        let is_linked = |piece: &usize| self.pieces.get(*piece).is_some_and(Piece::is_linked);
+        let next = self.pieces.partition_point(|piece| piece.source.start < target);
+        let between = |from: usize, to: usize| source.get(from..to).filter(|text| text.len() <= MAX_BETWEEN);
+        let is_its_text = |piece: &usize| {
+            let marks = between(self.pieces[*piece].source.end, target);
+            marks.is_some_and(|marks| before_target(marks).trim_matches(MARKS) == "](")
+        };
+        // The link has no text if its end is between.
+        let is_after = |piece: &usize| {
+            let between = between(target, self.pieces[*piece].source.start);
+            between.is_some_and(|text| !["\n\n", "</a", "[]"].iter().any(|end| text.contains(end)))
+        };
+        let before = next.checked_sub(1).filter(is_linked).filter(is_its_text);
+        before.or_else(|| Some(next).filter(is_linked).filter(is_after))
+    }
+}
+
+/// What is between the text of a link and its target, without a tag of Hugo such as `{{< ref "`.
+fn before_target(between: &str) -> &str {
+    let marks = between.trim_end_matches(MARKS);
+    let tag = ["relref", "ref"].iter().find_map(|name| marks.strip_suffix(name));
+    tag.map_or(between, |tag| tag.trim_end_matches(['{', '%', '<', ' ']))
 }

@@ -56,16 +56,17 @@ fn have_center(finding: &Finding, leads: impl Fn(&Place, &Place) -> bool) -> boo
     places.len() <= MAX_LINKED && (0..places.len()).any(is_center)
 }
 
-/// Whether a place is an entry of a table of contents: the text of a link to the page of the other place, or to a place in it if it is
-/// one page.
+/// Whether a place is an entry of a table of contents: the text of links to the page of the other place, or to places in it if it is one
+/// page. What the texts of links beside it lead to says nothing about it.
 fn is_text_of_link(from: &Place, to: &Place, links: &Links) -> bool {
     let [letters, in_links] = from.page.letters(from.words.clone());
-    let bytes = up_to_others(from);
-    100 * in_links >= LINKED_PERCENT * letters
-        && match from.path() == to.path() {
-            true => links.leads_to_itself(&from.page, bytes),
-            false => links.leads_within(&from.page, bytes, &to.page),
-        }
+    let is_most = |linked: usize| 100 * linked >= LINKED_PERCENT * letters;
+    is_most(in_links) && {
+        let own = from.page.span(from.words.clone());
+        let texts = links.texts_within(&from.page, up_to_others(from), &to.page);
+        let inside = texts.into_iter().map(|text| text.start.max(own.start)..text.end.min(own.end));
+        is_most(inside.map(|text| from.page.prose.letters(text)[1]).sum())
+    }
 }
 
 /// Whether the sources of both places have more than twice as many other words as words of prose, and differ in a fifth of all.

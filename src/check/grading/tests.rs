@@ -651,6 +651,52 @@ fn entries_of_a_table_of_contents_lead_to_their_copies() {
     assert_eq!(graded(&[("faq.md", list)], Request::default()), (Grade::Note, vec![Reason::Linked]));
 }
 
+/// The text is that of a link, and a link beside it leads to its copy.
+#[test]
+fn a_link_beside_a_text_does_not_make_it_an_entry() {
+    // Short words, because the target of a link is looked for only near its start.
+    let text = (10..72).map(|number| format!("q{number}")).collect::<Vec<_>>().join(" ");
+    let body = format!("# Answers\n\n{}\n\n{text}\n\n{}\n", own("alpha"), own("beta"));
+    let html = format!("<h1>Answers</h1><p>{}</p><p>{text}</p><p>{}</p>", own("alpha"), own("beta"));
+    let (start, end) = text.split_at("q10".len());
+    let of = |entry: &str| entry.replace("TEXT", &text).replace("START", start).replace("END", end);
+    let is = |[name, copy]: [&str; 2], entry: &str, is_note: bool| {
+        let body = if copy.ends_with("html") { &html } else { &body };
+        let first = own("first");
+        let start = if copy.ends_with("html") { format!("<h1>Questions</h1><p>{first}</p>") } else { first };
+        let files = [(name, format!("{start}\n\n{}\n\n{}\n", of(entry), own("last"))), (copy, body.clone())];
+        let grade = if is_note { Grade::Note } else { Grade::Warning };
+        assert_eq!(graded(&files, Request::default()), (grade, vec![Reason::Linked]), "{entry}");
+    };
+    let markdown = ["index.md", "faq.md"];
+    is(markdown, "- [TEXT](faq.md)", true);
+    is(markdown, "- [**START**END](<faq.md> \"Title\") [Next](other.md)", true);
+    is(markdown, "- [Back](faq.md) [TEXT](other.md)", false);
+    is(markdown, "- [TEXT](other.md) [Next](faq.md)", false);
+    is(markdown, "- [TEXT]({{< ref \"faq.md\" >}})", true);
+    is(markdown, "- [Back]({{< ref \"faq.md\" >}}) [TEXT](other.md)", false);
+    let html = ["index.html", "faq.html"];
+    is(html, "<ul><li><a href=\"faq.html\">TEXT</a></li></ul>", true);
+    is(html, "<ul><li><a href=\"other.html\">Back</a> <a href=\"faq.html\"><b>START</b>END</a></li></ul>", true);
+    is(html, "<ul><li><a href=\"other.html\">TEXT</a> <a href=\"faq.html\">Next</a></li></ul>", false);
+    is(html, "<ul><li><a href=\"faq.html\"></a> <a href=\"other.html\">TEXT</a></li></ul>", false);
+    let rst = ["index.rst", "faq.rst"];
+    is(rst, "`TEXT <faq.rst>`_", true);
+    is(rst, "`TEXT <other.rst>`_ `Next <faq.rst>`_", false);
+    let asciidoc = ["index.adoc", "faq.adoc"];
+    is(asciidoc, "xref:faq.adoc[TEXT]", true);
+    is(asciidoc, "xref:faq.adoc[Back] xref:other.adoc[TEXT]", false);
+    is(asciidoc, "xref:faq.adoc[] xref:other.adoc[TEXT]", false);
+    // Within one page, only the link whose text it is counts.
+    let page = |entry: &str| format!("# Questions\n\n{}\n\n{}\n\n{body}", own("first"), of(entry));
+    for (entry, is_entry) in
+        [("- [TEXT](#q)", true), ("- [Back](#q) [TEXT](other.md)", false), ("- [TEXT](other.md) [Next](#q)", false)]
+    {
+        let (grade, reasons) = graded(&[("faq.md", page(entry))], Request::default());
+        assert_eq!((grade == Grade::Note, reasons.contains(&Reason::Linked)), (is_entry, is_entry), "{entry}");
+    }
+}
+
 #[test]
 fn licences_in_files_of_their_own_and_in_manuals() {
     let note = (Grade::Note, vec![Reason::Licence]);

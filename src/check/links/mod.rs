@@ -101,11 +101,18 @@ impl<'a> Links<'a> {
         self.between(from, to, bytes.start).next().is_some_and(|link| link.at < bytes.end)
     }
 
-    /// Whether these bytes of a page, which is wanted, have a link to a place in it.
-    pub fn leads_to_itself(&self, page: &Page, bytes: Range<usize>) -> bool {
-        let within = self.index(page).map_or(&[][..], |page| &self.within[page][..]);
-        let first = within.partition_point(|&at| at < bytes.start);
-        within.get(first).is_some_and(|&at| at < bytes.end)
+    /// The texts of the links in these bytes of a page that lead to another one or, if both are one page, to a place in it. Both are wanted.
+    /// The texts are ranges of the prose in bytes, each once.
+    pub fn texts_within(&self, from: &Page, bytes: Range<usize>, to: &Page) -> Vec<Range<usize>> {
+        let targets: Vec<usize> = match from.path == to.path {
+            true => self.index(from).map_or(&[][..], |page| &self.within[page]).to_vec(),
+            false => self.between(from, to, bytes.start).map(|link| link.at).collect(),
+        };
+        let targets = targets.into_iter().filter(|target| bytes.contains(target));
+        let mut texts: Vec<Range<usize>> =
+            targets.filter_map(|target| from.prose.text_of_link(&from.source, target)).collect();
+        texts.dedup();
+        texts
     }
 
     /// Whether the text of a page links to another page, which is wanted: not only a menu, a table of contents or a list of links.
