@@ -127,6 +127,8 @@ impl Known {
 pub(super) struct Knowledge {
     /// The known texts that have its words, by index.
     pub texts: Vec<usize>,
+    /// Those that have at least words of a part of it, by index.
+    pub parts: Vec<usize>,
     /// Those of them that accept it: it has neither a place nor a passage more than these. None if it is not accepted.
     pub accepted_by: Vec<usize>,
     /// The places that these texts lack; `None` if there are no such texts.
@@ -176,7 +178,7 @@ impl AllKnown {
         // Where what was between several texts was removed, they are parts of one.
         let is_union = || parts.len() > 1 && self.unknown(&parts, &grams) < self.min_words;
         let (kept, texts) = match kept.is_empty() && is_union() {
-            true => (parts.clone(), parts),
+            true => (parts.clone(), parts.clone()),
             false => (kept, texts),
         };
         let (new, accepted_by) = match &kept[..] {
@@ -186,7 +188,7 @@ impl AllKnown {
                 (Some(new), accepted_by)
             }
         };
-        Knowledge { texts, accepted_by, new }
+        Knowledge { texts, parts, accepted_by, new }
     }
 
     fn of(&self, numbers: &[usize]) -> Vec<&Known> {

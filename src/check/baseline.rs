@@ -220,8 +220,10 @@ pub enum Update {
         text: Option<String>,
         /// How many stale entries were dropped.
         dropped: usize,
-        /// How many entries it keeps.
+        /// How many entries that are not stale, as far as is known, it keeps.
         kept: usize,
+        /// How many stale entries it keeps because they show which place of a copy is new: their texts moved there.
+        needed: usize,
     },
 }
 
@@ -296,11 +298,34 @@ fn exists(file: &Path, index: Option<&Index>) -> bool {
     index.map_or_else(|| fs::symlink_metadata(file).is_ok(), |index| index.exists(file))
 }
 
+/// An entry that matches no copy any more.
+pub(super) struct Stale {
+    pub entry: Entry,
+    /// The fingerprints of findings that are not accepted, of which it shows that a place is new: its text moved there.
+    shows: BTreeSet<String>,
+}
+
+impl Stale {
+    /// Whether it shows where a copy is new. Without it, that would not be known.
+    pub fn is_needed(&self) -> bool {
+        !self.shows.is_empty()
+    }
+}
+
+/// What a run uses the entries of a baseline for. Each is given by its number.
+#[derive(Default)]
+struct Uses {
+    /// Those of which something is left: they are not stale.
+    left: BTreeSet<usize>,
+    /// The fingerprints of the findings that are not accepted and of which each shows that a place is new.
+    shown: BTreeMap<usize, BTreeSet<String>>,
+}
+
 /// The entries of a baseline, by what was found.
 #[derive(Default)]
 pub(super) struct Entries {
     /// Not found, although their pages, below the roots, were read or no longer exist.
-    pub stale: Vec<Entry>,
+    pub stale: Vec<Stale>,
     /// Those with the words of a finding.
     found: Vec<Entry>,
     /// Those of pages that were not checked.
@@ -362,19 +387,23 @@ impl Baseline {
     }
 
     /// Marks the accepted findings, and the new places of the others, and grades these again. Returns the entries by what was found.
-    pub fn accept(&self, findings: &mut [Finding], checked: &Checked, grader: &Grader) -> Entries {
-        let used = self.mark(findings, checked, grader);
+    /// `covered` is what is not reported because findings cover it.
+    pub fn accept(&self, findings: &mut [Finding], covered: &[Finding], checked: &Checked, grader: &Grader) -> Entries {
+        let mut uses = self.mark(findings, covered, checked, grader);
         let is_checked = self.is_checked(checked);
         let mut entries = Entries::default();
         for (number, entry) in self.entries().iter().enumerate() {
-            let list = match (entry.paths.iter().all(&is_checked), used.contains(&number)) {
-                (false, _) => &mut entries.elsewhere,
-                (true, false) => &mut entries.stale,
-                (true, true) => &mut entries.found,
-            };
-            list.push(entry.clone());
+            let entry = entry.clone();
+            match (entry.paths.iter().all(&is_checked), uses.left.contains(&number)) {
+                (false, _) => entries.elsewhere.push(entry),
+                (true, true) => entries.found.push(entry),
+                (true, false) => {
+                    let shows = uses.shown.remove(&number).unwrap_or_default();
+                    entries.stale.push(Stale { entry, shows });
+                }
+            }
         }
-        entries.stale.sort_unstable();
+        entries.stale.sort_by(|one, other| one.entry.cmp(&other.entry));
         entries
     }
 
@@ -417,6 +446,14 @@ impl Baseline {
         // Entries of pages that were not checked stay, also if they have words that were found. What they accept is not written twice.
         let number_of_kept = entries.elsewhere.len();
         let mut kept = if is_selected.is_some() { entries.valid() } else { entries.elsewhere.clone() };
+        // Those that show where a copy is new are dropped when all of these are accepted.
+        let needed: Vec<Entry> = is_selected.map_or(Vec::new(), |is_selected| {
+            let accepted = findings.iter().filter(|finding| is_selected(finding));
+            let accepted: BTreeSet<&String> = accepted.map(|finding| &finding.fingerprint).collect();
+            let is_needed = |stale: &&Stale| stale.shows.iter().any(|finding| !accepted.contains(finding));
+            entries.stale.iter().filter(is_needed).map(|stale| stale.entry.clone()).collect()
+        });
+        let dropped = entries.stale.len() - needed.len();
         let known = AllKnown::new(kept.iter().map(|entry| entry.known(&self.folder)).collect(), checked.min_words);
         let is_kept = |finding: &Finding| match is_selected {
             Some(_) => finding.accepted,
@@ -440,27 +477,31 @@ impl Baseline {
             let hidden = grader.hidden(finding);
             Entry::of(finding, &hidden, &self.folder, finding.reason.as_deref())
         }));
+        kept.extend(needed);
         let pages = self.pages_after(&kept, checked, is_selected.is_none());
         let roots = self.roots_after(checked, is_selected.is_none());
         let [accepted, new] = [selected.len(), selected.iter().filter(|finding| !finding.accepted).count()];
         selected.iter_mut().for_each(|finding| finding.accepted = true);
         let text = rendered(Content { version: VERSION, accepted: kept, pages: Some(pages), roots });
         let left = left + findings.iter().filter(|finding| !finding.accepted).count();
-        Update::Written { text, accepted, new, kept: number_of_kept, dropped: entries.stale.len(), left }
+        Update::Written { text, accepted, new, kept: number_of_kept, dropped, left }
     }
 
-    /// Drops stale entries, and accepts nothing. `entries` are those of [`accept`](Self::accept).
+    /// Drops stale entries, and accepts nothing. Those that show where a copy is new stay. `entries` are those of [`accept`](Self::accept).
     pub fn prune(&self, entries: &Entries, checked: &Checked) -> Update {
         if !checked.tree.failed.is_empty() {
             return Update::Refused;
         }
-        let (kept, dropped) = (entries.valid(), entries.stale.len());
+        let mut kept = entries.valid();
         let number_of_kept = kept.len();
+        kept.extend(entries.stale.iter().filter(|stale| stale.is_needed()).map(|stale| stale.entry.clone()));
+        let needed = kept.len() - number_of_kept;
+        let dropped = entries.stale.len() - needed;
         let text = self.accepted.as_ref().filter(|_| dropped > 0).map(|content| {
             let pages = content.pages.is_some().then(|| self.pages_after(&kept, checked, false));
             rendered(Content { version: VERSION, accepted: kept, pages, roots: content.roots.clone() })
         });
-        Update::Pruned { text, dropped, kept: number_of_kept }
+        Update::Pruned { text, dropped, kept: number_of_kept, needed }
     }
 
     /// The pages to list in the file: those that were there, apart from those that the entries name. If only some findings are accepted, a
@@ -527,18 +568,19 @@ impl Baseline {
         Some(accepted.pages.as_ref()?.iter().chain(named).map(|path| joined(&self.folder, Path::new(path))).collect())
     }
 
-    /// Marks the accepted findings, and the new places of the others. Returns the entries that have the words of a finding.
-    fn mark(&self, findings: &mut [Finding], checked: &Checked, grader: &Grader) -> BTreeSet<usize> {
+    /// Marks the accepted findings, and the new places of the others. Returns what the entries are used for.
+    fn mark(&self, findings: &mut [Finding], covered: &[Finding], checked: &Checked, grader: &Grader) -> Uses {
         let known = self.entries().iter().map(|entry| entry.known(&self.folder)).collect();
         let known = AllKnown::new(known, checked.min_words);
         let has_pairs = self.entries().iter().any(|entry| entry.fingerprint.is_some());
         let pages = self.pages();
-        let mut used = BTreeSet::new();
+        let mut uses = Uses::default();
+        // The findings with the words of each entry, also in a part.
         let mut with_words: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-        for finding in findings {
+        for (number, finding) in findings.iter_mut().enumerate() {
             let found = known.look_up(finding, |text, file| checked.times(text, file));
-            for entry in found.texts {
-                with_words.entry(entry).or_default().extend(self.paths_in(entry, finding));
+            for &entry in found.texts.iter().chain(&found.parts) {
+                with_words.entry(entry).or_default().insert(number);
             }
             let mut accepted_by = found.accepted_by;
             finding.accepted = !accepted_by.is_empty();
@@ -546,7 +588,7 @@ impl Baseline {
                 accepted_by = self.pairs_of(finding);
                 finding.accepted = accepted_by.len() + 1 >= finding.places.len();
             }
-            used.extend(accepted_by.iter().copied());
+            uses.left.extend(accepted_by.iter().copied());
             if finding.accepted {
                 finding.reason = reasons_of(accepted_by.into_iter().map(|number| &self.entries()[number]));
                 continue;
@@ -556,32 +598,52 @@ impl Baseline {
                 let is_new = |place: &Place| pages.as_ref().is_some_and(|pages| !pages.contains(&place.page.place));
                 finding.places.iter().map(is_new).collect::<Vec<bool>>()
             };
-            let new = found.new.filter(|new| new.contains(&true)).unwrap_or_else(in_new_pages);
+            let shown = found.new.filter(|new| new.contains(&true));
+            if shown.is_some() {
+                for entry in found.texts {
+                    uses.shown.entry(entry).or_default().insert(finding.fingerprint.clone());
+                }
+            }
+            let new = shown.unwrap_or_else(in_new_pages);
             if new.contains(&true) {
                 finding.mark_new(&new);
                 grader.grade(finding);
             }
         }
-        let are_left = with_words.into_iter().filter(|(entry, found)| self.is_left(*entry, found, checked));
-        used.extend(are_left.map(|(entry, _)| entry));
-        used
+        for (number, finding) in covered.iter().enumerate() {
+            let found = known.look_up(finding, |text, file| checked.times(text, file));
+            uses.left.extend(found.accepted_by);
+            for entry in found.texts.into_iter().chain(found.parts) {
+                with_words.entry(entry).or_default().insert(findings.len() + number);
+            }
+        }
+        let all: Vec<&Finding> = findings.iter().chain(covered).collect();
+        for (entry, found) in with_words {
+            let found: Vec<&Finding> = found.into_iter().map(|number| all[number]).collect();
+            if self.is_left(entry, &found, checked, grader) {
+                uses.left.insert(entry);
+            }
+        }
+        uses
     }
 
-    /// Which paths of an entry are places of a finding, by their numbers.
-    fn paths_in(&self, entry: usize, finding: &Finding) -> Vec<usize> {
-        let places: BTreeSet<&Path> = finding.places.iter().map(|place| place.page.place.as_path()).collect();
-        let is_place = |path: &String| places.contains(joined(&self.folder, Path::new(path)).as_path());
-        let paths = self.entries()[entry].paths.iter().enumerate();
-        paths.filter(|(_, path)| is_place(path)).map(|(number, _)| number).collect()
-    }
-
-    /// Whether something of what an entry accepts is left, where some of its paths are places of findings with its words: two of them, where
-    /// a page that does not exist any more may have another name. If the text moved from one of two pages to a third, nothing is left.
-    fn is_left(&self, entry: usize, found: &BTreeSet<usize>, checked: &Checked) -> bool {
-        let is_there = |(number, path): &(usize, &String)| {
-            found.contains(number) || !checked.exists(&joined(&self.folder, Path::new(path)))
+    /// Whether something of what an entry accepts is left, given the findings with its words: two of its paths are places of these, or whole
+    /// copies that they do not list. A page that does not exist any more may have another name. If the text moved from one of two pages to a
+    /// third, nothing is left.
+    fn is_left(&self, entry: usize, found: &[&Finding], checked: &Checked, grader: &Grader) -> bool {
+        let paths = self.entries()[entry].paths.iter().map(|path| joined(&self.folder, Path::new(path)));
+        let paths: Vec<PathBuf> = paths.collect();
+        let has_two = |pages: &BTreeSet<&Path>| {
+            let is_there = |path: &&PathBuf| pages.contains(path.as_path()) || !checked.exists(path);
+            paths.iter().filter(is_there).take(2).count() == 2
         };
-        self.entries()[entry].paths.iter().enumerate().filter(is_there).take(2).count() == 2
+        let mut pages: BTreeSet<&Path> =
+            found.iter().flat_map(|finding| &finding.places).map(|place| place.page.place.as_path()).collect();
+        has_two(&pages) || {
+            let hidden = found.iter().flat_map(|finding| grader.hidden(finding));
+            pages.extend(hidden.map(|page| page.place.as_path()));
+            has_two(&pages)
+        }
     }
 
     /// The entries of version 1 with two places of a finding. One fewer than its places accept it.

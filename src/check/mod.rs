@@ -94,6 +94,8 @@ mod totals;
 mod unused;
 #[cfg(feature = "check")]
 mod walk;
+#[cfg(feature = "check")]
+mod whole_files;
 
 #[cfg(feature = "check")]
 pub use {

@@ -1,6 +1,6 @@
 //! The run: request → pages → findings.
 
-use super::baseline::{Baseline, Checked, Entries, Unchecked, Update};
+use super::baseline::{Baseline, Checked, Entries, Stale, Unchecked, Update};
 use super::error::{Error, List, PruneError, SinceError};
 use super::find::{self, Document, Judgement, find_with};
 use super::finding::Finding;
@@ -17,6 +17,7 @@ use super::rules::{Allow, Rules, Verdict};
 use super::since::Changes;
 use super::texts::Texts;
 use super::unused::{Unused, unused};
+use super::whole_files;
 use crate::prose;
 use crate::run::ordered::thread_pool;
 use rayon::ThreadPool;
@@ -174,23 +175,24 @@ impl Pages<'_> {
         let Check { request, rules, selection, changes, baseline, pool, .. } = check;
         let min_words = request.find.min_words;
         let (found, past) = pool.install(|| -> Result<_, SinceError> {
-            let found = found(&tree.pages, &rules, &request.find, false);
+            let covered = if baseline.is_some() { Covered::Apart } else { Covered::Dropped };
+            let found = found(&tree.pages, &rules, &request.find, covered);
             let Some(changes) = &changes else { return Ok((found, None)) };
             refuse_unknown(&tree, changes)?;
             Ok((found, Some(Past::read(&tree, &roots, &selection, changes)?)))
         })?;
-        let Found { mut findings, grader, allowed, cut_short, idle } = found;
+        let Found { mut findings, covered, grader, allowed, cut_short, idle } = found;
         // Of pages that were compared in part, it is not known what accepts a copy.
         let idle = if cut_short == 0 { self::idle(idle, request, &unused, &tree) } else { Vec::new() };
         let index = changes.as_ref().and_then(Changes::index);
         let roots = request.paths.iter().map(|root| place(root)).collect();
         let checked = Checked { tree: &tree, roots, min_words, index };
-        let entries = baseline.as_ref().map(|baseline| baseline.accept(&mut findings, &checked, &grader));
+        let entries = baseline.as_ref().map(|baseline| baseline.accept(&mut findings, &covered, &checked, &grader));
         let unaccepted = |findings: &[Finding]| findings.iter().filter(|finding| !finding.accepted).count();
         let all = unaccepted(&findings);
         if let Some(past) = &past {
             // What longer findings covered then was there too.
-            let then = pool.install(|| self::found(past.pages(), &rules, &request.find, true));
+            let then = pool.install(|| self::found(past.pages(), &rules, &request.find, Covered::Reported));
             past.keep_new(&mut findings, &then.findings, min_words, &grader);
         }
         let left = all - unaccepted(&findings);
@@ -208,8 +210,13 @@ impl Pages<'_> {
             _ => None,
         };
         // Those that an update drops are not stale any longer. Of a comparison, only what is new is of interest, unless asked for.
-        let is_wanted = (past.is_none() || request.fail_on_stale) && !is_written(update.as_ref());
-        let stale = entries.map(|entries| entries.stale).filter(|_| is_wanted);
+        let is_left = |stale: &Stale| match &update {
+            Some(Update::Pruned { .. }) => stale.is_needed(),
+            update => !is_written(update.as_ref()),
+        };
+        let is_wanted = past.is_none() || request.fail_on_stale;
+        let stale = entries.map(|entries| entries.stale).filter(|_| is_wanted).unwrap_or_default();
+        let stale = stale.into_iter().filter(is_left).map(|stale| stale.entry).collect();
         let is_unplaced = |finding: &&Finding| !finding.accepted && finding.places.iter().all(|place| !place.is_new);
         let used = baseline.as_ref().filter(|baseline| past.is_none() && !baseline.is_missing());
         let unplaced = used.map_or(0, |_| findings.iter().filter(is_unplaced).count());
@@ -222,7 +229,7 @@ impl Pages<'_> {
         drop(grader);
         Ok(Outcome {
             findings,
-            stale: stale.unwrap_or_default(),
+            stale,
             unplaced,
             lacks_pages,
             outside,
@@ -254,9 +261,21 @@ impl Pages<'_> {
     }
 }
 
+/// What to do with what is redundant because longer findings cover its places.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Covered {
+    Dropped,
+    /// It is not reported, but an entry of a baseline for it is not stale.
+    Apart,
+    /// It is a finding like others.
+    Reported,
+}
+
 /// The findings that remain after the rules.
 struct Found<'a> {
     findings: Vec<Finding>,
+    /// What these cover.
+    covered: Vec<Finding>,
     grader: Grader<'a>,
     allowed: usize,
     cut_short: usize,
@@ -264,17 +283,25 @@ struct Found<'a> {
     idle: Vec<usize>,
 }
 
-fn found<'a>(pages: &'a [Arc<Page>], rules: &Rules, options: &find::FindOptions, with_covered: bool) -> Found<'a> {
+fn found<'a>(pages: &'a [Arc<Page>], rules: &Rules, options: &find::FindOptions, covered: Covered) -> Found<'a> {
     let scopes = rules.of(pages);
     let documents: Vec<Document> =
         pages.iter().zip(&scopes.of_page).map(|(page, &scope)| page.document(scope)).collect();
     let judge = |finding: &find::Finding| Some(Judgement { number: scopes.verdict(finding)? as usize, rank: 0 });
-    let find::Found { findings, cut_short, .. } = find_with(&documents, options, with_covered, judge);
+    let with_covered = covered != Covered::Dropped;
+    let (find::Found { findings, cut_short, .. }, redundant) = find_with(&documents, options, with_covered, judge);
     let is_reported = |finding: &find::Finding| scopes.verdict(finding) == Some(Verdict::Reported);
-    let (reported, allowed): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_reported);
+    let (mut reported, allowed): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_reported);
+    let mut redundant: Vec<find::Finding> = redundant.into_iter().filter(is_reported).collect();
+    if covered == Covered::Reported {
+        reported.append(&mut redundant);
+    }
     let mut findings = Finding::all(pages, find::grouped(reported));
     let grader = Grader::new(&mut findings, pages, rules, options);
-    Found { findings, grader, allowed: find::grouped(allowed).len(), cut_short, idle: scopes.idle() }
+    let in_files = if covered == Covered::Reported { Vec::new() } else { whole_files::take_covered(&mut findings) };
+    let mut covered = Finding::all(pages, find::grouped(redundant));
+    covered.extend(in_files);
+    Found { findings, covered, grader, allowed: find::grouped(allowed).len(), cut_short, idle: scopes.idle() }
 }
 
 /// The entries that accepted nothing, if all pages that they may be for were read, without those of which that is reported otherwise.

@@ -711,3 +711,81 @@ fn a_translation_makes_nothing_new_in_the_original() {
     shell.sh("dedup check -q docs --baseline b.json --prune-baseline").done();
     assert_eq!(found(&shell, "docs --baseline b.json"), []);
 }
+
+/// A page repeats a paragraph, and a page in another language was a copy of it. The part that both still share covers the repeated
+/// paragraph, so the report has it no longer; but it is still there.
+#[test]
+fn an_entry_stays_while_a_longer_copy_covers_its_text() {
+    let text = own("text", 50);
+    let guide = |last: &str| {
+        format!(
+            "# Guide\n\n{}\n\n{text}\n\n{}\n\n{text}\n\n{last}\n",
+            own("a", 60),
+            own("b", 60),
+            last = own(last, 160)
+        )
+    };
+    let shell = repository(&[("docs/guide.md", guide("c")), ("docs/de/guide.md", guide("c"))]);
+    shell.sh("dedup check -q docs --baseline b.json --update-baseline").done();
+    let before = fs::read_to_string(shell.folder().join("b.json")).unwrap();
+    assert_eq!(reasons(&shell).len(), 2);
+    write(&shell, "docs/de/guide.md", &guide("deutsch"));
+    let records = records(&shell, "docs --baseline b.json --grade note --fail-on-stale");
+    let kinds: Vec<&Value> = records.iter().map(|record| &record["type"]).collect();
+    assert_eq!(kinds, ["copy"], "{records:?}");
+    shell.sh("dedup check -q docs --baseline b.json --prune-baseline").done();
+    assert_eq!(fs::read_to_string(shell.folder().join("b.json")).unwrap(), before);
+    // Without it in any page, the entry is stale.
+    write(&shell, "docs/guide.md", &guide("c").replace(&text, ""));
+    write(&shell, "docs/de/guide.md", &guide("deutsch").replace(&text, ""));
+    let stale = self::records(&shell, "docs --baseline b.json --grade note --fail-on-stale");
+    assert_eq!(stale.iter().filter(|record| record["type"] == "stale").count(), 1, "{stale:?}");
+}
+
+/// A page is a whole copy of one that an entry names. The report lists the copies only in one of the two.
+#[test]
+fn an_entry_stays_while_a_whole_copy_is_listed_instead_of_its_page() {
+    let text = own("text", 50);
+    let guide = format!("# Guide\n\n{}\n\n{text}\n\n{}\n\n{text}\n\n{}\n", own("a", 60), own("b", 60), own("c", 60));
+    let shell = repository(&[("docs/guide.md", guide.clone())]);
+    shell.sh("dedup check -q docs --baseline b.json --update-baseline").done();
+    write(&shell, "docs/de/guide.md", &guide);
+    let records = records(&shell, "docs --baseline b.json --fail-on-stale");
+    assert!(records.iter().all(|record| record["type"] == "copy"), "{records:?}");
+}
+
+/// The text of an entry moved to another page. The entry is stale, but shows which place is new: pruning keeps it as long as that is
+/// reported.
+#[test]
+fn an_entry_that_shows_what_is_new_is_not_pruned() {
+    let [first, second] = [own("first", 60), own("second", 60)];
+    let shell = repository(&[
+        ("docs/a.md", page("alpha", &[&first])),
+        ("docs/b.md", page("beta", &[&first, &second])),
+        ("docs/c.md", page("gamma", &[])),
+        ("docs/d.md", page("delta", &[&second])),
+    ]);
+    shell.sh("dedup check -q docs --baseline b.json --update-baseline").done();
+    write(&shell, "docs/b.md", &page("beta", &[]));
+    write(&shell, "docs/c.md", &page("gamma", &[&first]));
+    let expected = one("error", "docs/c.md", &["docs/c.md"]);
+    assert_eq!(found(&shell, "docs --baseline b.json"), expected);
+    let run = shell.sh("dedup check docs --baseline b.json --prune-baseline");
+    let kept = "1 stale entry dropped from b.json\ndedup: 1 stale entry kept, because it shows where a copy is new: remove or accept \
+        that copy, then prune again\n";
+    assert!(run.status == 1 && run.stderr.contains(kept), "{}", run.stderr);
+    assert_eq!(reasons(&shell), [("ab".to_string(), None)]);
+    assert_eq!(found(&shell, "docs --baseline b.json"), expected);
+    let run = shell.sh("dedup check docs --baseline b.json --prune-baseline --fail-on-stale");
+    assert!(run.stderr.contains("dedup: nothing dropped from b.json\n"), "{}", run.stderr);
+    assert!(run.stderr.contains("1 stale entry makes the check fail (--fail-on-stale)\n"), "{}", run.stderr);
+    // Another copy is accepted: the entry stays. The copy that it shows is removed: it is dropped.
+    write(&shell, "docs/d.md", &page("delta", &[&second]));
+    write(&shell, "docs/e.md", &page("epsilon", &[&second]));
+    let run = shell.sh("dedup check docs --baseline b.json --update-baseline --accept docs/e.md:5");
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    assert_eq!(found(&shell, "docs --baseline b.json"), expected);
+    write(&shell, "docs/c.md", &page("gamma", &[]));
+    shell.sh("dedup check -q docs --baseline b.json --prune-baseline").done();
+    assert_eq!(reasons(&shell), [("de".to_string(), None)]);
+}

@@ -119,17 +119,17 @@ pub fn find_judged(
     options: &FindOptions,
     judge: impl Fn(&Finding) -> Option<Judgement> + Sync,
 ) -> Found {
-    find_with(documents, options, false, judge)
+    find_with(documents, options, false, judge).0
 }
 
-/// [`find_judged`] with what is redundant because other findings cover its places, if `with_covered`: what may be reported once those
-/// are gone.
+/// [`find_judged`], and what is redundant because these findings cover its places, if `with_covered`: what may be reported once they are
+/// gone.
 pub(super) fn find_with(
     documents: &[Document],
     options: &FindOptions,
     with_covered: bool,
     judge: impl Fn(&Finding) -> Option<Judgement> + Sync,
-) -> Found {
+) -> (Found, Vec<Finding>) {
     let (firsts, mut findings) = copies(documents, options, &judge);
     let search = Search::new(documents, &firsts, options, &judge);
     let grams = Grams::new(&search.text);
@@ -139,16 +139,22 @@ pub(super) fn find_with(
     drop(grams);
     let candidates = found.into_iter().flat_map(|(candidates, _)| candidates).collect();
     let is_enough = |part: &Candidate, judgement: &Judgement| search.is_enough(part, judgement.number, options);
-    let selected = select::select(candidates, &search.text, options, with_covered, is_enough);
-    findings.extend(selected.into_iter().map(|(judgement, candidate)| {
+    let select::Selected { selected, covered } = select::select(candidates, &search.text, options, is_enough);
+    let finding = |(judgement, candidate): (Judgement, Candidate)| {
         let candidate = search.with_better_ends(candidate, judgement.number);
         candidate.finding(&search.text, &firsts)
-    }));
-    findings.sort_by_cached_key(|finding| {
-        let [a, b] = [&finding.a, &finding.b].map(|place| (place.document, place.words.start, place.words.end));
-        (a, b, finding.kind)
-    });
-    Found { findings, frequent, cut_short }
+    };
+    findings.extend(selected.into_iter().map(finding));
+    findings.sort_by_cached_key(order);
+    let mut covered: Vec<Finding> = covered.into_iter().filter(|_| with_covered).map(finding).collect();
+    covered.sort_by_cached_key(order);
+    (Found { findings, frequent, cut_short }, covered)
+}
+
+/// The key by which findings are ordered.
+fn order(finding: &Finding) -> impl Ord + use<> {
+    let [a, b] = [&finding.a, &finding.b].map(|place| (place.document, place.words.start, place.words.end));
+    (a, b, finding.kind)
 }
 
 /// The indices of the documents that are not represented by an earlier equal one, and the findings for the others.

@@ -65,47 +65,52 @@ impl Candidate {
     }
 }
 
+/// The candidates to report, and those that are redundant only because others cover their places.
+#[derive(Default)]
+pub(super) struct Selected {
+    pub selected: Vec<(Judgement, Candidate)>,
+    pub covered: Vec<(Judgement, Candidate)>,
+}
+
 /// Drops what is redundant, separately for each number. Files come first, then candidates with more matching words, then by rank, then by
-/// place. Of a passage or paragraph only the parts stay that no earlier candidate connects, as far as `is_enough` of them. With
-/// `with_covered`, what is redundant because others cover its places is added.
+/// place. Of a passage or paragraph only the parts stay that no earlier candidate connects, as far as `is_enough` of them.
 pub(super) fn select(
     mut candidates: Vec<(Judgement, Candidate)>,
     text: &Text,
     options: &FindOptions,
-    with_covered: bool,
     is_enough: impl Fn(&Candidate, &Judgement) -> bool,
-) -> Vec<(Judgement, Candidate)> {
+) -> Selected {
     candidates.sort_by_cached_key(|(judgement, candidate)| {
         let [a, b] = candidate.places.clone().map(|places| (places.start, places.end));
         let Judgement { number, rank } = *judgement;
         (number, candidate.kind != Kind::File, Reverse(candidate.matched), rank, candidate.kind, a, b)
     });
-    let mut selected = Vec::new();
+    let mut found = Selected::default();
     for group in candidates.chunk_by(|x, y| x.0.number == y.0.number) {
         // Words connected by selected candidates.
         let mut connected = UnionFind::new(text.words.len());
         let mut covered = Covered::new(text);
         for (judgement, candidate) in group {
             if candidate.kind == Kind::File || !candidate.is_ascending() {
-                selected.extend(connect(&mut connected, candidate, options).then(|| (*judgement, candidate.clone())));
+                let is_new = connect(&mut connected, candidate, options);
+                found.selected.extend(is_new.then(|| (*judgement, candidate.clone())));
                 continue;
             }
             for part in new_parts(&mut connected, candidate) {
                 if part != *candidate && !is_enough(&part, judgement) {
                     continue;
                 }
-                let is_covered = covered.has(&part.places);
-                if !is_covered {
-                    part.pairs().for_each(|(a, b)| _ = connected.union(a, b));
-                    covered.add(&part.places);
+                if covered.has(&part.places) {
+                    found.covered.push((*judgement, part));
+                    continue;
                 }
-                if !is_covered || with_covered {
-                    selected.push((*judgement, part));
-                }
+                part.pairs().for_each(|(a, b)| _ = connected.union(a, b));
+                covered.add(&part.places);
+                found.selected.push((*judgement, part));
             }
         }
     }
-    selected
+    found
 }
 
 /// Connects the matching words of a file or of a reordered paragraph, unless it is redundant. It is not if half of its matching words, or

@@ -1,6 +1,6 @@
 //! Grades of findings in small trees of pages.
 
-use super::super::find::FindOptions;
+use super::super::find::{FindOptions, Kind};
 use super::super::grade::{Grade, Preset, Reason};
 use super::super::request::Request;
 use super::super::rules::Rule;
@@ -25,6 +25,20 @@ fn graded(files: &[(&str, String)], request: Request) -> (Grade, Vec<Reason>) {
     let outcome = run(&Request { folder: folder.path().into(), paths: vec![folder.path().into()], ..request }).unwrap();
     let [finding] = &outcome.findings[..] else { panic!("{files:?}: {:#?}", outcome.findings.len()) };
     (finding.grade, finding.reasons.clone())
+}
+
+/// The kind, the grade and the paths of each finding.
+fn all(files: &[(&str, String)]) -> Vec<(Kind, Grade, Vec<String>)> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let request = Request { folder: folder.path().into(), ..Request::new([folder.path()]) };
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_string();
+    let found = run(&request).unwrap().findings.into_iter();
+    found
+        .map(|finding| (finding.kind, finding.grade, finding.places.iter().map(|place| name(place.path())).collect()))
+        .collect()
 }
 
 /// An address is four words, none of them with a letter.
@@ -695,6 +709,38 @@ fn a_link_beside_a_text_does_not_make_it_an_entry() {
         let (grade, reasons) = graded(&[("faq.md", page(entry))], Request::default());
         assert_eq!((grade == Grade::Note, reasons.contains(&Reason::Linked)), (is_entry, is_entry), "{entry}");
     }
+}
+
+/// What files share that were not compared as files, since they are too different, is not reported beside the files.
+#[test]
+fn a_passage_of_files_that_are_one_finding_is_not_reported_again() {
+    let part = |name: &str, number| format!("{}.", words(number).replace("word", name).trim_end());
+    let common: Vec<String> = (0..10).map(|number| part(&format!("common{number}x"), 60)).collect();
+    let extra = part("extra", 45);
+    // `b` is like both of the others, which have a passage that it lacks.
+    let files = |extra: &str, before: &str| {
+        let page = |parts: &[String], [before, after]: [&str; 2]| {
+            format!("# Title\n\n{before}\n\n{}\n\n{after}\n", parts.join("\n\n"))
+        };
+        [
+            ("a.md", page(&common[..8], ["", extra])),
+            ("b.md", page(&common, ["", ""])),
+            ("c.md", page(&common[2..], [before, extra])),
+        ]
+    };
+    let is = |files: &[(&str, String)], expected: &[(Kind, &[&str])]| {
+        let found: Vec<(Kind, Vec<String>)> = all(files).into_iter().map(|(kind, _, paths)| (kind, paths)).collect();
+        let expected: Vec<(Kind, Vec<String>)> =
+            expected.iter().map(|(kind, paths)| (*kind, paths.iter().map(|path| path.to_string()).collect())).collect();
+        assert_eq!(found, expected);
+    };
+    let whole: (Kind, &[&str]) = (Kind::File, &["a.md", "b.md", "c.md"]);
+    is(&files("", ""), &[whole]);
+    is(&files(&extra, ""), &[whole]);
+    // It says something new: it is in a further page, or twice in one page.
+    let further = ("d.md", page("Delta", &extra));
+    is(&[&files(&extra, "")[..], &[further]].concat(), &[whole, (Kind::Passage, &["a.md", "c.md", "d.md"])]);
+    is(&files(&extra, &extra), &[whole, (Kind::Passage, &["a.md", "c.md", "c.md"])]);
 }
 
 #[test]

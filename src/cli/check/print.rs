@@ -85,12 +85,21 @@ const SHOWN_WORDS: usize = 12;
 /// Reports the update of the baseline, and a reason that no entry has.
 pub fn update(update: &Update, baseline: &Path, has_reason: bool, terminal: &Terminal) {
     let baseline = baseline.display();
-    if let Update::Pruned { dropped, kept, .. } = *update {
+    if let Update::Pruned { dropped, kept, needed, .. } = *update {
         let kept = if kept > 0 { format!(", {} kept", count(kept as u64)) } else { String::new() };
         terminal.line(&match dropped {
-            0 => format!("no entry of {baseline} is stale: nothing dropped{kept}"),
+            0 if needed == 0 => format!("no entry of {baseline} is stale: nothing dropped{kept}"),
+            0 => format!("nothing dropped from {baseline}{kept}"),
             dropped => format!("{} dropped from {baseline}{kept}", counted(dropped as u64, "stale entry")),
         });
+        if needed > 0 {
+            let entries = counted(needed as u64, "stale entry");
+            let why = match needed {
+                1 => "it shows where a copy is new: remove or accept that copy",
+                _ => "they show where copies are new: remove or accept these copies",
+            };
+            terminal.line(&format!("{entries} kept, because {why}, then prune again"));
+        }
         return;
     }
     let Update::Written { accepted, new, kept, dropped, left, .. } = *update else {
@@ -231,10 +240,12 @@ fn stale(outcome: &Outcome, baseline: Option<&Path>, is_listed: bool, terminal: 
             }
         }
     };
+    // What pruning leaves, it leaves again.
+    let is_pruned = matches!(outcome.update, Some(Update::Pruned { .. }));
     match outcome.failing_stale().len() {
         0 => {
             print(true);
-            if !entries.is_empty() {
+            if !entries.is_empty() && !is_pruned {
                 terminal.line("--prune-baseline drops stale entries");
             }
         }
@@ -244,7 +255,8 @@ fn stale(outcome: &Outcome, baseline: Option<&Path>, is_listed: bool, terminal: 
             }
             let (entries, make) = (counted(number as u64, "stale entry"), if number == 1 { "makes" } else { "make" });
             let them = if number == 1 { "it" } else { "them" };
-            terminal.line(&format!("{entries} {make} the check fail (--fail-on-stale): --prune-baseline drops {them}"));
+            let hint = if is_pruned { String::new() } else { format!(": --prune-baseline drops {them}") };
+            terminal.line(&format!("{entries} {make} the check fail (--fail-on-stale){hint}"));
         }
     }
 }
