@@ -5,7 +5,7 @@ use super::numbers::{time, whole};
 use super::sizing::Collection;
 use super::terminal::{self, bytes, count, counted};
 use neardups::algorithm::PlannedRun;
-use neardups::engine::{Bounded, Example, Removal, Similarities, SimilarityRange};
+use neardups::engine::{Bounded, Counts, Example, Removal, Similarities, SimilarityRange};
 use neardups::passages::first_difference;
 use neardups::tokenizer::{TokenDetail, Tokenizer, Tokens};
 use serde::Serialize;
@@ -78,6 +78,12 @@ struct Removed {
 /// Bytes whose reading takes long enough for the time of more of them to be estimated.
 const ENOUGH_FOR_TIME: u64 = 16 << 20;
 
+/// Bytes that were read, or of compressed files those that the tokens take at least, as usual ones do.
+fn text_bytes(counts: &Counts) -> u64 {
+    const A_TOKEN: u64 = 4;
+    counts.bytes.max(A_TOKEN * counts.tokens)
+}
+
 /// Tokens of the least run that two texts share, where it is looked for how they differ.
 const SHARED_RUN: usize = 5;
 
@@ -111,7 +117,8 @@ impl Data {
             memory_bytes: collection.memory(memory),
             temporary_bytes: collection.temporary(memory, share),
             most_temporary_bytes: collection.temporary(memory, 1.0),
-            seconds: (times <= 1.0 || counts.bytes >= ENOUGH_FOR_TIME).then_some(times * found.reading.as_secs_f64()),
+            seconds: (times <= 1.0 || text_bytes(counts) >= ENOUGH_FOR_TIME)
+                .then_some(times * found.reading.as_secs_f64()),
         };
         Data {
             documents: counts.documents,
@@ -164,7 +171,7 @@ impl Data {
         };
         let took = match seconds {
             Some(seconds) => format!("{} for reading", time(1e9 * seconds)),
-            None => format!("a time that only a sample of {} or more shows", bytes(ENOUGH_FOR_TIME as f64)),
+            None => format!("a time that only a sample of {} of text or more shows", bytes(ENOUGH_FOR_TIME as f64)),
         };
         line(format!(
             "  {of} takes about {} of memory at most, temporary files: {temporary}, and {took} (estimates)",

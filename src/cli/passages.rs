@@ -288,12 +288,14 @@ impl Remark {
 
 /// The remark on documents of which less is left than was cut: of a near-duplicate, only what differs.
 fn remark_on_mostly_cut(request: &Request, cuts: &CutCounts) -> Option<Remark> {
+    // The folders that `dedup clean` writes have this file.
+    let is_cleaned = |path: &PathBuf| path.join("_dedup/summary.json").is_file();
+    let others =
+        "--max-cut 0.5 leaves out such documents, and a larger --min-documents cuts only what is in more documents";
     let advice = match request.against.is_empty() {
-        true => {
-            "dedup clean, run first, leaves out near-duplicates whole; here --max-cut 0.5 leaves out such documents, and a larger \
-             --min-documents cuts only what is in more documents"
-        }
-        false => "--max-cut 0.5 leaves out such documents",
+        true if request.paths.iter().all(is_cleaned) => others.to_owned(),
+        true => format!("dedup clean, run first, leaves out near-duplicates whole; here {others}"),
+        false => "--max-cut 0.5 leaves out such documents".to_owned(),
     };
     let message = format!("{} lost more than half of the text ({advice})", counted(cuts.mostly_cut, "document"));
     (cuts.mostly_cut > 0).then(|| Remark::new(message, false, false))

@@ -78,7 +78,7 @@ fn add_sizes(plan: &mut PlannedRun, found: Option<&Similarities>, documents: u64
     stored.features = mean.round() as usize;
     if read.is_some() {
         // The median says nothing about all of them.
-        plan.forecast.costs.retain(|(what, ..)| !what.starts_with("text of a document"));
+        plan.forecast.costs.retain(|(what, ..)| !what.starts_with("text of a document") && *what != "shingles");
     }
     let measured = found.filter(|found| found.mean_id > 0.0).map(|found| found.mean_id.ceil() as usize);
     let id = measured.unwrap_or(PLANNED_ID);
@@ -90,14 +90,19 @@ fn add_sizes(plan: &mut PlannedRun, found: Option<&Similarities>, documents: u64
     let collection = Collection { documents: number, features: mean * number, keys };
     let [stored_bytes, table_bytes] = [bytes_on_disk(stored, id), bytes_of_tables(stored)].map(|bytes| bytes as f64);
     let of_index = memory_of_index(documents, stored);
+    // What is said of the documents that were read has the share of those that are similar.
+    if read.is_none() {
+        plan.forecast.costs.extend([
+            ("memory of a scan, at most", collection.memory(memory), "bytes"),
+            (
+                "temporary files of a scan, if one document in five is somewhat similar to an earlier one",
+                collection.temporary(memory, 0.2),
+                "bytes",
+            ),
+            ("temporary files of a scan, if all are", collection.temporary(memory, 1.0), "bytes"),
+        ]);
+    }
     plan.forecast.costs.extend([
-        ("memory of a scan, at most", collection.memory(memory), "bytes"),
-        (
-            "temporary files of a scan, if one document in five is somewhat similar to an earlier one",
-            collection.temporary(memory, 0.2),
-            "bytes",
-        ),
-        ("temporary files of a scan, if all are", collection.temporary(memory, 1.0), "bytes"),
         (of_ids, stored_bytes, "bytes a document"),
         ("tables in the folder beside it", table_bytes, "bytes a document"),
         ("index of all documents, if all pass", stored_bytes * number, "bytes"),

@@ -73,11 +73,17 @@ impl Selection {
         Selection { shown, clusters, keeping_several, histogram }
     }
 
-    /// The documents whose texts are compared, ascending.
+    /// The documents that are read again, ascending: those whose texts are compared, and some of those that are kept, for the values
+    /// that decided.
     pub fn with_texts(&self) -> Vec<u32> {
-        let members = self.shown.iter().flat_map(|cluster| &cluster.members).filter(|member| member.has_text);
-        let mut documents: Vec<u32> =
-            members.flat_map(|member| [Some(member.document), member.of.map(|(of, _)| of)]).flatten().collect();
+        let members = || self.shown.iter().map(|cluster| cluster.members.iter());
+        let compared = members().flatten().filter(|member| member.has_text);
+        let kept = members().flat_map(|members| members.filter(|member| member.keep).take(MAX_TEXTS));
+        let mut documents: Vec<u32> = compared
+            .flat_map(|member| [Some(member.document), member.of.map(|(of, _)| of)])
+            .flatten()
+            .chain(kept.map(|member| member.document))
+            .collect();
         documents.sort_unstable();
         documents.dedup();
         documents

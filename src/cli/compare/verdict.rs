@@ -1,9 +1,9 @@
 //! The verdict of an algorithm, in a word and in a sentence.
 
-use super::super::terminal::counted;
+use super::super::terminal::{count, counted};
 use super::algorithms::SHINGLE;
 use neardups::algorithm::{Entry, Row};
-use neardups::compare::{Comparison, Evidence, Verdict};
+use neardups::compare::{Comparison, CountedTerms, Evidence, Verdict};
 use neardups::similarity::Similarity;
 
 /// The verdict in one word.
@@ -59,7 +59,8 @@ pub fn sentence(entry: &Entry, comparison: &Comparison) -> String {
         Verdict::Reported { copies: false } => format!("reported: {similar}{limit}"),
         Verdict::BelowThreshold => {
             let reached = similarity.and_then(|similarity| reached(comparison, similarity));
-            format!("not reported: {similar}{limit}{}", reached.unwrap_or_default())
+            let apart = evidence.and_then(|evidence| evidence.terms.as_ref()).and_then(apart);
+            format!("not reported: {similar}{limit}{}{}", reached.unwrap_or_default(), apart.unwrap_or_default())
         }
         Verdict::NoKeyInCommon => format!("missed: {similar}{limit}, but no key in common"),
         Verdict::TooFewFeatures(which) => format!(
@@ -81,6 +82,23 @@ pub fn sentence(entry: &Entry, comparison: &Comparison) -> String {
             entry.name
         ),
     }
+}
+
+/// How many of the terms that count are in one document alone, where equal terms are wanted.
+fn apart([a, b]: &[CountedTerms; 2]) -> Option<String> {
+    let only = |these: &CountedTerms, those: &CountedTerms| {
+        these.counting.iter().filter(|term| those.counting.binary_search(term).is_err()).count() as u64
+    };
+    let (of_a, of_b) = (only(a, b), only(b, a));
+    let of_both = (a.counting.len() + b.counting.len()) as u64 - of_a - of_b;
+    (of_a + of_b > 0).then(|| {
+        format!(
+            ", as the terms that count must be equal: {} in a alone, {} in b alone, {} in both",
+            count(of_a),
+            count(of_b),
+            count(of_both / 2)
+        )
+    })
 }
 
 /// The parameters that decide, in parentheses: the least similarity, and the length of shingles.
