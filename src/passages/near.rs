@@ -11,10 +11,10 @@
 //! **What is covered.** All that [exact passages](super::find_passages) cover: a range that stands earlier, and its first place, are a pair of
 //! their own unless other pairs cover both. And a place that is similar to an earlier one, if a k-gram that is selected in both is at no place
 //! between them, or if the earlier one is the first place of this k-gram. Against a reference, it suffices that the k-gram is at no more than
-//! eight places of it.
+//! eight places of it; if it is at more, that this place has more of the k-grams of the document near it than others have.
 //!
-//! **Cost.** Linear: a place is compared with two others, with eight of a reference at most, and in each window at most 64 times its tokens are
-//! aligned. Memory: two bits for each token, 24 bytes for each exact range, and what is similar in the windows that are looked at at once; the
+//! **Cost.** Linear: a place is paired with two others, with eight of a reference at most, or with more if there are no more pairs than tokens;
+//! in each window at most 64 times its tokens are aligned. Memory: two bits for each token, 24 bytes for each exact range, and what is similar in the windows that are looked at at once; the
 //! rest goes to temporary files if it does not fit.
 
 use super::classes::{Classes, Closed, Similar};
@@ -26,7 +26,7 @@ use super::pieces::fewest;
 use super::reading::{PassageCounts, Search, check_stopped};
 use super::reduced::most_in;
 use super::repeats::{FindOptions, Found, FoundPlace};
-use super::seeds::pairs;
+use super::seeds::{Reference, pairs};
 use super::stretches::{Pairs, StoredWords, Stretches, WINDOW, Window, distinct};
 use crate::error::Error;
 use crate::postings::{Sorter, Stored};
@@ -83,7 +83,10 @@ impl Near {
         let exact = pool.install(|| fewest_pairs(exact));
         check_stopped(observer)?;
         let (eighth, folder) = (options.memory / 8, options.temp_dir.as_deref());
-        let reference = find.references.map(|_| documents.starts[documents.end_of_references() as usize]);
+        let reference = find.references.map(|_| Reference {
+            end: documents.starts[documents.end_of_references() as usize],
+            starts: &documents.starts,
+        });
         let seeds = seeds.expect("seeds were selected");
         counts.spilled += seeds.bytes_spilled();
         let seeds = pool.install(|| {
@@ -753,6 +756,31 @@ mod tests {
             let count = (0..200).filter(|&number| rows.iter().any(|row| is_of(number, row))).count();
             assert!(count >= least, "{count} of 200 copies of {words} words with {edits} edits");
         }
+    }
+
+    /// Each part of the question is on each page, in another order, and at more places than can be compared. One page has the question.
+    #[test]
+    fn a_question_of_parts_that_all_pages_have_is_found() {
+        let part = |number: u64| (0..8).map(|word| format!("part{number}word{word}")).collect::<Vec<_>>();
+        let question = || (0..5).flat_map(part);
+        // Where two parts meet, a word is changed: no run across them is left.
+        let is_changed = |at: usize| at % 8 == 7 && at < 39;
+        let edited = question().enumerate().map(|(at, word)| if is_changed(at) { format!("new{at}") } else { word });
+        let edited = edited.collect::<Vec<_>>();
+        let page = |number: u64| -> String {
+            let parts = (0..20).flat_map(|at| {
+                let own = vec![format!("page{number}at{at}"); 1 + (mix(number * 20 + at) % 4) as usize];
+                [part(mix(20 * number + at) % 5), own].concat()
+            });
+            parts.collect::<Vec<_>>().join(" ")
+        };
+        let mut pages: Vec<String> = (0..100).map(page).collect();
+        pages[60] = format!("{} {} {}", pages[60], question().collect::<Vec<_>>().join(" "), page(200));
+        pages.push(edited.join(" "));
+        let options = PassageOptions { min_words: 15, similarity: share(70), ..PassageOptions::default() };
+        let (rows, ranges) = check(&pages, 100, &options).unwrap();
+        assert_eq!(ranges[&100].as_slice(), std::slice::from_ref(&(0..40)), "{rows:?}");
+        assert!(rows.iter().any(|row| row.2[0].0 == 60 && row.2[1].1 == (0..40)), "{rows:?}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::later::Later;
 use super::locate::Documents;
 use super::longer::{Least, longer};
 use super::reduced::reduce_beyond;
+use super::seeds::promising;
 use crate::error::Error;
 use crate::postings::{Cached, Stored};
 use crate::similarity::Threshold;
@@ -223,7 +224,7 @@ impl<'t> Stretches<'t> {
         self.left = MAX_RATIO * (end - start).max(LEAST_TOKENS);
         let exact = exact.iter().filter(|range| range.first + u64::from(range.tokens) <= range.start);
         let mut equal = take(&mut self.buffers.equal);
-        equal.extend(seeds.iter().map(|&[b, a]| ((b - a) as usize, b as usize, 0)));
+        promising(seeds, |[b, a]| equal.push(((b - a) as usize, b as usize, 0)));
         equal.extend(
             exact.map(|range| ((range.start - range.first) as usize, range.start as usize, range.tokens as usize)),
         );
