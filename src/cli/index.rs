@@ -393,12 +393,13 @@ pub fn answer(id: &str, decision: &Decision, only_reads: bool, has_time: bool) -
     json(&if has_time { verdict } else { verdict.without_time() })
 }
 
-/// The record of a document that could not be read, as JSON, with the message of the problem as the caller spells it.
-pub fn unanswered(problem: &Problem, message: &str, is_nearest: bool) -> String {
+/// The record of a document that could not be read, as JSON, with the message of the problem as the caller spells it: a verdict that says
+/// whether to keep it, or one without neighbours.
+pub fn unanswered(problem: &Problem, message: &str, keep: Option<bool>) -> String {
     let id = problem.id.clone().unwrap_or_else(|| problem.place.to_string());
-    match is_nearest {
-        true => json(&Neighbours::unread(&id, Some(message))),
-        false => json(&Verdict::unread(&id, true, message)),
+    match keep {
+        None => json(&Neighbours::unread(&id, Some(message))),
+        Some(keep) => json(&Verdict::unread(&id, keep, message)),
     }
 }
 
@@ -437,7 +438,9 @@ impl Sink for Answers {
     }
 
     fn rejected(&mut self, _record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {
-        self.add(unanswered(problem, &spelling::of_problem(problem), self.is_nearest))
+        // As `filter` decides without options.
+        let keep = (!self.is_nearest).then_some(false);
+        self.add(unanswered(problem, &spelling::of_problem(problem), keep))
     }
 
     fn release(&mut self, _counts: &Counts, _index: &Index) -> Result<(), Error> {

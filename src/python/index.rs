@@ -251,7 +251,7 @@ impl Shared {
                 Decided::Problem(problem) => {
                     let position = place.line.filter(|_| are_positions).map(|row| row.to_string());
                     let named = Problem { id: position.or_else(|| problem.id.clone()), ..problem.clone() };
-                    call::unanswered(&named, &refusal::problem(problem), is_nearest)
+                    call::unanswered(&named, &refusal::problem(problem), (!is_nearest).then_some(true))
                 }
                 Decided::Document(id, decision) => call::answer(id, decision, mode.only_reads(), self.path.is_some()),
             };
