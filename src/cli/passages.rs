@@ -320,7 +320,7 @@ impl Written {
             let message = format!("nothing can be found in {wanted} (--min-documents): {} {were} read", count(all));
             Remark::new(message, true, false)
         });
-        let named = remark_on_short(&self.short, references, request.options.min_words);
+        let named = remark_on_short(&self.short, references, &request.options);
         let named = named.map(|(message, is_warning)| Remark::new(message, is_warning, true));
         let of_reference = named.or_else(|| remark_on_counted(request, &self.counts, true));
         let of_documents = remark_on_counted(request, &self.counts, false);
@@ -466,32 +466,26 @@ fn summarise_search(terminal: &Terminal, request: &Request, written: &Written, s
     if !request.against.is_empty() {
         found += &format!(" against {}", count(references));
     }
-    let least = request.options.min_words as u64;
+    // Words that do not match count twice in a passage with edits.
+    let edited = if request.options.similarity.is_some() { " (edited ones count twice)" } else { "" };
+    let least = format!("{} or more{edited}", counted(request.options.min_words as u64, "word"));
     match (written.dropped, written.passages, written.covered) {
         (Some(dropped), ..) => {
             let dropped = counted(dropped, "document");
             found += &format!(": {dropped} not kept, with ");
             found += &match request.options.min_coverage {
-                None => format!("a passage of {} or more of the reference", counted(least, "word")),
-                Some(share) => {
-                    format!(
-                        "a share of {share} or more in passages of {} or more of the reference",
-                        counted(least, "word")
-                    )
-                }
+                None => format!("a passage of {least} of the reference"),
+                Some(share) => format!("a share of {share} or more in passages of {least} of the reference"),
             };
         }
-        (_, Some(passages), _) => {
-            found += &format!(": {} of {} or more", counted(passages, "passage"), counted(least, "word"))
-        }
+        (_, Some(passages), _) => found += &format!(": {} of {least}", counted(passages, "passage")),
         (_, None, None) => found += &format!(": {}", written.cuts.as_ref().map(cut_in_words).unwrap_or_default()),
         (_, None, Some(covered)) => {
             let tokens = tokens - reference_tokens;
             let share = 100.0 * covered as f64 / tokens.max(1) as f64;
             found += &format!(
-                ": {} in passages of {} or more ({share:.1} % of {}), in {}",
+                ": {} in passages of {least} ({share:.1} % of {}), in {}",
                 counted(covered, "token"),
-                counted(least, "word"),
                 count(tokens),
                 counted(written.records, "document")
             );
@@ -555,8 +549,11 @@ fn remark_on_counted(request: &Request, counts: &PassageCounts, of_reference: bo
     let have = if short == 1 { "has" } else { "have" };
     let words = counted(request.options.min_words as u64, "word");
     let advice = if is_warning { "; a lower --min-words finds shorter ones" } else { "" };
-    let message =
-        format!("{} {have} fewer than {words} (--min-words): too short for a passage{advice}", counted(short, what));
+    let edits = if request.options.similarity.is_some() { " without edits" } else { "" };
+    let message = format!(
+        "{} {have} fewer than {words} (--min-words): too short for a passage{edits}{advice}",
+        counted(short, what)
+    );
     Some(Remark::new(message, is_warning, of_reference))
 }
 

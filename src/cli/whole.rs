@@ -179,17 +179,19 @@ impl Decided {
 }
 
 /// The remark on documents of the reference of which a copy is too short for a passage, of `references`; with whether that holds for all.
-pub fn remark_on_short(short: &ShortDocuments, references: u64, min_words: usize) -> Option<(String, bool)> {
+pub fn remark_on_short(short: &ShortDocuments, references: u64, options: &PassageOptions) -> Option<(String, bool)> {
     let count = short.references;
     if count == 0 {
         return None;
     }
     let first = first_short(short, |least| format!("`min-words {least}` finds a copy of each"));
     let (have, of) = if count == 1 { ("has", "it") } else { ("have", "one") };
+    // With edits, which count twice, a copy can be long enough.
+    let copied = if options.similarity.is_some() { " word for word" } else { "" };
     let remark = format!(
-        "{} {have} fewer than {}: a copy of {of} is not found {first}",
+        "{} {have} fewer than {}: a copy of {of}{copied} is not found {first}",
         counted(count, "reference document"),
-        counted(min_words as u64, "word"),
+        counted(options.min_words as u64, "word"),
     );
     Some((spelled(&remark).into_owned(), count == references))
 }

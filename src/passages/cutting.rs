@@ -23,7 +23,8 @@ pub struct PassageOptions {
     /// The minimum similarity of each place to the first one: `2·m / (a + b)` for places of `a` and `b` words of which `m` match. `None`
     /// finds only runs of the same words.
     pub similarity: Option<Threshold>,
-    /// Minimum length of a passage, in words, from 1 to 10,000; a Han or Kana character counts as half a word.
+    /// Minimum length of a passage, in words, from 1 to 10,000; a Han or Kana character counts as half a word. With a
+    /// [`similarity`](Self::similarity), words of the longer place that do not match count twice, so that it may have fewer.
     pub min_words: usize,
     /// The minimum number of different documents that the places of a passage are in, at least 1: with 1, a passage may repeat within one.
     /// All places count, also those that are not reported. Documents of the reference count too.

@@ -390,7 +390,7 @@ def test_warnings_of_passages_that_cannot_be_found():
 
     two = ["a b c d e f g h", "a b c d e f g h"]
     few = "nothing can be found in 5 documents (`min_documents`): 2 were read"
-    short = "2 documents have fewer than 50 words (`min_words`): too short for a passage; a lower `min_words` finds shorter ones"
+    short = "2 documents have fewer than 50 words (`min_words`): too short for a passage without edits; a lower `min_words` finds shorter ones"
     for emit in ("passages", "pairs", "spans"):
         assert warned(two, min_documents=5, min_words=5, emit=emit) == [few]
         assert warned(two, min_words=50, emit=emit) == [short]
@@ -402,7 +402,7 @@ def test_warnings_of_passages_that_cannot_be_found():
     assert warned(two * 2, min_words=5, max_places=2) == [listed]
     assert warned(two * 2, min_words=5, max_places=2, emit="spans") == []
     assert warned(two * 2, min_words=5, max_places=4) == []
-    assert warned(two, against=[two[0], "who?"], min_words=5) == ["1 reference document has fewer than 5 words (`min_words`): too short for a passage"]
+    assert warned(two, against=[two[0], "who?"], min_words=5) == ["1 reference document has fewer than 5 words (`min_words`): too short for a passage without edits"]
     against = {"against": two, "emit": "verdicts", "min_words": 5}
     assert warned(["x", "y z"], **against) == [short.replace("50", "5")]
 

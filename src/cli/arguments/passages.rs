@@ -150,7 +150,7 @@ pub fn command() -> Command {
              that can be extended at neither end at all of them: none is missed.\n\n\
              With --exact and --output DIR, or --emit kept for standard output, the corpus is written again with every place of each passage cut but \
              for the first one: JSON lines, CSV, TSV, lines, text and, with --output, Parquet. HTML and web archives then stay whole (see 'dedup \
-             help repeats'). A document of which no word is left is left out. DIR/_dedup/removed.jsonl has a line for each cut, with the place where the same words stay.\n\n\
+             help repeats'). DIR/_dedup/removed.jsonl has a line for each cut, with the place where the same words stay.\n\n\
              With --against REF and --unit document, with --exact or without, whole documents are left out that have a passage of REF, such as \
              pages of training data with an edited test question. --emit verdicts lists them, and writes nothing else.",
         )
@@ -183,7 +183,7 @@ pub fn command() -> Command {
                 .value_name("N")
                 .value_parser(whole_number(1..=10_000))
                 .default_value(defaults.min_words.to_string())
-                .help("Minimum length of a passage, in words; a Han or Kana character counts as half a word"),
+                .help("Minimum length of a passage, in words; without --exact, words that differ count twice; a Han or Kana character counts as half a word"),
         )
         .arg(
             Arg::new("min-documents")
