@@ -5,7 +5,7 @@ use super::numbers::{time, whole};
 use super::sizing::Collection;
 use super::terminal::{self, bytes, count, counted};
 use neardups::algorithm::PlannedRun;
-use neardups::engine::{Bounded, Counts, Example, Removal, Similarities, SimilarityRange};
+use neardups::engine::{Bounded, Example, Removal, Similarities, SimilarityRange};
 use neardups::passages::first_difference;
 use neardups::tokenizer::{TokenDetail, Tokenizer, Tokens};
 use serde::Serialize;
@@ -75,14 +75,8 @@ struct Removed {
     high: f64,
 }
 
-/// Bytes whose reading takes long enough for the time of more of them to be estimated.
+/// Bytes without compression whose reading takes long enough for the time of more of them to be estimated.
 const ENOUGH_FOR_TIME: u64 = 16 << 20;
-
-/// Bytes that were read, or of compressed files those that the tokens take at least, as usual ones do.
-fn text_bytes(counts: &Counts) -> u64 {
-    const A_TOKEN: u64 = 4;
-    counts.bytes.max(A_TOKEN * counts.tokens)
-}
 
 /// Tokens of the least run that two texts share, where it is looked for how they differ.
 const SHARED_RUN: usize = 5;
@@ -92,12 +86,12 @@ const CONTEXT: usize = 3;
 const SHOWN: usize = 8;
 
 impl Data {
-    /// What was found, for people and programs; what a scan takes is that of so many `documents` like these. `tokenizer` finds where the
-    /// examples differ.
+    /// What was found, for people and programs; what a scan takes is that of so many `documents` like these. `words` is their median length,
+    /// and `decoded` their bytes without compression. `tokenizer` finds where the examples differ.
     pub fn new(
         found: &Similarities,
         plan: &PlannedRun,
-        (documents, words): (u64, u64),
+        (documents, words, decoded): (u64, u64, u64),
         memory: u64,
         tokenizer: &dyn Tokenizer,
     ) -> Self {
@@ -117,8 +111,7 @@ impl Data {
             memory_bytes: collection.memory(memory),
             temporary_bytes: collection.temporary(memory, share),
             most_temporary_bytes: collection.temporary(memory, 1.0),
-            seconds: (times <= 1.0 || text_bytes(counts) >= ENOUGH_FOR_TIME)
-                .then_some(times * found.reading.as_secs_f64()),
+            seconds: (times <= 1.0 || decoded >= ENOUGH_FOR_TIME).then_some(times * found.reading.as_secs_f64()),
         };
         Data {
             documents: counts.documents,
@@ -171,7 +164,10 @@ impl Data {
         };
         let took = match seconds {
             Some(seconds) => format!("{} for reading", time(1e9 * seconds)),
-            None => format!("a time that only a sample of {} of text or more shows", bytes(ENOUGH_FOR_TIME as f64)),
+            None => format!(
+                "a time that only a sample of {} or more, without compression, shows",
+                bytes(ENOUGH_FOR_TIME as f64)
+            ),
         };
         line(format!(
             "  {of} takes about {} of memory at most, temporary files: {temporary}, and {took} (estimates)",

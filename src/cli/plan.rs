@@ -32,16 +32,16 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let found = if arguments.paths.is_empty() { None } else { Some(look(arguments, &method, &factory)?) };
     let mut documents = PLANNED_DOCUMENTS;
     let mut status = Status::Done;
-    if let Some((found, words, read)) = &found {
-        (documents, tokens, status) = (found.report.counts.documents, *words, *read);
+    if let Some(found) = &found {
+        (documents, tokens, status) = (found.sampled.report.counts.documents, found.words, found.status);
     }
     let documents = arguments.documents.unwrap_or(documents);
     let memory = input::engine_options(&arguments.run, &method.tokens).memory;
     let mut plan = factory.plan(tokens as usize, documents)?;
-    let data = found
-        .as_ref()
-        .map(|(found, words, _)| Data::new(found, &plan, (documents, *words), memory, &*method.tokens.tokenizer));
-    add_sizes(&mut plan, found.as_ref().map(|(found, ..)| found), documents, memory);
+    let data = found.as_ref().map(|found| {
+        Data::new(&found.sampled, &plan, (documents, found.words, found.decoded), memory, &*method.tokens.tokenizer)
+    });
+    add_sizes(&mut plan, found.as_ref().map(|found| &found.sampled), documents, memory);
     spell_all(&mut plan.forecast.notes);
     let (preset, prepared) = (method.preset, method.tokens.prepared.as_ref());
     // The steps have lines of their own.
@@ -90,7 +90,7 @@ fn add_sizes(plan: &mut PlannedRun, found: Option<&Similarities>, documents: u64
     let collection = Collection { documents: number, features: mean * number, keys };
     let [stored_bytes, table_bytes] = [bytes_on_disk(stored, id), bytes_of_tables(stored)].map(|bytes| bytes as f64);
     let of_index = memory_of_index(documents, stored);
-    // What is said of the documents that were read has the share of those that are similar.
+    // For documents that were read, the lines above have it, with the share of those that are similar.
     if read.is_none() {
         plan.forecast.costs.extend([
             ("memory of a scan, at most", collection.memory(memory), "bytes"),
@@ -133,12 +133,18 @@ const PLANNED_DOCUMENTS: u64 = 1_000_000;
 /// The bytes of an id that a plan assumes.
 const PLANNED_ID: usize = 20;
 
-/// Reads the documents and samples their similarities. Returns the median length in words too, and the status.
-fn look(
-    arguments: &Arguments,
-    method: &Method<'_>,
-    factory: &TableFactory,
-) -> Result<(Similarities, u64, Status), Error> {
+/// What reading the documents showed.
+struct Look {
+    sampled: Similarities,
+    /// The median length in words.
+    words: u64,
+    /// Bytes without compression, in UTF-8.
+    decoded: u64,
+    status: Status,
+}
+
+/// Reads the documents and samples their similarities.
+fn look(arguments: &Arguments, method: &Method<'_>, factory: &TableFactory) -> Result<Look, Error> {
     let paths = input::paths(&arguments.paths, &[])?;
     let source = input::source_options(&arguments.input, arguments.run.temp_dir.as_deref())?;
     end_programs_on_signals(&source)?;
@@ -161,7 +167,8 @@ fn look(
     let are_characters = method.tokens.name.starts_with("char") && method.tokens.by_length.is_none();
     let words = if are_characters { asked.div_ceil(CHARACTERS_OF_A_WORD) } else { asked };
     let status = terminal.end_with(found.report.counts.failed);
-    Ok((found, words as u64, status))
+    let decoded = terminal.decoded(found.report.counts.bytes);
+    Ok(Look { sampled: found, words: words as u64, decoded, status })
 }
 
 /// The one object of `--json`, its fields in the order of the table.

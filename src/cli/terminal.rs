@@ -200,9 +200,13 @@ impl Terminal {
 
     /// How much was read in how many seconds, for a summary: `read` bytes of the files.
     pub fn cost(&self, read: u64, seconds: f64) -> String {
+        cost(read, self.decoded(read), seconds)
+    }
+
+    /// The bytes of `read` bytes of the files without compression, in UTF-8; no fewer.
+    pub fn decoded(&self, read: u64) -> u64 {
         // No stage reads anything twice.
-        let unpacked = self.unpacked.load(Ordering::Relaxed).max(self.most_unpacked.load(Ordering::Relaxed));
-        cost(read, unpacked, seconds)
+        read.max(self.unpacked.load(Ordering::Relaxed)).max(self.most_unpacked.load(Ordering::Relaxed))
     }
 
     /// How many values that `--keep` cannot go by were reported.

@@ -158,7 +158,8 @@ fn the_page_says_by_what_documents_are_kept() {
     assert_eq!([by(0), by(1), by(2)], ["v 5", "v without a value", "v 7"]);
     // One that is kept has its value also if no other is left out for it.
     let words = |from: usize| (from..from + 30).map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ");
-    let record = |id: &str, from: usize, score: u32| json!({"id": id, "text": words(from), "score": score}).to_string() + "\n";
+    let record =
+        |id: &str, from: usize, score: u32| json!({"id": id, "text": words(from), "score": score}).to_string() + "\n";
     shell.write("chain.jsonl", [record("a", 0, 9), record("b", 5, 1), record("c", 10, 4)].concat());
     assert_eq!(
         members("chain.jsonl --tokenizer word --shingle 1 --threshold 0.7 --keep max:score"),

@@ -84,7 +84,7 @@ pub fn sentence(entry: &Entry, comparison: &Comparison) -> String {
     }
 }
 
-/// How many of the terms that count are in one document alone, where equal terms are wanted.
+/// How many of the terms that count are in both documents, where digests of them are to be equal.
 fn apart([a, b]: &[CountedTerms; 2]) -> Option<String> {
     let only = |these: &CountedTerms, those: &CountedTerms| {
         these.counting.iter().filter(|term| those.counting.binary_search(term).is_err()).count() as u64
@@ -93,10 +93,10 @@ fn apart([a, b]: &[CountedTerms; 2]) -> Option<String> {
     let of_both = (a.counting.len() + b.counting.len()) as u64 - of_a - of_b;
     (of_a + of_b > 0).then(|| {
         format!(
-            ", as the terms that count must be equal: {} in a alone, {} in b alone, {} in both",
+            ", as no digest is equal: of the terms that count, {} are in both, {} only in a, {} only in b",
+            count(of_both / 2),
             count(of_a),
-            count(of_b),
-            count(of_both / 2)
+            count(of_b)
         )
     })
 }
