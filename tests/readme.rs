@@ -19,8 +19,8 @@ use crate::cli::shell::{Shell, command, root};
 const README_LINES: usize = 300;
 
 /// Options in the texts that are those of other programs.
-const FOREIGN_OPTIONS: [&str; 9] =
-    ["--bench", "--features", "--locked", "--path", "--proto", "--release", "--rm", "--tlsv1", "--user"];
+const FOREIGN_OPTIONS: [&str; 10] =
+    ["--bench", "--features", "--from", "--locked", "--path", "--proto", "--release", "--rm", "--tlsv1", "--user"];
 
 /// A fenced block: the text after the opening fence, and the lines.
 struct Block<'a> {

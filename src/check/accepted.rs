@@ -136,6 +136,12 @@ pub(super) struct Knowledge {
 }
 
 impl Knowledge {
+    /// The known texts that share words with it, by index, and whether it has most of the words of each. Some are given twice.
+    pub fn of_entries(&self) -> impl Iterator<Item = (usize, bool)> {
+        let some = self.texts.iter().map(|&text| (text, false));
+        some.chain(self.parts.iter().map(|&text| (text, true)))
+    }
+
     /// Whether known texts accept the finding.
     pub fn is_accepted(&self) -> bool {
         !self.accepted_by.is_empty()

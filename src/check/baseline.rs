@@ -575,13 +575,13 @@ impl Baseline {
         let has_pairs = self.entries().iter().any(|entry| entry.fingerprint.is_some());
         let pages = self.pages();
         let mut uses = Uses::default();
-        // The findings with the words of each entry, also in a part.
-        let mut with_words: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        // The findings with the words of each entry, also in a part, and whether they have most of them.
+        let mut with_words: BTreeMap<usize, BTreeMap<usize, bool>> = BTreeMap::new();
         for (number, finding) in findings.iter_mut().enumerate() {
             let found = known.look_up(finding, |text, file| checked.times(text, file));
-            for &entry in found.texts.iter().chain(&found.parts) {
-                with_words.entry(entry).or_default().insert(number);
-            }
+            found
+                .of_entries()
+                .for_each(|(entry, most)| *with_words.entry(entry).or_default().entry(number).or_default() |= most);
             let mut accepted_by = found.accepted_by;
             finding.accepted = !accepted_by.is_empty();
             if has_pairs && !finding.accepted {
@@ -612,14 +612,15 @@ impl Baseline {
         }
         for (number, finding) in covered.iter().enumerate() {
             let found = known.look_up(finding, |text, file| checked.times(text, file));
+            let number = findings.len() + number;
+            found
+                .of_entries()
+                .for_each(|(entry, most)| *with_words.entry(entry).or_default().entry(number).or_default() |= most);
             uses.left.extend(found.accepted_by);
-            for entry in found.texts.into_iter().chain(found.parts) {
-                with_words.entry(entry).or_default().insert(findings.len() + number);
-            }
         }
         let all: Vec<&Finding> = findings.iter().chain(covered).collect();
         for (entry, found) in with_words {
-            let found: Vec<&Finding> = found.into_iter().map(|number| all[number]).collect();
+            let found: Vec<(&Finding, bool)> = found.into_iter().map(|(number, most)| (all[number], most)).collect();
             if self.is_left(entry, &found, checked, grader) {
                 uses.left.insert(entry);
             }
@@ -627,20 +628,21 @@ impl Baseline {
         uses
     }
 
-    /// Whether something of what an entry accepts is left, given the findings with its words: two of its paths are places of these, or whole
-    /// copies that they do not list. A page that does not exist any more may have another name. If the text moved from one of two pages to a
-    /// third, nothing is left.
-    fn is_left(&self, entry: usize, found: &[&Finding], checked: &Checked, grader: &Grader) -> bool {
+    /// Whether something of what an entry accepts is left, given the findings with its words, and which of these have most of them: two of
+    /// its paths are places of these, or whole copies that they do not list. A page that does not exist any more may have another name, if
+    /// a finding has most of the words. If the text moved from one of two pages to a third, nothing is left.
+    fn is_left(&self, entry: usize, found: &[(&Finding, bool)], checked: &Checked, grader: &Grader) -> bool {
         let paths = self.entries()[entry].paths.iter().map(|path| joined(&self.folder, Path::new(path)));
         let paths: Vec<PathBuf> = paths.collect();
+        let may_be_renamed = found.iter().any(|&(_, has_most)| has_most);
         let has_two = |pages: &BTreeSet<&Path>| {
-            let is_there = |path: &&PathBuf| pages.contains(path.as_path()) || !checked.exists(path);
+            let is_there = |path: &&PathBuf| pages.contains(path.as_path()) || may_be_renamed && !checked.exists(path);
             paths.iter().filter(is_there).take(2).count() == 2
         };
         let mut pages: BTreeSet<&Path> =
-            found.iter().flat_map(|finding| &finding.places).map(|place| place.page.place.as_path()).collect();
+            found.iter().flat_map(|(finding, _)| &finding.places).map(|place| place.page.place.as_path()).collect();
         has_two(&pages) || {
-            let hidden = found.iter().flat_map(|finding| grader.hidden(finding));
+            let hidden = found.iter().flat_map(|(finding, _)| grader.hidden(finding));
             pages.extend(hidden.map(|page| page.place.as_path()));
             has_two(&pages)
         }
