@@ -19,7 +19,7 @@ pub use super::index::{answer, unanswered};
 pub use super::input::{PLACE, PLACES_OF_CONTAINED, PLACES_OF_CONTAINING, PLACES_OF_PAIR, ids_repeat};
 use super::input::{check_not_empty, required_fields};
 use super::json::json;
-pub use super::markup::{SAMPLE, hint_of_sample};
+pub use super::markup::{SAMPLE, hint_of_sample, sample_of_files};
 use super::method::Method;
 pub use super::passages::{Request as PassageRequest, Written as PassageWritten};
 pub use super::scan::{Request as ScanRequest, Written as ScanWritten, warnings_of_hosts};

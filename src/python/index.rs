@@ -157,7 +157,7 @@ impl Index {
         let shared = Arc::clone(&self.shared);
         let work = move |watch: &Watch| {
             let read = &shared.settings.source;
-            let hint = sample.as_mut().and_then(|sample| call::hint_of_sample(sample.source(), read));
+            let hint = sample.as_mut().and_then(|sample| call::hint_of_sample(sample.source(), read, watch));
             // Work that was stopped may end while the next call waits for the index: what that one remembers is not forgotten.
             let mut state = shared.lock();
             let answers = shared.with_state(&mut state, |index| shared.answers(index, mode, opened, (watch, started)));

@@ -1,7 +1,7 @@
 //! Documents of Python: lists of strings, tables, files.
 
 use super::refusal::{exception, shortened};
-use crate::cli::call::{Documents, SAMPLE};
+use crate::cli::call::{Documents, SAMPLE, sample_of_files};
 use crate::filter::Unnamed;
 use crate::index::ROW;
 use crate::report::table::Ids;
@@ -157,15 +157,10 @@ impl Given {
 
     /// The first documents, for a hint about what is in them, unless they cannot be read: then that is an error of [`open`](Self::open).
     pub fn sample(&self, options: &ReadOptions) -> Option<Opened> {
-        // What records lack is counted when all are read.
-        let mut options = ReadOptions { lacking: None, ..options.clone() };
         match self {
-            Given::Files(paths) => {
-                // The others are reported later.
-                let paths = paths.iter().filter(|path| path.is_file() || path.is_dir()).cloned().collect();
-                Some(Opened::Files(Box::new(Input::new(paths, options))))
-            }
+            Given::Files(paths) => Some(Opened::Files(Box::new(sample_of_files(paths, options)))),
             Given::Table { schema, batches, are_texts } => {
+                let mut options = options.clone();
                 if *are_texts {
                     options.text_fields = ReadOptions::default().text_fields;
                 }

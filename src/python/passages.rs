@@ -89,7 +89,8 @@ fn answer<'py, R: Request + Send + 'static, W: 'static>(
         _ => documents.ids(),
     };
     let work = move |watch: &Watch| {
-        let hint = sample.as_mut().and_then(|sample| call::hint_of_sample(sample.source(), search.request.source()));
+        let hint =
+            sample.as_mut().and_then(|sample| call::hint_of_sample(sample.source(), search.request.source(), watch));
         let (found, written, remarks) =
             find(&search, &mut documents, against.as_mut(), watch).map_err(|error| watch.explained(error))?;
         let never_found = [Some(&documents), against.as_ref()].into_iter().flatten().filter_map(Opened::never_found);

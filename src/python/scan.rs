@@ -75,7 +75,8 @@ pub fn scan<'py>(
         against = against.map(Opened::required_reference);
     }
     let work = move |watch: &Watch| {
-        let hint = sample.as_mut().and_then(|sample| call::hint_of_sample(sample.source(), &call.request.source));
+        let hint =
+            sample.as_mut().and_then(|sample| call::hint_of_sample(sample.source(), &call.request.source, watch));
         let found = find(&call, &mut opened, against.as_mut(), watch).map_err(|error| watch.explained(error));
         found.map(|(found, written, mut report)| {
             let warnings = std::mem::take(&mut report.warnings);
