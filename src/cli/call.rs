@@ -25,11 +25,11 @@ pub use super::passages::{Request as PassageRequest, Written as PassageWritten};
 pub use super::scan::{Request as ScanRequest, Written as ScanWritten, warnings_of_hosts};
 pub use super::whole::Decided;
 use super::{
-    compare as compare_command, contain as contain_command, filter as filter_command, passages as passage_command,
-    scan as scan_command, spelling, stream,
+    compare as compare_command, contain as contain_command, filter as filter_command, made_with,
+    passages as passage_command, scan as scan_command, spelling, stream,
 };
 use clap::{ArgAction, Command};
-use neardups::algorithm::{TableFactory, Value};
+use neardups::algorithm::TableFactory;
 use neardups::engine::{Counts, Report, RequiredFields};
 use neardups::filter;
 use neardups::index::{self, Index, Limits, Plan};
@@ -634,7 +634,7 @@ pub fn index(given: &[(String, Given)], path: Option<&Path>) -> Result<Indexing,
     }
 }
 
-/// The options of an existing index that are not given. What its header has of files, such as stop words, is no option.
+/// The options of an existing index that are not given.
 fn stored_options(given: &[(String, Given)], path: &Path) -> Vec<(String, Given)> {
     // A preset stands for options that may be others.
     if given.iter().any(|(name, _)| name == "preset") {
@@ -642,30 +642,7 @@ fn stored_options(given: &[(String, Given)], path: &Path) -> Vec<(String, Given)
     }
     // An error is that of opening it.
     let Ok(Some(header)) = index::header(path) else { return Vec::new() };
-    let value = |text: &str| Given::Value(text.into());
-    let mut stored = vec![match &*header.algorithm {
-        "exact" => ("exact".to_string(), Given::Switch(true)),
-        algorithm => ("algo".to_string(), value(algorithm)),
-    }];
-    let mut parts = header.tokenizer.split(", ");
-    stored.push(("tokenizer".to_string(), value(parts.next().unwrap_or_default())));
-    stored.extend(parts.map(|part| match part.split_once(' ') {
-        Some((name, text)) => (name.to_string(), value(text)),
-        None => (part.to_string(), Given::Switch(true)),
-    }));
-    // The number of tables is taken from the header in any case.
-    let settings = header.settings.iter().filter(|(name, _)| *name != "tables");
-    stored.extend(settings.map(|(name, setting)| {
-        let name = match (&*header.algorithm, &**name) {
-            ("projection", "bits") => "projection-bits".into(),
-            _ => name.replace(' ', "-"),
-        };
-        let given = match setting {
-            Value::Switch(is_on) => Given::Switch(*is_on),
-            setting => value(&setting.to_string()),
-        };
-        (name, given)
-    }));
+    let mut stored = made_with::options(&header);
     stored.retain(|(name, _)| given.iter().all(|(other, _)| other != name));
     stored
 }

@@ -22,6 +22,8 @@ mod index;
 mod input;
 mod json;
 mod lexicon;
+#[cfg_attr(not(feature = "python"), allow(dead_code, reason = "Python opens an index with what it was made with"))]
+mod made_with;
 mod mark;
 mod markup;
 mod method;

@@ -1,6 +1,7 @@
 """Errors, warnings, threads, signals, progress, documentation."""
 
 import doctest
+import json
 import os
 import pathlib
 import signal
@@ -408,6 +409,41 @@ def test_options_that_an_index_was_not_made_with_are_refused(tmp_path):
     # Nothing else is named than what was given.
     with pytest.raises(ValueError, match="made with threshold 0.6, and this run has threshold 0.7: "):
         neardups.Index(path, threshold=0.7)
+
+
+def with_header(path, **changed):
+    """Replaces rows of the header of an index without documents."""
+    xxhash, content = pytest.importorskip("xxhash"), path.read_bytes()
+    end = 20 + int.from_bytes(content[16:20], "little")
+    header = json.dumps({**json.loads(content[20:end]), **changed}).encode()
+    checked = header + bytes(32)
+    path.write_bytes(content[:16] + len(header).to_bytes(4, "little") + checked + xxhash.xxh3_64_intdigest(checked).to_bytes(8, "little"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "made"),
+    [
+        ({"tokenizer": "word, stopwords words"}, "made with tokenizer 'word, stopwords words', and this run has tokenizer word: "),
+        ({"tokenizer": "word, stopwords ./words"}, "made with tokenizer 'word, stopwords ./words', and this run has tokenizer word: "),
+        ({"tokenizer": "word, stopwords en,words"}, "made with tokenizer 'word, stopwords en,words', and this run has tokenizer word: "),
+        ({"tokenizer": "word, temp-dir elsewhere"}, "made with tokenizer 'word, temp-dir elsewhere', and this run has tokenizer word: "),
+        ({"temp dir": "elsewhere"}, "made with temp dir elsewhere, and this run has no temp dir: "),
+        ({"threads": 64}, "made with threads 64, and this run has no threads: "),
+        ({"nonsense": 1}, "made with nonsense 1, and this run has no nonsense: "),
+    ],
+)
+def test_a_header_is_not_trusted(tmp_path, monkeypatch, rows, made):
+    monkeypatch.chdir(tmp_path)
+    # If it were read, the index would be of another list.
+    (tmp_path / "words").write_text("the\n")
+    path = tmp_path / "seen.idx"
+    neardups.Index(path, threshold=0.6).close()
+    with_header(path)
+    neardups.Index(path).close()
+    with_header(path, **rows)
+    with pytest.raises(ValueError) as error:
+        neardups.Index(path)
+    assert made in str(error.value)
 
 
 A, B, C, D = ("a b c d e f g h i j k", "one two three four five six seven", "in a hole in the ground there lived", "call me ishmael some years ago")
