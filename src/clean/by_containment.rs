@@ -2,8 +2,8 @@
 
 use super::decider::{Decider, Decisions, Sides};
 use super::decisions::{self, Files, Found, Partner, Removed, Share, Watch};
-use super::folder::{Folder, Request};
-use super::inputs::Inputs;
+use super::folder::{CONTAINMENT, Folder, Request};
+use super::inputs::{Inputs, apart_by_content};
 use super::request::CleanOptions;
 use super::scan::{all_warnings, read_of, search, with_options};
 use super::verdicts::{self, Decided};
@@ -40,11 +40,15 @@ struct ContainmentRecord<'a> {
 }
 
 impl Decider for ByContainment<'_> {
+    fn apart(&self) -> &'static str {
+        apart_by_content(&self.options.against)
+    }
+
     fn request(&self) -> Result<Request, Error> {
         let ContainOptions { tokenizer, shingle, min_coverage, min_coverage_all, of, .. } = self.contain;
         let mut request = with_options(Request::new(), self.options)?;
         let rows = [
-            ("algo", "containment".into()),
+            ("algo", CONTAINMENT.into()),
             ("tokenizer", tokenizer.name().into()),
             ("shingle", (*shingle).into()),
             ("minimum coverage", shown(*min_coverage).into()),
@@ -82,7 +86,7 @@ impl Decider for ByContainment<'_> {
         let (warnings, counts) = (all_warnings(self.options, warnings), found.counts());
         let short_references = (!self.options.against.is_empty()).then_some(found.short().references);
         let short = found.short().documents;
-        let record = ContainmentRecord { algo: "containment", counts, short, short_references, warnings, seconds };
+        let record = ContainmentRecord { algo: CONTAINMENT, counts, short, short_references, warnings, seconds };
         let scan = to_raw_value(&record).expect("strings and numbers make JSON");
         let failed = found.counts().failed + refused;
         Ok(Decisions { files, removed_bytes, scan, failed, read, report: None, cut: None, index: None, replaced: None })

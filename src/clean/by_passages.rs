@@ -2,8 +2,8 @@
 
 use super::decider::{Decider, Decisions, Sides};
 use super::decisions::{self, Condition, Conditions, CutLine, Files, First, Found, OfFile, Removed, Unread, Watch};
-use super::folder::{Folder, Request, cannot_write};
-use super::inputs::Inputs;
+use super::folder::{Folder, PASSAGES, Request, cannot_write};
+use super::inputs::{Inputs, apart_by_content};
 use super::removed_list::RemovedList;
 use super::request::{CleanOptions, CutReport, OnError};
 use super::scan::{all_warnings, as_source, read_of, search, with_options};
@@ -60,6 +60,10 @@ impl Decider for ByPassages<'_> {
         }
     }
 
+    fn apart(&self) -> &'static str {
+        apart_by_content(&self.options.against)
+    }
+
     fn request(&self) -> Result<Request, Error> {
         let PassageOptions { tokenizer, min_words, min_documents, .. } = self.passages;
         let unit = match self.cut.unit {
@@ -73,7 +77,7 @@ impl Decider for ByPassages<'_> {
         };
         let mut request = with_options(Request::new(), self.options)?;
         let rows = [
-            ("algo", "passages".into()),
+            ("algo", PASSAGES.into()),
             ("tokenizer", tokenizer.name().into()),
             ("minimum of words", (*min_words).into()),
             ("minimum of documents", (*min_documents > 1).then_some(*min_documents).into()),
@@ -127,7 +131,7 @@ impl Decider for ByPassages<'_> {
         let report = CutReport { counts, cuts: cut_counts, below_min_documents, warnings };
         let (seconds, CutReport { counts, cuts, warnings, .. }) = (started.elapsed().as_secs_f64(), &report);
         let warnings = all_warnings(self.options, warnings.iter().cloned());
-        let record = CutRecord { algo: "passages", counts, cuts, below_min_documents, warnings, seconds };
+        let record = CutRecord { algo: PASSAGES, counts, cuts, below_min_documents, warnings, seconds };
         let scan = to_raw_value(&record).expect("strings and numbers make JSON");
         let (report, cut) = (None, Some(report));
         Ok(Decisions { files, removed_bytes, scan, failed, read, report, cut, index: None, replaced: None })

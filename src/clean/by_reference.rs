@@ -2,8 +2,8 @@
 
 use super::decider::{Decider, Decisions, Sides};
 use super::decisions::{self, Files, Found, Partner, Removed, Watch};
-use super::folder::{Folder, Request};
-use super::inputs::Inputs;
+use super::folder::{Folder, PASSAGES, Request};
+use super::inputs::{Inputs, apart_by_content};
 use super::request::CleanOptions;
 use super::scan::{all_warnings, read_of, search, with_options};
 use super::verdicts::{self, Decided};
@@ -37,11 +37,15 @@ struct ReferenceRecord<'a> {
 }
 
 impl Decider for ByReference<'_> {
+    fn apart(&self) -> &'static str {
+        apart_by_content(&self.options.against)
+    }
+
     fn request(&self) -> Result<Request, Error> {
         let PassageOptions { tokenizer, similarity, seed, min_words, min_documents, min_coverage, .. } = self.passages;
         let mut request = with_options(Request::new(), self.options)?;
         let rows = [
-            ("algo", "passages".into()),
+            ("algo", PASSAGES.into()),
             ("tokenizer", tokenizer.name().into()),
             ("similarity", similarity.map(|similarity: Threshold| similarity.to_string()).into()),
             // Runs of the same words are found whatever the seed.
@@ -81,7 +85,7 @@ impl Decider for ByReference<'_> {
         let (seconds, below_min_documents) = (started.elapsed().as_secs_f64(), found.below_min_documents());
         let (warnings, short_references) = (all_warnings(self.options, warnings), found.short().references);
         let record = ReferenceRecord {
-            algo: "passages",
+            algo: PASSAGES,
             counts: found.counts(),
             below_min_documents,
             short_references,

@@ -4,7 +4,7 @@ use super::Scanned;
 use super::decider::Sides;
 use super::decisions::{self, Conditions, OfFile};
 use super::failures;
-use super::folder::{Folder, Found, Request, State, Stay, records, refuse_other_than_folders};
+use super::folder::{Folder, Found, Request, SOURCE_OF_MOVED, State, Stay, records, refuse_other_than_folders};
 use super::inputs::{APART, File, Inputs};
 use super::manifest::{self, Duplicate, MANIFEST, Movable, RETIRED, Written, movable};
 use super::moves::{Moved, Mover, remove_empty};
@@ -220,7 +220,7 @@ fn request_to_move(
     options: &CleanOptions,
 ) -> Result<Request, Error> {
     let mut request = request(factory, options)?;
-    request.insert("source of moved files".into(), paths.iter().map(|path| display_path(path)).collect());
+    request.insert(SOURCE_OF_MOVED.into(), paths.iter().map(|path| display_path(path)).collect());
     Ok(request)
 }
 

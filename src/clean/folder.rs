@@ -31,6 +31,16 @@ use std::path::{Path, PathBuf};
 /// The options that decide the output, by name.
 pub(super) type Request = Map<String, Value>;
 
+/// The row of a request that names what decides.
+const ALGORITHM: &str = "algo";
+
+/// What it names where near-duplicates do not decide.
+pub(super) const PASSAGES: &str = "passages";
+pub(super) const CONTAINMENT: &str = "containment";
+
+/// The row of a request to move files that names where they were.
+pub(super) const SOURCE_OF_MOVED: &str = "source of moved files";
+
 /// The file `state.json`.
 #[derive(Serialize, Deserialize)]
 pub(super) struct State {
@@ -150,6 +160,31 @@ struct FileRecord {
 /// The error that a file of a run was changed.
 fn not_written(path: &Path) -> Error {
     Error::Usage(format!("{} is not what a run wrote: choose another output folder", path.display()))
+}
+
+/// Parses a file that a run wrote, of which at most so many bytes are read; `None` if there is none.
+fn parse<T: for<'de> Deserialize<'de>>(path: &Path, most: u64) -> Result<Option<T>, Error> {
+    let mut text = String::new();
+    match open_to_read(path).and_then(|file| file.take(most).read_to_string(&mut text)) {
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::input(format!("cannot read {}", path.display()), error)),
+    }
+    serde_json::from_str(&text).map(Some).map_err(|_| not_written(path))
+}
+
+/// The length of a `summary.json` that is read to say what was run: that of some 100,000 files.
+const MOST_ASKED: u64 = 32 << 20;
+
+/// Whether `summary.json` in a folder says that near-duplicates were left out of its other files.
+pub(super) fn is_cleaned(root: &Path) -> bool {
+    #[derive(Deserialize)]
+    struct Asked {
+        request: Request,
+    }
+    let Ok(Some(Asked { request })) = parse(&root.join(OWN).join("summary.json"), MOST_ASKED) else { return false };
+    let decides = request.get(ALGORITHM).and_then(Value::as_str);
+    decides.is_some_and(|name| ![PASSAGES, CONTAINMENT].contains(&name)) && !request.contains_key(SOURCE_OF_MOVED)
 }
 
 /// The records of the inputs.
@@ -328,14 +363,7 @@ impl Folder {
     }
 
     fn parse<T: for<'de> Deserialize<'de>>(&self, name: &str) -> Result<Option<T>, Error> {
-        let path = self.own.join(name);
-        let mut text = String::new();
-        match open_to_read(&path).and_then(|mut file| file.read_to_string(&mut text)) {
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::input(format!("cannot read {}", path.display()), error)),
-        }
-        serde_json::from_str(&text).map(Some).map_err(|_| not_written(&path))
+        parse(&self.own.join(name), u64::MAX)
     }
 
     /// Refuses another request, and inputs that have changed.

@@ -17,6 +17,20 @@ pub(super) const OWN: &str = crate::source::DESCRIPTION;
 pub(super) const APART: &str = "name a folder that holds both instead, or clean one after the other, each into a folder of its own, \
                                 the second with `against` and the first";
 
+/// The same where what documents contain of each other decides; or of a reference, if there is one, and then nothing else.
+pub(super) fn apart_by_content(against: &[PathBuf]) -> &'static str {
+    match against {
+        [] => {
+            "name a folder that holds both instead, or run on one after the other, each into a folder of its own (then what one has of \
+             the other stays)"
+        }
+        _ => {
+            "name a folder that holds both instead, or run on one after the other, each into a folder of its own, with the same \
+             reference"
+        }
+    }
+}
+
 /// A file of the input.
 #[derive(Clone, Debug)]
 pub(super) struct File {

@@ -321,6 +321,13 @@ pub fn check_output(output: &Path) -> Result<(), Error> {
     Folder::check(output)
 }
 
+/// Whether a folder is the whole output of [`clean`](clean()) or [`clean_by_index`], by its `summary.json`: near-duplicates were left out of its
+/// files. `false` for one that holds files that moved, or that other functions wrote, and if `summary.json` is longer than 32 MiB (some
+/// 100,000 files).
+pub fn is_cleaned(folder: &Path) -> bool {
+    folder::is_cleaned(folder)
+}
+
 /// Refuses a path that leads nowhere: the output would lack what is there.
 fn check_paths(paths: &[PathBuf]) -> Result<(), Error> {
     paths.iter().try_for_each(|path| match path.metadata() {

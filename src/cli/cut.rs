@@ -144,8 +144,8 @@ pub fn cut_in_words(cuts: &CutCounts) -> String {
     what
 }
 
-/// What happens to files of which no copy without what is cut can be made.
-const STAYS_WHOLE: &str = "files out of which nothing can be cut are copied whole";
+/// What happens to files of which no copy without what is cut, or without records, can be made.
+const STAYS_WHOLE: &str = "files of which no copy without what is left out can be made are copied whole";
 
 /// Prints what was written to the folder.
 /// `listed` is what `removed.jsonl` lists.

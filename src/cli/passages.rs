@@ -14,7 +14,7 @@ use super::status::{Status, usage_error};
 use super::terminal::{Terminal, bytes, count, counted};
 use super::whole::{Decided, WholeRequest, remark_on_short};
 use neardups::Error;
-use neardups::clean::{Cleaned, CutReport};
+use neardups::clean::{self, Cleaned, CutReport};
 use neardups::hash;
 use neardups::passages::{self, CutCounts, DocumentPairs, Passage, PassageCounts, PassageOptions, ShortDocuments};
 use neardups::report::PassageLines;
@@ -288,17 +288,18 @@ impl Remark {
 
 /// The remark on documents of which less is left than was cut: of a near-duplicate, only what differs.
 fn remark_on_mostly_cut(request: &Request, cuts: &CutCounts) -> Option<Remark> {
-    // The folders that `dedup clean` writes have this file.
-    let is_cleaned = |path: &PathBuf| path.join("_dedup/summary.json").is_file();
+    if cuts.mostly_cut == 0 {
+        return None;
+    }
     let others =
         "--max-cut 0.5 leaves out such documents, and a larger --min-documents cuts only what is in more documents";
     let advice = match request.against.is_empty() {
-        true if request.paths.iter().all(is_cleaned) => others.to_owned(),
+        true if request.paths.iter().all(|path| clean::is_cleaned(path)) => others.to_owned(),
         true => format!("dedup clean, run first, leaves out near-duplicates whole; here {others}"),
         false => "--max-cut 0.5 leaves out such documents".to_owned(),
     };
     let message = format!("{} lost more than half of the text ({advice})", counted(cuts.mostly_cut, "document"));
-    (cuts.mostly_cut > 0).then(|| Remark::new(message, false, false))
+    Some(Remark::new(message, false, false))
 }
 
 impl Written {

@@ -321,6 +321,24 @@ fn a_file_that_cannot_be_written_again_fails_if_texts_would_be_cut() {
     let run = shell.dedup("passages in --exact --min-words 8 --output none --on-error fail");
     assert_eq!(run.status, 2, "{}", run.stderr);
     assert!(!shell.folder().join("none").exists());
+    // The summary says the same where whole records would be left out.
+    shell.write("reference.jsonl", "{\"text\":\"the text of row 1 is like that of no other number\"}\n");
+    for (number, how) in [
+        "passages in --exact --min-words 8",
+        "passages in --exact --min-words 8 --against reference.jsonl --unit document",
+        "contain in --shingle 8 --against reference.jsonl --of reference --min-coverage 0.9",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let run = shell.dedup(&format!("{how} --output {number}"));
+        assert_eq!(run.status, 3, "{how}: {}", run.stderr);
+        let message = format!(
+            "1 failed: files of which no copy without what is left out can be made are copied whole; {number}/_dedup/failed.jsonl lists"
+        );
+        assert!(run.stderr.contains(&message), "{how}: {}", run.stderr);
+        assert!(fs::read(shell.folder().join(format!("{number}/a.parquet"))).unwrap() == lzo);
+    }
 }
 
 /// With damage in any column, a file is copied whole, and others are cut.
