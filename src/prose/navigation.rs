@@ -66,16 +66,25 @@ impl<'a> Navigation<'a> {
 }
 
 impl Prose {
-    /// The text of a link, as a range of the text in bytes, if it has one. Its target is at that byte of the source.
+    /// The texts of links, as ranges of the text in bytes, each once, in order. Their targets are at these bytes of the source, ascending.
     ///
-    /// Cost: a binary search, and linear in the pieces of that text.
-    pub(crate) fn text_of_link(&self, source: &str, target: usize) -> Option<Range<usize>> {
-        let piece = self.piece_of_link(source, target)?;
-        let link = self.pieces[piece].link;
-        let of_link = |piece: &&Piece| piece.link == link;
-        let first = self.pieces[..piece].iter().rev().take_while(of_link).last().unwrap_or(&self.pieces[piece]);
-        let last = self.pieces[piece..].iter().take_while(of_link).last()?;
-        Some(first.text.start..last.text.end)
+    /// Cost: a binary search for each target, and linear in the pieces of the texts.
+    pub(crate) fn texts_of_links(&self, source: &str, targets: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+        let mut texts: Vec<Range<usize>> = Vec::new();
+        for piece in targets.filter_map(|target| self.piece_of_link(source, target)) {
+            // The text of a link may have the targets of images.
+            let is_known = |text: &Range<usize>| text.contains(&self.pieces[piece].text.start);
+            if texts.last().is_some_and(is_known) {
+                continue;
+            }
+            let of_link = |other: &&Piece| other.link == self.pieces[piece].link;
+            let first = self.pieces[..piece].iter().rev().take_while(of_link).last().unwrap_or(&self.pieces[piece]);
+            let last = self.pieces[piece..].iter().take_while(of_link).last().unwrap_or(first);
+            texts.push(first.text.start..last.text.end);
+        }
+        texts.sort_unstable_by_key(|text| text.start);
+        texts.dedup();
+        texts
     }
 
     /// The index of a piece of the text of a link: the last one if the text is before the target as in Markdown, or the first one if it is

@@ -103,16 +103,17 @@ impl<'a> Links<'a> {
 
     /// The texts of the links in these bytes of a page that lead to another one or, if both are one page, to a place in it. Both are wanted.
     /// The texts are ranges of the prose in bytes, each once.
+    ///
+    /// Cost: binary searches, one for each of these links, and linear in their texts. Other links of the page are not visited.
     pub fn texts_within(&self, from: &Page, bytes: Range<usize>, to: &Page) -> Vec<Range<usize>> {
-        let targets: Vec<usize> = match from.path == to.path {
-            true => self.index(from).map_or(&[][..], |page| &self.within[page]).to_vec(),
-            false => self.between(from, to, bytes.start).map(|link| link.at).collect(),
-        };
-        let targets = targets.into_iter().filter(|target| bytes.contains(target));
-        let mut texts: Vec<Range<usize>> =
-            targets.filter_map(|target| from.prose.text_of_link(&from.source, target)).collect();
-        texts.dedup();
-        texts
+        if from.path != to.path {
+            let targets = self.between(from, to, bytes.start).map(|link| link.at);
+            return from.prose.texts_of_links(&from.source, targets.take_while(|target| *target < bytes.end));
+        }
+        let within = self.index(from).map_or(&[][..], |page| &self.within[page]);
+        let first = within.partition_point(|target| *target < bytes.start);
+        let targets = within[first..].iter().copied().take_while(|target| *target < bytes.end);
+        from.prose.texts_of_links(&from.source, targets)
     }
 
     /// Whether the text of a page links to another page, which is wanted: not only a menu, a table of contents or a list of links.

@@ -5,9 +5,20 @@ use super::super::request::Request;
 use super::super::run::Check;
 use super::Links;
 use std::fs;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// The links between these files as paths: from, to.
 fn links(files: &[(&str, &str)]) -> Vec<(String, String)> {
+    let (folder, pages) = pages(files);
+    let links = Links::to(&pages, |_| true);
+    let name = |page: &Page| page.path.strip_prefix(&format!("{folder}/")).unwrap().to_string();
+    let pairs = pages.iter().flat_map(|from| pages.iter().map(move |to| (from, to)));
+    pairs.filter(|(from, to)| links.leads(from, to)).map(|(from, to)| (name(from), name(to))).collect()
+}
+
+/// The folder of these files, and their pages.
+fn pages(files: &[(&str, &str)]) -> (String, Vec<Arc<Page>>) {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
         let file = folder.path().join(name);
@@ -16,11 +27,7 @@ fn links(files: &[(&str, &str)]) -> Vec<(String, String)> {
     }
     let request = Request { folder: folder.path().into(), ..Request::new([folder.path()]) };
     let pages = Check::new(&request).unwrap().read().unwrap();
-    let pages = &pages.tree().pages;
-    let links = Links::to(pages, |_| true);
-    let name = |page: &Page| page.path.strip_prefix(&format!("{}/", folder.path().display())).unwrap().to_string();
-    let pairs = pages.iter().flat_map(|from| pages.iter().map(move |to| (from, to)));
-    pairs.filter(|(from, to)| links.leads(from, to)).map(|(from, to)| (name(from), name(to))).collect()
+    (folder.path().display().to_string(), pages.tree().pages.clone())
 }
 
 /// The pages that a page at `docs/a/from.md` links to by that target.
@@ -90,4 +97,29 @@ fn labels_belong_to_the_only_page_that_defines_them() {
 #[test]
 fn a_page_does_not_link_to_itself_and_includes_are_no_links() {
     assert_eq!(links(&[("a.md", "[a](a.md), --8<-- \"b.md\"\n"), ("b.md", "Text\n")]), []);
+}
+
+#[test]
+fn texts_of_links_are_those_with_a_target_in_the_bytes() {
+    let text = "See [one **two**](#a), [three](b.md#x) [![four](c.png#y) five ![six](d.png#z) seven](#e), [eight](f.md)\n\
+        [](#g).\n\n- [Nine](b.md)\n\n[ten](#h \"Title\") [eleven](<b.md>)\n";
+    let (_, pages) = pages(&[("a.md", text), ("b.md", "Text.\n"), ("f.md", "Text.\n")]);
+    let links = Links::to(&pages, |_| true);
+    let a = &pages[0];
+    for (to, expected) in [
+        (&pages[0], &["one two", "four five six seven", "ten"][..]),
+        (&pages[1], &["three", "Nine", "eleven"]),
+        (&pages[2], &["eight"]),
+    ] {
+        let all = links.texts_within(a, 0..text.len(), to);
+        assert_eq!(all.into_iter().map(|text| &a.prose.text()[text]).collect::<Vec<_>>(), expected);
+        let of_bytes: Vec<Vec<Range<usize>>> =
+            (0..text.len()).map(|at| links.texts_within(a, at..at + 1, to)).collect();
+        for (start, end) in (0..text.len()).flat_map(|start| (start..=text.len()).map(move |end| (start, end))) {
+            let mut expected = of_bytes[start..end].concat();
+            expected.sort_by_key(|text| text.start);
+            expected.dedup();
+            assert_eq!(links.texts_within(a, start..end, to), expected, "{start} {end}");
+        }
+    }
 }
