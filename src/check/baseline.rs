@@ -211,6 +211,8 @@ pub enum Update {
         kept: usize,
         /// How many stale entries were dropped.
         dropped: usize,
+        /// How many stale entries it keeps because they show which place of a copy is new: their texts moved there.
+        needed: usize,
         /// How many findings it does not accept: those that were not selected, or are not new.
         left: usize,
     },
@@ -306,9 +308,9 @@ pub(super) struct Stale {
 }
 
 impl Stale {
-    /// Whether it shows where a copy is new. Without it, that would not be known.
-    pub fn is_needed(&self) -> bool {
-        !self.shows.is_empty()
+    /// Whether it shows where a copy is new, other than those with these fingerprints, which are accepted. Without it, that would not be known.
+    pub fn is_needed(&self, accepted: &BTreeSet<String>) -> bool {
+        !self.shows.is_subset(accepted)
     }
 }
 
@@ -337,6 +339,20 @@ impl Entries {
     fn valid(&self) -> Vec<Entry> {
         self.elsewhere.iter().chain(&self.found).cloned().collect()
     }
+
+    /// The stale ones that show where copies are new, other than those with these fingerprints.
+    fn needed(&self, accepted: &BTreeSet<String>) -> Vec<Entry> {
+        self.stale.iter().filter(|stale| stale.is_needed(accepted)).map(|stale| stale.entry.clone()).collect()
+    }
+}
+
+fn fingerprints<'a>(findings: impl Iterator<Item = &'a Finding>) -> BTreeSet<String> {
+    findings.map(|finding| finding.fingerprint.clone()).collect()
+}
+
+/// The fingerprints of the findings that are accepted.
+pub(super) fn accepted_of(findings: &[Finding]) -> BTreeSet<String> {
+    fingerprints(findings.iter().filter(|finding| finding.accepted))
 }
 
 impl Baseline {
@@ -447,13 +463,13 @@ impl Baseline {
         let number_of_kept = entries.elsewhere.len();
         let mut kept = if is_selected.is_some() { entries.valid() } else { entries.elsewhere.clone() };
         // Those that show where a copy is new are dropped when all of these are accepted.
-        let needed: Vec<Entry> = is_selected.map_or(Vec::new(), |is_selected| {
-            let accepted = findings.iter().filter(|finding| is_selected(finding));
-            let accepted: BTreeSet<&String> = accepted.map(|finding| &finding.fingerprint).collect();
-            let is_needed = |stale: &&Stale| stale.shows.iter().any(|finding| !accepted.contains(finding));
-            entries.stale.iter().filter(is_needed).map(|stale| stale.entry.clone()).collect()
-        });
-        let dropped = entries.stale.len() - needed.len();
+        let accepted = fingerprints(
+            findings
+                .iter()
+                .filter(|finding| finding.accepted || is_selected.is_none_or(|is_selected| is_selected(finding))),
+        );
+        let needed = entries.needed(&accepted);
+        let (number_of_needed, dropped) = (needed.len(), entries.stale.len() - needed.len());
         let known = AllKnown::new(kept.iter().map(|entry| entry.known(&self.folder)).collect(), checked.min_words);
         let is_kept = |finding: &Finding| match is_selected {
             Some(_) => finding.accepted,
@@ -484,17 +500,17 @@ impl Baseline {
         selected.iter_mut().for_each(|finding| finding.accepted = true);
         let text = rendered(Content { version: VERSION, accepted: kept, pages: Some(pages), roots });
         let left = left + findings.iter().filter(|finding| !finding.accepted).count();
-        Update::Written { text, accepted, new, kept: number_of_kept, dropped, left }
+        Update::Written { text, accepted, new, kept: number_of_kept, dropped, needed: number_of_needed, left }
     }
 
     /// Drops stale entries, and accepts nothing. Those that show where a copy is new stay. `entries` are those of [`accept`](Self::accept).
-    pub fn prune(&self, entries: &Entries, checked: &Checked) -> Update {
+    pub fn prune(&self, findings: &[Finding], entries: &Entries, checked: &Checked) -> Update {
         if !checked.tree.failed.is_empty() {
             return Update::Refused;
         }
         let mut kept = entries.valid();
         let number_of_kept = kept.len();
-        kept.extend(entries.stale.iter().filter(|stale| stale.is_needed()).map(|stale| stale.entry.clone()));
+        kept.extend(entries.needed(&accepted_of(findings)));
         let needed = kept.len() - number_of_kept;
         let dropped = entries.stale.len() - needed;
         let text = self.accepted.as_ref().filter(|_| dropped > 0).map(|content| {

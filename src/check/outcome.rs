@@ -106,6 +106,9 @@ pub struct Outcome {
     /// Stale entries of the baseline: they were not found, although their pages were checked or no longer exist. Of a comparison with a
     /// commit, only with [`fail_on_stale`](super::Request::fail_on_stale).
     pub stale: Vec<Entry>,
+    /// How many of them show which place of a copy is new, because their texts moved there. The baseline keeps them until that copy is removed
+    /// or accepted.
+    pub needed: usize,
     /// How many findings that are not accepted have no place that is known to be new since the baseline was written; 0 without a baseline,
     /// and if a commit is compared, which shows what is new.
     pub unplaced: usize,

@@ -1,6 +1,6 @@
 //! The run: request → pages → findings.
 
-use super::baseline::{Baseline, Checked, Entries, Stale, Unchecked, Update};
+use super::baseline::{Baseline, Checked, Entries, Stale, Unchecked, Update, accepted_of};
 use super::error::{Error, List, PruneError, SinceError};
 use super::find::{self, Document, Judgement, find_with};
 use super::finding::Finding;
@@ -205,22 +205,22 @@ impl Pages<'_> {
             }
             Some((baseline, entries)) if request.prune_baseline => {
                 refuse_part(&selection.ignored[0], baseline, entries, &checked).map_err(Error::Prune)?;
-                Some(baseline.prune(entries, &checked))
+                Some(baseline.prune(&findings, entries, &checked))
             }
             _ => None,
         };
         // Those that an update drops are not stale any longer. Of a comparison, only what is new is of interest, unless asked for.
-        let is_left = |stale: &Stale| match &update {
-            Some(Update::Pruned { .. }) => stale.is_needed(),
-            update => !is_written(update.as_ref()),
-        };
+        let (accepted, is_written) = (accepted_of(&findings), is_written(update.as_ref()));
+        let is_needed = |stale: &Stale| stale.is_needed(&accepted);
         let is_wanted = past.is_none() || request.fail_on_stale;
-        let stale = entries.map(|entries| entries.stale).filter(|_| is_wanted).unwrap_or_default();
-        let stale = stale.into_iter().filter(is_left).map(|stale| stale.entry).collect();
+        let mut stale = entries.map(|entries| entries.stale).filter(|_| is_wanted).unwrap_or_default();
+        stale.retain(|stale| !is_written || is_needed(stale));
+        let needed = stale.iter().filter(|stale| is_needed(stale)).count();
+        let stale = stale.into_iter().map(|stale| stale.entry).collect();
         let is_unplaced = |finding: &&Finding| !finding.accepted && finding.places.iter().all(|place| !place.is_new);
         let used = baseline.as_ref().filter(|baseline| past.is_none() && !baseline.is_missing());
         let unplaced = used.map_or(0, |_| findings.iter().filter(is_unplaced).count());
-        let outside = used.and_then(|baseline| baseline.outside(&findings)).filter(|_| !is_written(update.as_ref()));
+        let outside = used.and_then(|baseline| baseline.outside(&findings)).filter(|_| !is_written);
         let lacks_pages = used.is_some_and(|baseline| !baseline.knows_pages());
         let root = current_repository();
         let is_elsewhere = unaccepted(&findings) > 0
@@ -230,6 +230,7 @@ impl Pages<'_> {
         Ok(Outcome {
             findings,
             stale,
+            needed,
             unplaced,
             lacks_pages,
             outside,

@@ -798,21 +798,43 @@ fn an_entry_that_shows_what_is_new_is_not_pruned() {
     write(&shell, "docs/c.md", &page("gamma", &[&first]));
     let expected = one("error", "docs/c.md", &["docs/c.md"]);
     assert_eq!(found(&shell, "docs --baseline b.json"), expected);
+    // Of two stale entries, pruning drops one.
+    let keeps = "dedup: --prune-baseline keeps 1 stale entry, because it shows where a copy is new: remove or accept that copy first\n";
+    let run = shell.sh("dedup check docs --baseline b.json");
+    assert!(run.stderr.contains(&format!("dedup: --prune-baseline drops 1 of them\n{keeps}")), "{}", run.stderr);
+    let run = shell.sh("dedup check docs --baseline b.json --fail-on-stale");
+    let fails = "2 stale entries make the check fail (--fail-on-stale): --prune-baseline drops 1 of them\n";
+    assert!(run.stderr.contains(&format!("{fails}{keeps}")), "{}", run.stderr);
     let run = shell.sh("dedup check docs --baseline b.json --prune-baseline");
-    let kept = "1 stale entry dropped from b.json\ndedup: 1 stale entry kept, because it shows where a copy is new: remove or accept \
-        that copy, then prune again\n";
-    assert!(run.status == 1 && run.stderr.contains(kept), "{}", run.stderr);
+    let kept = "dedup: 1 stale entry kept, because it shows where a copy is new: remove or accept that copy, then use --prune-baseline\n";
+    let dropped = "1 stale entry dropped from b.json\n";
+    assert!(run.status == 1 && run.stderr.contains(&format!("{dropped}{kept}")), "{}", run.stderr);
+    assert!(!run.stderr.contains("--prune-baseline keeps"), "{}", run.stderr);
     assert_eq!(reasons(&shell), [("ab".to_string(), None)]);
     assert_eq!(found(&shell, "docs --baseline b.json"), expected);
     let run = shell.sh("dedup check docs --baseline b.json --prune-baseline --fail-on-stale");
     assert!(run.stderr.contains("dedup: nothing dropped from b.json\n"), "{}", run.stderr);
-    assert!(run.stderr.contains("1 stale entry makes the check fail (--fail-on-stale)\n"), "{}", run.stderr);
+    let fails = "1 stale entry makes the check fail (--fail-on-stale)\n";
+    assert!(run.stderr.contains(fails) && !run.stderr.contains("--prune-baseline keeps"), "{}", run.stderr);
+    let run = shell.sh("dedup check docs --baseline b.json --fail-on-stale");
+    assert!(run.stderr.contains(&format!("{fails}{keeps}")), "{}", run.stderr);
+    let run = shell.sh("dedup check docs --baseline b.json");
+    assert!(run.stderr.contains(keeps) && !run.stderr.contains("--prune-baseline drops"), "{}", run.stderr);
     // Another copy is accepted: the entry stays. The copy that it shows is removed: it is dropped.
     write(&shell, "docs/d.md", &page("delta", &[&second]));
     write(&shell, "docs/e.md", &page("epsilon", &[&second]));
-    let run = shell.sh("dedup check docs --baseline b.json --update-baseline --accept docs/e.md:5");
-    assert_eq!(run.status, 1, "{}", run.stderr);
+    let run = shell
+        .sh("dedup check docs --baseline b.json --update-baseline --accept docs/e.md:5 --fail-on none --fail-on-stale");
+    assert!(run.status == 1 && run.stderr.contains(kept) && run.stderr.contains(fails), "{}", run.stderr);
+    let run = shell.sh("dedup check docs --baseline b.json --fail-on none --fail-on-stale");
+    assert!(run.status == 1 && run.stderr.contains(&format!("{fails}{keeps}")), "{}", run.stderr);
     assert_eq!(found(&shell, "docs --baseline b.json"), expected);
+    // The copy that it shows is accepted: the entry is dropped.
+    shell.sh("cp b.json other.json").done();
+    let update = "--update-baseline --accept docs/c.md:5 --fail-on-stale";
+    let run = shell.sh(&format!("dedup check docs --baseline other.json {update}"));
+    assert!(run.status == 0 && run.stderr.contains("1 dropped"), "{}", run.stderr);
+    shell.sh("dedup check docs --baseline other.json --fail-on-stale").done();
     write(&shell, "docs/c.md", &page("gamma", &[]));
     shell.sh("dedup check -q docs --baseline b.json --prune-baseline").done();
     assert_eq!(reasons(&shell), [("de".to_string(), None)]);

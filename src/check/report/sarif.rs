@@ -38,7 +38,8 @@ const STALE_RULE: [&str; 4] = [
     "stale-entry",
     "StaleEntry",
     "The baseline accepts a copy that is not there any more.",
-    "Remove the entry from the baseline, or run dedup check with --prune-baseline.",
+    "Remove the entry from the baseline, or run dedup check with --prune-baseline. If its text moved to a copy that is reported, remove or \
+        accept that copy first.",
 ];
 
 /// Maximum number of other places of a finding, and of links to them in its message.

@@ -92,17 +92,10 @@ pub fn update(update: &Update, baseline: &Path, has_reason: bool, terminal: &Ter
             0 => format!("nothing dropped from {baseline}{kept}"),
             dropped => format!("{} dropped from {baseline}{kept}", counted(dropped as u64, "stale entry")),
         });
-        if needed > 0 {
-            let entries = counted(needed as u64, "stale entry");
-            let why = match needed {
-                1 => "it shows where a copy is new: remove or accept that copy",
-                _ => "they show where copies are new: remove or accept these copies",
-            };
-            terminal.line(&format!("{entries} kept, because {why}, then prune again"));
-        }
+        needed_kept(needed, terminal);
         return;
     }
-    let Update::Written { accepted, new, kept, dropped, left, .. } = *update else {
+    let Update::Written { accepted, new, kept, dropped, needed, left, .. } = *update else {
         terminal.warning(&format!("{baseline}: not written, because some files could not be read"));
         return;
     };
@@ -117,11 +110,28 @@ pub fn update(update: &Update, baseline: &Path, has_reason: bool, terminal: &Ter
     if is_unused {
         terminal.line(&format!("no copy is newly accepted, so --reason has no effect: edit \"reason\" in {baseline}"));
     }
+    needed_kept(needed, terminal);
     if left > 0 {
         let others = counted(left as u64, if accepted > 0 { "other copy" } else { "copy" });
         terminal.line(&format!(
             "{others} not accepted: --update-baseline without --accept, --since and --staged accepts all"
         ));
+    }
+}
+
+/// Reports the stale entries that an update kept.
+fn needed_kept(needed: usize, terminal: &Terminal) {
+    if needed > 0 {
+        let (entries, why) = (counted(needed as u64, "stale entry"), why_needed(needed));
+        terminal.line(&format!("{entries} kept, because {why}, then use --prune-baseline"));
+    }
+}
+
+/// Why some stale entries are needed, and what to do about it.
+fn why_needed(needed: usize) -> &'static str {
+    match needed {
+        1 => "it shows where a copy is new: remove or accept that copy",
+        _ => "they show where copies are new: remove or accept these copies",
     }
 }
 
@@ -240,13 +250,14 @@ fn stale(outcome: &Outcome, baseline: Option<&Path>, is_listed: bool, terminal: 
             }
         }
     };
-    // What pruning leaves, it leaves again.
-    let is_pruned = matches!(outcome.update, Some(Update::Pruned { .. }));
+    let (needed, droppable) = (outcome.needed, entries.len() - outcome.needed);
     match outcome.failing_stale().len() {
         0 => {
             print(true);
-            if !entries.is_empty() && !is_pruned {
-                terminal.line("--prune-baseline drops stale entries");
+            match droppable {
+                0 => {}
+                _ if needed == 0 => terminal.line("--prune-baseline drops stale entries"),
+                number => terminal.line(&format!("--prune-baseline drops {} of them", count(number as u64))),
             }
         }
         number => {
@@ -254,10 +265,19 @@ fn stale(outcome: &Outcome, baseline: Option<&Path>, is_listed: bool, terminal: 
                 print(false);
             }
             let (entries, make) = (counted(number as u64, "stale entry"), if number == 1 { "makes" } else { "make" });
-            let them = if number == 1 { "it" } else { "them" };
-            let hint = if is_pruned { String::new() } else { format!(": --prune-baseline drops {them}") };
+            let hint = match droppable {
+                0 => String::new(),
+                1 if number == 1 => ": --prune-baseline drops it".into(),
+                all if all == number => ": --prune-baseline drops them".into(),
+                some => format!(": --prune-baseline drops {} of them", count(some as u64)),
+            };
             terminal.line(&format!("{entries} {make} the check fail (--fail-on-stale){hint}"));
         }
+    }
+    // An update says so itself.
+    if needed > 0 && !outcome.update.as_ref().is_some_and(|update| *update != Update::Refused) {
+        let (entries, why) = (counted(needed as u64, "stale entry"), why_needed(needed));
+        terminal.line(&format!("--prune-baseline keeps {entries}, because {why} first"));
     }
 }
 
