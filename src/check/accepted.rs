@@ -116,6 +116,13 @@ impl Known {
         self.files.iter().filter(|own| *own == file).count()
     }
 
+    /// Whether each place of a finding is one of these.
+    fn lists_places_of(&self, finding: &Finding) -> bool {
+        let mut places: BTreeMap<&Path, usize> = BTreeMap::new();
+        finding.places.iter().for_each(|place| *places.entry(&place.page.place).or_default() += 1);
+        places.into_iter().all(|(file, number)| self.places_in(file) >= number)
+    }
+
     /// Whether a text with these runs, ascending, still has this one.
     pub fn is_in(&self, grams: &[u32]) -> bool {
         let hits = self.sample.hashes.iter().filter(|gram| grams.binary_search(gram).is_ok()).count();
@@ -210,7 +217,11 @@ impl AllKnown {
         finding: &Finding,
         times: &impl Fn(&Known, &Path) -> usize,
     ) -> (Vec<bool>, Vec<usize>) {
-        let mut by_one = texts.iter().map(|&text| (new_places(&[&self.known[text]], finding, times), text));
+        // One that lists the places explains them better than a longer one of which a page is gone, as if its text had moved.
+        let (listing, others): (Vec<usize>, Vec<usize>) =
+            texts.iter().partition(|&&text| self.known[text].lists_places_of(finding));
+        let one_by_one = listing.into_iter().chain(others);
+        let mut by_one = one_by_one.map(|text| (new_places(&[&self.known[text]], finding, times), text));
         if let Some((new, text)) = by_one.find(|(new, _)| !finding.is_new_by(new)) {
             // A merge of two branches may leave an entry of each, with reasons of their own.
             let is_same = |other: &usize| self.known[*other].files == self.known[text].files;
