@@ -118,9 +118,15 @@ impl Known {
 
     /// Whether each place of a finding is one of these.
     fn lists_places_of(&self, finding: &Finding) -> bool {
-        let mut places: BTreeMap<&Path, usize> = BTreeMap::new();
-        finding.places.iter().for_each(|place| *places.entry(&place.page.place).or_default() += 1);
-        places.into_iter().all(|(file, number)| self.places_in(file) >= number)
+        let mut left: BTreeMap<&Path, usize> = BTreeMap::new();
+        self.files.iter().for_each(|file| *left.entry(file).or_default() += 1);
+        finding.places.iter().all(|place| match left.get_mut(place.page.place.as_path()) {
+            Some(number @ 1..) => {
+                *number -= 1;
+                true
+            }
+            _ => false,
+        })
     }
 
     /// Whether a text with these runs, ascending, still has this one.
