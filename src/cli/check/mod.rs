@@ -116,12 +116,15 @@ fn check_not_empty(outcome: &Outcome, request: &Request, config: &Config) -> Res
             let globs = globs.join(" and ");
             return Err(Error::Empty(format!("no pages were read: {globs} {exclude} {files}: correct the globs")));
         }
-        let found = "no pages were read: name pages, or folders with pages";
+        let found = "no pages were read";
         let advice = match request.paths.iter().any(|path| path.exists()) {
-            true => "; source files are not pages: 'dedup passages --tokenizer code' finds copied code",
-            false => "",
+            _ if !outcome.failed.is_empty() => "see the failures above, and name pages, or folders with pages",
+            true => {
+                "pages are files such as .md, .rst, .adoc, .html and .txt; copied code is found by 'dedup passages --tokenizer code'"
+            }
+            false => "name pages, or folders with pages",
         };
-        return Err(Error::Empty(format!("{found}{advice}")));
+        return Err(Error::Empty(format!("{found}: {advice}")));
     }
     Ok(())
 }
