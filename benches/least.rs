@@ -16,9 +16,11 @@
 mod fetch;
 
 use fetch::fetch;
+use neardups::MinHash;
 use neardups::algorithm::parameter::Settings;
 use neardups::algorithm::{Algorithm, AlgorithmFactory, Entry, Features};
 use neardups::hash::{combine, mix, sequence_hash};
+use neardups::index::{Index, Limits, Plan, Signer};
 use neardups::similarity::{Threshold, jaccard_at_least};
 use neardups::source::{Batch, Input, ReadOptions, Source};
 use neardups::tokenizer::{TokenDetail, Tokenizer, Tokens, Word};
@@ -45,6 +47,7 @@ const PARTS: &[Part] = &[
     ("sets", "of a fifth of the documents, their sets of shingles, sorted"),
     ("exact", "the sets of all"),
     ("again", "a second reading: all lines, and of a fifth of the documents all that \"sets\" does"),
+    ("signed", "what an index takes of each document: keys, and its set, sorted and coded, made by the library"),
     ("terms", "distinct terms of each document, counted in a table of each thread"),
     (
         "digests",
@@ -53,6 +56,7 @@ const PARTS: &[Part] = &[
     ("sorting", "no corpus: a million keys in each of 16 tables, sorted"),
     ("pairs", "no corpus: 1,768,309 pairs of sets of 213 shingles, of which 202 are common, compared"),
     ("copy", "no documents: the bytes of the corpus read and written to a file"),
+    ("kept", "no corpus: the codes of 830,000 documents, 1 KB each, appended to a list in memory"),
     ("index", "no corpus: 16 keys of each of a million documents looked up in a table and added to it"),
 ];
 
@@ -100,6 +104,7 @@ fn run(part: &str, corpus: &str) {
     match part {
         "sorting" => return sorting(),
         "pairs" => return pairs(),
+        "kept" => return kept(),
         "copy" => return copy(corpus),
         "index" => return index(),
         _ => {}
@@ -130,11 +135,18 @@ fn algorithm(part: &str) -> Box<dyn Algorithm> {
     factory.and_then(|factory| factory.prepare(200)).expect("defaults are sound").algorithm
 }
 
+fn signer() -> Signer {
+    let factory = MinHash::builder().build().expect("defaults are sound");
+    let plan = Plan::new(&factory, Arc::new(Word)).expect("defaults are sound");
+    Index::in_memory(&plan, Limits::default()).signer()
+}
+
 /// The words of several documents and what is made of them, on one thread.
 fn work(part: &str, receive: &Mutex<Receiver<Batch>>) {
     let detail = if part == "digests" { TokenDetail::Texts } else { TokenDetail::Hashes };
     let (algorithm, mut tokens) = (algorithm(part), Tokens::new(detail, 0));
     let (mut features, mut fingerprint, mut keys) = (Features::default(), Vec::new(), Vec::new());
+    let mut signer = (part == "signed").then(signer);
     let (mut counts, mut digests, mut number) = (Counts::new(1 << 22), Digests::default(), 0u32);
     loop {
         let next = receive.lock().expect("no thread panics").recv();
@@ -148,6 +160,10 @@ fn work(part: &str, receive: &Mutex<Receiver<Batch>>) {
             let text = document.expect("the corpus is sound").text;
             if part == "text" {
                 black_box(&text);
+                return;
+            }
+            if let Some(signer) = &mut signer {
+                black_box(signer.sign(&text));
                 return;
             }
             number += 1;
@@ -296,6 +312,19 @@ fn pairs() {
             });
         }
     });
+}
+
+/// As many documents as pass of `million`, with as much of each as is kept on average.
+fn kept() {
+    const KEPT: u64 = 830_000;
+    let (code, mut all) = ([1u8; 1000], Vec::<Vec<u8>>::new());
+    for _ in 0..KEPT {
+        if all.last().is_none_or(|last| last.len() + code.len() > last.capacity()) {
+            all.push(Vec::with_capacity(1 << 20));
+        }
+        all.last_mut().expect("one was pushed").extend_from_slice(black_box(&code));
+    }
+    black_box(all);
 }
 
 /// On one thread, through a buffer, as output is written.
