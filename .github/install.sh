@@ -19,7 +19,7 @@ Installs the program dedup from an archive of a release.
 
 Usage: install.sh [OPTION]...
 
-  --version VERSION  the release to install, such as 0.2.0
+  --version VERSION  the release to install, such as 0.2.0 [default: that of the only archive in the folder of --from]
   --to DIR           the folder to install into [default: $DEDUP_INSTALL_DIR, else ~/.local/bin]
   --from BASE        where the archives are: a folder, or a URL that begins with https:// or file://
                      [default: the release on GitHub]
@@ -60,13 +60,28 @@ parse_options() {
             *) fail "unknown argument '$1': see --help" ;;
         esac
     done
-    case $version in
-        '') fail "which version? Give --version VERSION, or take the install.sh of a release, which knows its own" ;;
-        *[!0-9A-Za-z.+-]*) fail "'$version' is not a version: give one such as --version 0.2.0" ;;
-    esac
     if [ -z "$to" ]; then fail "HOME is not set: say with --to DIR where to install"; fi
     case $repository$from in
         */OWNER/REPO) fail "this copy of the script does not know the address of the project: give --from BASE" ;;
+    esac
+}
+
+# The version, which need not be given if a folder has one archive for this system, and where that is.
+resolve_version() {
+    if [ -z "$version" ]; then
+        case $from in
+            '' | http://* | https://* | ftp://*) ;;
+            *)
+                set -- "${from#file://}"/dedup-*-"$target.$suffix"
+                if [ $# -gt 1 ]; then fail "which version? $from has several: give --version VERSION"; fi
+                if [ ! -f "$1" ]; then fail "there is no archive for $target in $from: is it the folder of the archives?" "$NO_ARCHIVE"; fi
+                version=${1##*/dedup-} version=${version%"-$target.$suffix"}
+                ;;
+        esac
+    fi
+    case $version in
+        '') fail "which version? Give --version VERSION, or take the install.sh of a release, which knows its own" ;;
+        *[!0-9A-Za-z.+-]*) fail "'$version' is not a version: give one such as --version 0.2.0" ;;
     esac
     from=${from:-$repository/releases/download/v$version}
 }
@@ -215,6 +230,7 @@ main() {
     to=${DEDUP_INSTALL_DIR:-${HOME:+$HOME/.local/bin}}
     parse_options "$@"
     detect_target
+    resolve_version
     name=dedup-$version-$target
     trap cleanup EXIT
     trap 'exit 129' HUP

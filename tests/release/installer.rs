@@ -96,6 +96,31 @@ fn installs_from_and_into_any_folder() {
     }
 }
 
+#[test]
+fn the_only_archive_of_a_folder_need_not_be_named() {
+    let machine = Machine::new();
+    let script = root().join(".github/install.sh");
+    let install = |from: &str| machine.sh(&format!("sh '{}' --from {from} --to given", script.display()));
+    for from in ["archives", "file://$PWD/archives"] {
+        assert!(install(from).done().starts_with("dedup 9.9.9 is installed: "));
+    }
+    let failures = [
+        (
+            "archives/none",
+            NO_ARCHIVE,
+            "there is no archive for x86_64-unknown-linux-gnu in archives/none: is it the folder",
+        ),
+        ("archives", 1, "which version? archives has several: give --version VERSION"),
+        ("https://a.invalid", 1, "which version? Give --version VERSION, or take"),
+    ];
+    machine.sh("cp $archive archives/dedup-9.9.8-x86_64-unknown-linux-gnu.tar.gz").done();
+    for (from, status, message) in failures {
+        let run = install(from);
+        assert_eq!(run.status, status, "{from}: {}", run.stderr);
+        assert!(run.stderr.starts_with(&format!("install.sh: error: {message}")), "{}", run.stderr);
+    }
+}
+
 /// A line of shell that fails, its status, and a part of the message.
 const FAILURES: [(&str, i32, &str); 23] = [
     ("echo x >> $archive; install --from archives", 1, "is damaged or was replaced: its SHA-256 is "),
