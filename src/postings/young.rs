@@ -2,8 +2,8 @@
 
 use crate::kernel::fetch::fetch;
 
-/// Open addressing with linear probing. The documents of a key are chained, the latest first. Takes 8 bytes per key at a
-/// load of at most three quarters, and 8 for each document of a key.
+/// Open addressing with linear probing. A slot has the document of its key; if there are several, they are chained, the latest first.
+/// If there are many keys, takes 16 to 32 bytes for each, as at most half of the slots are used, and 8 for each document of a key that has several.
 ///
 /// The slots are in shards that grow one by one, and the postings in blocks, so that no insertion moves many of them.
 pub(super) struct Young {
@@ -11,6 +11,8 @@ pub(super) struct Young {
     /// The number of slots of all shards, and of those that are used.
     slots: usize,
     used: usize,
+    /// The number of documents of all keys.
+    inserted: usize,
     postings: Postings,
 }
 
@@ -26,8 +28,9 @@ struct Postings {
 const BLOCK: usize = if cfg!(test) { 1 << 3 } else { 1 << 15 };
 
 impl Postings {
+    /// Adds a posting. Returns its number, from 1.
     #[inline]
-    fn push(&mut self, document: u32, before: u32) {
+    fn push(&mut self, document: u32, before: u32) -> u32 {
         match self.blocks.last_mut().filter(|block| block.len() < BLOCK) {
             Some(block) => block.push((document, before)),
             None => {
@@ -38,6 +41,7 @@ impl Postings {
             }
         }
         self.length += 1;
+        u32::try_from(self.length).expect("fewer than 2³² documents of keys")
     }
 
     #[inline]
@@ -51,10 +55,10 @@ impl Postings {
     }
 }
 
-/// The keys with some values of the upper bits of their hashes.
+/// The keys with one value of the upper bits of their hashes.
 #[derive(Default)]
 struct Shard {
-    /// The tag of a key in the upper half, the number of its latest posting, from 1, in the lower; 0 is empty.
+    /// As numbers, of which the system has zeros at no cost.
     slots: Vec<u64>,
     used: usize,
 }
@@ -62,51 +66,95 @@ struct Shard {
 const SHARDS: usize = 1 << SHARD_BITS;
 const SHARD_BITS: u32 = 6;
 
-impl Default for Young {
-    fn default() -> Self {
-        Young { shards: std::array::from_fn(|_| Shard::default()), slots: 0, used: 0, postings: Postings::default() }
+/// The rest of the hash of a key, whether it has several documents, and that the slot is used; in the lower half the document, or the
+/// number of its latest posting. 0 is empty.
+#[derive(Clone, Copy)]
+struct Slot(u64);
+
+const USED: u32 = 1;
+const SEVERAL: u32 = 2;
+
+impl Slot {
+    const EMPTY: u64 = 0;
+
+    /// The slot as a number.
+    #[inline]
+    fn number(hash: u32, several: u32, low: u32) -> u64 {
+        u64::from(hash << SHARD_BITS | several | USED) << 32 | u64::from(low)
+    }
+
+    /// The hash, without the bits that all of a shard have.
+    #[inline]
+    fn hash(self) -> u32 {
+        (self.0 >> 32) as u32 >> SHARD_BITS
+    }
+
+    #[inline]
+    fn has_several(self) -> bool {
+        (self.0 >> 32) as u32 & SEVERAL != 0
+    }
+
+    #[inline]
+    fn low(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Whether it is that of a key with this hash.
+    #[inline]
+    fn is_of(self, hash: u32) -> bool {
+        (self.0 >> 32) as u32 & !SEVERAL == hash << SHARD_BITS | USED
     }
 }
 
-/// Multiplied, so that neighbouring tags do not form one long run.
+impl Default for Young {
+    fn default() -> Self {
+        let shards = std::array::from_fn(|_| Shard::default());
+        Young { shards, slots: 0, used: 0, inserted: 0, postings: Postings::default() }
+    }
+}
+
+/// Multiplied, so that neighbouring tags do not form one long run. Each tag has another hash.
 #[inline]
-fn hash(tag: u32) -> u64 {
-    u64::from(tag).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+fn hash(tag: u32) -> u32 {
+    tag.wrapping_mul(0x9e37_79b1)
 }
 
 impl Young {
     #[inline]
     pub fn insert(&mut self, tag: u32, document: u32) {
         let hash = hash(tag);
-        let shard = &mut self.shards[(hash >> (u64::BITS - SHARD_BITS)) as usize];
+        let shard = &mut self.shards[shard_of(hash)];
         if shard.is_full() {
             let before = shard.slots.len();
             shard.grow();
             self.slots += shard.slots.len() - before;
         }
-        let slot = shard.slot(hash, tag);
-        let latest = shard.slots[slot] as u32;
-        shard.used += usize::from(latest == 0);
-        self.used += usize::from(latest == 0);
-        self.postings.push(document, latest);
-        let number = u32::try_from(self.postings.length).expect("fewer than 2³² keys of documents");
-        shard.slots[slot] = u64::from(tag) << 32 | u64::from(number);
-    }
-
-    #[inline]
-    fn shard(&self, hash: u64) -> &Shard {
-        &self.shards[(hash >> (u64::BITS - SHARD_BITS)) as usize]
+        self.inserted += 1;
+        let at = shard.slot(hash);
+        let slot = Slot(shard.slots[at]);
+        if slot.0 == Slot::EMPTY {
+            shard.slots[at] = Slot::number(hash, 0, document);
+            shard.used += 1;
+            self.used += 1;
+            return;
+        }
+        let before = if slot.has_several() { slot.low() } else { self.postings.push(slot.low(), 0) };
+        shard.slots[at] = Slot::number(hash, SEVERAL, self.postings.push(document, before));
     }
 
     /// Passes the documents of a tag to `each`, the latest first, while it returns true. Returns whether it wants more.
     #[inline]
     pub fn find(&self, tag: u32, mut each: impl FnMut(u32) -> bool) -> bool {
         let hash = hash(tag);
-        let shard = self.shard(hash);
+        let shard = &self.shards[shard_of(hash)];
         if shard.slots.is_empty() {
             return true;
         }
-        let mut posting = shard.slots[shard.slot(hash, tag)] as u32;
+        let slot = Slot(shard.slots[shard.slot(hash)]);
+        if !slot.has_several() {
+            return slot.0 == Slot::EMPTY || each(slot.low());
+        }
+        let mut posting = slot.low();
         while posting > 0 {
             let (document, before) = self.postings.get(posting as usize - 1);
             if !each(document) {
@@ -121,7 +169,7 @@ impl Young {
     #[inline]
     pub fn fetch(&self, tag: u32) {
         let hash = hash(tag);
-        let shard = self.shard(hash);
+        let shard = &self.shards[shard_of(hash)];
         if !shard.slots.is_empty() {
             fetch(&shard.slots, shard.first_slot(hash));
         }
@@ -132,55 +180,61 @@ impl Young {
         8 * (self.slots + self.postings.capacity()) as u64
     }
 
-    /// Bytes of memory after one more posting, with those needed while a shard and the postings grow.
+    /// Bytes of memory after one more document of a key, with those needed while a shard and the postings grow.
     pub fn bytes_with_one_more(&self) -> u64 {
         let postings = self.postings.capacity();
-        let growth = if self.postings.length == postings { (2 * postings).min(BLOCK) } else { 0 };
+        // The second document of a key takes two.
+        let growth = if self.postings.length + 2 > postings { (2 * postings).min(BLOCK) } else { 0 };
         self.bytes_held() + 8 * (growth + 4 * self.slots / SHARDS) as u64
     }
 
     /// Bytes of memory after a fifth more keys: all shards grow at about the same time, which counts before it happens.
     pub fn bytes_soon(&self) -> u64 {
-        // Slots are at most three quarters full.
-        let wanted = (self.used + self.used / 5) * 4 / 3 / SHARDS;
+        // At most half of the slots are used.
+        let wanted = (self.used + self.used / 5) * 2 / SHARDS;
         let growth = (wanted.next_power_of_two() * SHARDS).saturating_sub(self.slots);
         self.bytes_with_one_more() + 8 * growth as u64
     }
 
-    /// The number of further postings that it can take.
+    /// The number of further documents of keys that it can take.
     pub fn room(&self) -> usize {
-        u32::MAX as usize - self.postings.length
+        u32::MAX as usize - self.inserted
     }
+}
+
+/// The number of the shard of a hash.
+#[inline]
+fn shard_of(hash: u32) -> usize {
+    (hash >> (u32::BITS - SHARD_BITS)) as usize
 }
 
 impl Shard {
     fn is_full(&self) -> bool {
-        4 * (self.used + 1) > 3 * self.slots.len()
+        2 * (self.used + 1) > self.slots.len()
     }
 
-    /// The slot where the search for a tag begins.
+    /// The slot where the search for a hash begins: ascending with what the shard does not say of it.
     #[inline]
-    fn first_slot(&self, hash: u64) -> usize {
-        (hash >> 24) as usize & (self.slots.len() - 1)
+    fn first_slot(&self, hash: u32) -> usize {
+        ((u64::from(hash << SHARD_BITS) * self.slots.len() as u64) >> u32::BITS) as usize
     }
 
-    /// The slot of a tag, or the free slot for it.
+    /// The slot of a hash, or the free slot for it.
     #[inline]
-    fn slot(&self, hash: u64, tag: u32) -> usize {
-        let (mask, mut slot) = (self.slots.len() - 1, self.first_slot(hash));
-        while self.slots[slot] != 0 && (self.slots[slot] >> 32) as u32 != tag {
-            slot = (slot + 1) & mask;
+    fn slot(&self, hash: u32) -> usize {
+        let (mask, mut at) = (self.slots.len() - 1, self.first_slot(hash));
+        while self.slots[at] != Slot::EMPTY && !Slot(self.slots[at]).is_of(hash) {
+            at = (at + 1) & mask;
         }
-        slot
+        at
     }
 
     fn grow(&mut self) {
         let larger = (2 * self.slots.len()).max(16);
-        for entry in std::mem::replace(&mut self.slots, vec![0; larger]) {
-            if entry != 0 {
-                let tag = (entry >> 32) as u32;
-                let slot = self.slot(hash(tag), tag);
-                self.slots[slot] = entry;
+        for slot in std::mem::replace(&mut self.slots, vec![Slot::EMPTY; larger]) {
+            if slot != Slot::EMPTY {
+                let at = self.slot(Slot(slot).hash());
+                self.slots[at] = slot;
             }
         }
     }
@@ -189,6 +243,41 @@ impl Shard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn found(young: &Young, tag: u32, most: usize) -> Vec<u32> {
+        let mut found = Vec::new();
+        let wants_more = young.find(tag, |document| {
+            found.push(document);
+            found.len() < most
+        });
+        assert_eq!(wants_more, found.len() < most);
+        found
+    }
+
+    proptest! {
+        /// Tags that differ in few bits are in one shard, and those of one slot follow each other.
+        #[test]
+        fn each_tag_has_its_documents(
+            inserted in prop::collection::vec((prop_oneof![any::<u32>(), 0u32..40, (0u32..40).prop_map(|n| !n), (0u32..40).prop_map(|n| n << 26)], any::<u32>()), 0..400),
+            most in 1usize..5,
+        ) {
+            let (mut young, mut expected) = (Young::default(), BTreeMap::<u32, Vec<u32>>::new());
+            for &(tag, document) in &inserted {
+                young.insert(tag, document);
+                expected.entry(tag).or_default().insert(0, document);
+            }
+            prop_assert_eq!(young.room(), u32::MAX as usize - inserted.len());
+            for (tag, _) in inserted {
+                for tag in [tag, tag ^ 1, tag ^ 1 << 31, hash(tag)] {
+                    let mut documents = expected.get(&tag).cloned().unwrap_or_default();
+                    documents.truncate(most);
+                    prop_assert_eq!(found(&young, tag, most), documents);
+                }
+            }
+        }
+    }
 
     #[test]
     fn memory_grows_no_faster_than_announced() {
@@ -201,12 +290,7 @@ mod tests {
             assert!(number < 50_000 || young.bytes_held() <= announced[before] * 17 / 16, "{number}");
         }
         for number in [0u32, 7, 8, 199_999] {
-            let mut found = Vec::new();
-            young.find(number.wrapping_mul(0x9e37_79b1), |document| {
-                found.push(document);
-                true
-            });
-            assert_eq!(found, [number]);
+            assert_eq!(found(&young, number.wrapping_mul(0x9e37_79b1), 2), [number]);
         }
     }
 }
