@@ -84,6 +84,8 @@ resolve_version() {
         *[!0-9A-Za-z.+-]*) fail "'$version' is not a version: give one such as --version 0.2.0" ;;
     esac
     from=${from:-$repository/releases/download/v$version}
+    # Not to be taken for an option.
+    case $from in -*) from=./$from ;; esac
 }
 
 # The target that archives of this machine are named for.

@@ -94,6 +94,10 @@ impl Counts {
 
 /// Receives the decisions.
 pub trait Sink {
+    /// The line of the next record, or its number in an archive, from 1. Called before any other method for that record, unless its
+    /// position is not known.
+    fn at(&mut self, _record: u64) {}
+
     /// A document, with its record unchanged: a line with its end, or a record of an archive without the two empty
     /// lines after it. It must not leave before the next [`release`](Self::release) that is for it.
     ///
@@ -166,6 +170,8 @@ pub trait Sink {
 /// A record, by its position in the chunk, and its content.
 struct Read {
     record: Range<usize>,
+    /// Its line or number, if it has one.
+    number: Option<u64>,
     content: Content,
 }
 
@@ -535,8 +541,11 @@ impl Stream<'_> {
         let now = now();
         let raw = part.chunk.as_ref().map_or(&[][..], Chunk::raw);
         let mut documents = 0..part.signatures.len();
-        for Read { record, content } in &mut part.records {
+        for Read { record, number, content } in &mut part.records {
             let record = &raw[record.clone()];
+            if let Some(number) = *number {
+                self.sink.at(number);
+            }
             match content {
                 Content::TooLarge(error, problem) => match self.sink.too_large(record, problem) {
                     Ok(true) => {
@@ -693,6 +702,10 @@ fn part(chunk: Result<Chunk, Problem>, signer: &mut Signer) -> Part {
             part.signatures = signer.begin_batch();
             let Part { records, signatures, problems, .. } = &mut part;
             chunk.places(&mut |record, result| {
+                let number = match &result {
+                    Ok(document) => document.as_ref().and_then(|document| document.place.line),
+                    Err(problem) => problem.place.line,
+                };
                 let content = match result {
                     Ok(None) => Content::None,
                     Ok(Some(document)) => match signer.sign_within(&document.id, &document.text, signatures) {
@@ -714,11 +727,13 @@ fn part(chunk: Result<Chunk, Problem>, signer: &mut Signer) -> Part {
                         Content::None
                     }
                 };
-                records.push(Read { record, content });
+                records.push(Read { record, number, content });
             });
             part.chunk = Some(chunk);
         }
-        Err(problem) => part.records.push(Read { record: 0..0, content: Content::Rejected(problem) }),
+        Err(problem) => {
+            part.records.push(Read { record: 0..0, number: problem.place.line, content: Content::Rejected(problem) })
+        }
     }
     part
 }

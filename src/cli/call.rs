@@ -3,6 +3,7 @@
 //! Names, checks and defaults are those of the flags.
 
 pub use super::arguments::contain::Emit as ContainEmit;
+use super::arguments::indexed;
 pub use super::arguments::keywords::{Given, Misuse};
 use super::arguments::keywords::{Withheld, parse, parse_with, taken, takes_names};
 pub use super::arguments::passages::Emit as PassageEmit;
@@ -32,7 +33,7 @@ use clap::{ArgAction, Command};
 use neardups::algorithm::TableFactory;
 use neardups::engine::{Counts, Report, RequiredFields};
 use neardups::filter;
-use neardups::index::{self, Index, Limits, Plan};
+use neardups::index::{Index, Limits, Plan};
 use neardups::passages::{PassageCounts, ShareOf};
 use neardups::source::{RankBy, ReadOptions};
 use neardups::tokenizer::Tokenizer;
@@ -627,22 +628,18 @@ fn index_command() -> Command {
 /// As for [`scan`]. An index in the file cannot be read.
 pub fn index(given: &[(String, Given)], path: Option<&Path>) -> Result<Indexing, Refused> {
     let stored = path.map(|path| stored_options(given, path)).unwrap_or_default();
-    // Some were made of others, with which they cannot be given.
-    match resolve_index(&[given, &stored].concat(), path) {
-        Err(_) if !stored.is_empty() => resolve_index(given, path),
-        resolved => resolved,
-    }
+    resolve_index(&[given, &stored].concat(), path)
 }
 
 /// The options of an existing index that are not given.
 fn stored_options(given: &[(String, Given)], path: &Path) -> Vec<(String, Given)> {
-    // A preset stands for options that may be others.
-    if given.iter().any(|(name, _)| name == "preset") {
-        return Vec::new();
-    }
-    // An error is that of opening it.
-    let Ok(Some(header)) = index::header(path) else { return Vec::new() };
-    let mut stored = made_with::options(&header);
+    let is_given = |name: &str| given.iter().any(|(other, given)| other == name && *given != Given::Switch(false));
+    let algorithm = given.iter().find_map(|(name, given)| match given {
+        Given::Value(value) if name == "algo" => value.to_str(),
+        _ => None,
+    });
+    let mut stored = indexed::options_not_given(path, is_given, algorithm, made_with::options_of);
+    // A switch that is off is given, too.
     stored.retain(|(name, _)| given.iter().all(|(other, _)| other != name));
     stored
 }

@@ -477,6 +477,8 @@ struct Output<'a> {
     has_decided: bool,
     /// Whether the next document takes the place of an earlier text.
     has_replaced: bool,
+    /// The line or number of the next record.
+    record: Option<u64>,
     /// Counts when documents were last to be written, and the number of documents whose results were.
     counts: Counts,
     left: u64,
@@ -600,6 +602,7 @@ impl<'a> Output<'a> {
             may_repeat,
             has_decided: false,
             has_replaced: false,
+            record: None,
             counts: Counts::default(),
             left: 0,
             fresh: 0,
@@ -684,6 +687,10 @@ fn with_advice(error: Error) -> Error {
 }
 
 impl Sink for Output<'_> {
+    fn at(&mut self, record: u64) {
+        self.record = Some(record);
+    }
+
     fn passed(&mut self, record: &[u8]) -> Result<(), Error> {
         self.out.extend_from_slice(record);
         if self.is_warc {
@@ -722,9 +729,10 @@ impl Sink for Output<'_> {
         }
         // Without an index, all passed in this run. Of a document that is known, its time is not.
         let has_time = self.remembers && matches!(decision, Decision::Duplicate { .. });
+        let is_known = self.drops_known && matches!(decision, Decision::Known);
         let known;
         let decision = match decision {
-            Decision::Known if self.drops_known => {
+            Decision::Known if is_known => {
                 let similarity = Similarity::ratio(1, 1);
                 known = Decision::Duplicate { of: id.to_string(), passed: 0, similarity, is_capped: false };
                 &known
@@ -732,7 +740,7 @@ impl Sink for Output<'_> {
             decision => decision,
         };
         let replaced = std::mem::take(&mut self.has_replaced);
-        let verdict = Verdict::new(id, decision).replacing(replaced);
+        let verdict = Verdict::new(id, decision).replacing(replaced).knowing(is_known).at(self.record.take());
         self.files.push(&if has_time { verdict } else { verdict.without_time() });
         let Decision::Duplicate { of, passed, similarity, .. } = decision else {
             self.waiting += 1;
@@ -757,7 +765,7 @@ impl Sink for Output<'_> {
         if self.on_error == OnError::Drop || passes {
             let id = problem.id.clone().unwrap_or_else(|| problem.place.to_string());
             let (keep, error) = (self.on_error == OnError::Keep, spelling::of_problem(problem));
-            self.files.push(&Verdict::unread(&id, keep, &error));
+            self.files.push(&Verdict::unread(&id, keep, &error).at(problem.place.line));
         }
         let failed = |what: &str| {
             let why = io::Error::other(format!("{}: {}{what}", problem.place, spelling::of_problem(problem)));

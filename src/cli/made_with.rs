@@ -6,16 +6,35 @@
 use super::arguments::is_antecedents_file;
 use super::arguments::keywords::Given;
 use neardups::algorithm::parameter::{Parameter, Values};
-use neardups::algorithm::{ALGORITHMS, Value};
-use neardups::index::Header;
+use neardups::algorithm::{ALGORITHMS, Entry, Value};
+use neardups::index::{self, Header};
 use neardups::tokenizer::prepared::Step;
 use neardups::tokenizer::prepared::stop_words::stop_word_languages;
+use std::path::Path;
+
+/// The options of an existing index, by the names of their flags; none if there is no index, or if an algorithm was given that is not its own,
+/// which would be refused for options of the other. Errors are reported when it is opened.
+pub fn options_of(path: &Path, given_algorithm: Option<&str>) -> Vec<(String, Given)> {
+    let header = index::header(path).ok().flatten();
+    let name = |header: &Header| if header.algorithm == EXACT { "minhash".into() } else { header.algorithm.clone() };
+    let is_its_own = |given: &str| {
+        let given = Entry::by_name(given).map_or(given, |entry| entry.name);
+        header.as_ref().is_some_and(|header| header.algorithm == given || given != EXACT && name(header) == given)
+    };
+    if given_algorithm.is_some_and(|given| !is_its_own(given)) {
+        return Vec::new();
+    }
+    header.map(|header| options(&header)).unwrap_or_default()
+}
+
+/// What a header calls MinHash with exact sets.
+const EXACT: &str = "exact";
 
 /// The options in a header, by the names of their flags; none if its algorithm is not known. What is no option, such as the digest of a file,
 /// is left out: when the index is opened, its header differs from these options, which is an error that names both.
-pub fn options(header: &Header) -> Vec<(String, Given)> {
+fn options(header: &Header) -> Vec<(String, Given)> {
     let (name, algorithm) = match &*header.algorithm {
-        "exact" => ("minhash", ("exact".to_string(), Given::Switch(true))),
+        EXACT => ("minhash", ("exact".to_string(), Given::Switch(true))),
         name => (name, ("algo".to_string(), value(name))),
     };
     let Some(entry) = ALGORITHMS.iter().find(|entry| entry.name == name) else { return Vec::new() };
@@ -24,6 +43,8 @@ pub fn options(header: &Header) -> Vec<(String, Given)> {
     let settings = header.settings.iter().filter_map(|(row, setting)| match (&**row, setting) {
         // The number of tables is taken from the header in any case.
         ("tables", _) => None,
+        // Without such lexicons it has no effect, and is refused.
+        ("drop fraction", _) if header.settings.get("lexicons") == Some(&Value::from(0_u64)) => None,
         ("content", Value::Text(text)) => Some(("content".to_string(), value(text))),
         ("bits", _) if name == "projection" => of_parameter(entry.parameters, "projection-bits", setting),
         _ => of_parameter(entry.parameters, &row.replace(' ', "-"), setting),

@@ -22,7 +22,6 @@ mod index;
 mod input;
 mod json;
 mod lexicon;
-#[cfg_attr(not(feature = "python"), allow(dead_code, reason = "Python opens an index with what it was made with"))]
 mod made_with;
 mod mark;
 mod markup;
@@ -79,6 +78,8 @@ pub fn run_line(line: &[OsString]) -> u8 {
         Ok(matches) => matches,
         Err(error) => return usage(&at_level(error, line), line),
     };
+    let parse = |line: &[OsString]| command_of(line).try_get_matches_from(line).ok();
+    let matches = arguments::indexed::with_options_of_index(line, matches, made_with::options_of, parse);
     let result = standard_output::refuse_unwritable_output().and_then(|()| match matches.subcommand() {
         // An unknown level would not change results, but it is set to be measured.
         _ if let Err(why) = Level::requested() => Err(usage_error(format!("{}: {why}", Level::VARIABLE))),

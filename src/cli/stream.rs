@@ -1,21 +1,23 @@
 //! Shared by `dedup filter` and the commands of `dedup index` that read a stream: how documents are read and signed, and how the stream
 //! ends.
 
-use super::arguments::Signing;
 use super::arguments::signing::OF_STREAMS;
+use super::arguments::{Signing, indexed};
 use super::files::OutFile;
 use super::input;
+use super::made_with;
 use super::method::Method;
 use super::signals;
 use super::spelling::spell_all;
 use super::stats::end_by_signal;
 use super::status::{Status, usage_error};
 use super::terminal::{Terminal, count, counted};
+use crate::source::is_name_of;
 use neardups::filter::Counts;
 use neardups::index::{self, Decision, Forgetting, Header, Index, Mode, Plan, Repair, Seed, Size};
 use neardups::source::{self, Format, PageText};
 use neardups::{Error, IndexFault};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -41,14 +43,22 @@ pub fn source_options(typed: &Signing) -> Result<source::ReadOptions, Error> {
 }
 
 /// How documents of a stream are signed, for an index if there is one, which is only read or not.
+///
+/// # Errors
+/// The options contradict each other, or those of the index.
 pub fn plan(
     typed: &Signing,
     source: &source::ReadOptions,
     index: Option<&Path>,
     only_reads: bool,
 ) -> Result<Plan, Error> {
-    let method = Method::resolve(&typed.method)?;
-    let (entry, factory) = method.factory()?;
+    let existing = index.filter(|path| matches!(index::header(path), Ok(Some(_))));
+    let beside = |error| match existing.filter(|path| has_options_of(typed, path)) {
+        Some(path) => beside_those_of(path, error),
+        None => error,
+    };
+    let method = Method::resolve(&typed.method).map_err(beside)?;
+    let (entry, factory) = method.factory().map_err(beside)?;
     let seed = seed(typed, entry.name, index)?;
     let size = size(typed, entry.name, index, only_reads)?;
     let plan = Plan::sized(&factory, method.tokens.tokenizer, size)?.with_seed(seed)?;
@@ -60,11 +70,57 @@ pub fn plan(
         )));
     }
     let are_pages = source.pages_in_fields && source.format != Format::Warc;
-    Ok(match source.page_text {
+    let plan = match source.page_text {
         PageText::Main => plan.with_text("content", "main"),
         PageText::All if are_pages => plan.with_text("content", "html"),
         PageText::All => plan,
-    })
+    };
+    let Some(path) = existing else { return Ok(plan) };
+    // Before warnings about what does not run.
+    index::check_plan(path, &plan).map_err(|error| with_all_options(typed, error))?;
+    // The index was made with these options, and nothing can be changed about them.
+    Ok(if typed.expect.is_none() { plan.without_warnings() } else { plan })
+}
+
+/// Whether the options of an existing index take the place of those that are not given.
+fn has_options_of(typed: &Signing, path: &Path) -> bool {
+    let algorithm = &typed.method.algorithm;
+    let algorithm = algorithm.is_typed.then_some(&*algorithm.value);
+    stands_for_others(typed).is_none() && !made_with::options_of(path, algorithm).is_empty()
+}
+
+/// An option that is given and stands for others.
+fn stands_for_others(typed: &Signing) -> Option<&'static str> {
+    let given = |name: &str| typed.method.settings.given().any(|(given, _)| given == name);
+    let is_given = |name: &&str| if *name == "preset" { typed.method.preset.is_some() } else { given(name) };
+    indexed::STANDS_FOR_OTHERS.into_iter().find(is_given)
+}
+
+/// An error of options, some of which are those of the index.
+fn beside_those_of(path: &Path, error: Error) -> Error {
+    match error {
+        Error::Usage(message) => {
+            let path = path.display();
+            let of_index = format!(
+                "options that are not given are those that {path} was made with: leave it out, or use another index"
+            );
+            Error::Usage(format!("{message} ({of_index})"))
+        }
+        error => error,
+    }
+}
+
+/// The error of another index, with what is to be done about an option of which the index has what follows from it.
+fn with_all_options(typed: &Signing, error: Error) -> Error {
+    match (error, stands_for_others(typed)) {
+        (Error::Index { path, fault, message }, Some(flag)) if !message.starts_with("made with algo ") => {
+            let message = format!(
+                "{message}; --{flag} is not stored: give all options that the index was made with, or leave --{flag} out"
+            );
+            Error::Index { path, fault, message }
+        }
+        (error, _) => error,
+    }
 }
 
 /// What the tables are chosen for: the typed number of documents; otherwise they are as many as those of an existing index.
@@ -386,6 +442,18 @@ pub struct Verdict<'a> {
     /// Whether an earlier text of the document was forgotten.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     replaced: bool,
+    /// The position of its record in the run, if its id does not say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<AtRecord>,
+}
+
+/// The position of a record on standard input.
+struct AtRecord(u64);
+
+impl Serialize for AtRecord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("-:{}", self.0))
+    }
 }
 
 impl<'a> Verdict<'a> {
@@ -404,7 +472,16 @@ impl<'a> Verdict<'a> {
             Decision::Featureless => Some("no features"),
             _ => None,
         };
-        Verdict { r#type: "verdict", id, keep: duplicate.is_none(), duplicate, note, error: None, replaced: false }
+        Verdict {
+            r#type: "verdict",
+            id,
+            keep: duplicate.is_none(),
+            duplicate,
+            note,
+            error: None,
+            replaced: false,
+            at: None,
+        }
     }
 
     /// The same without the time of the original.
@@ -420,9 +497,17 @@ impl<'a> Verdict<'a> {
 
     /// The verdict of a query: that of a known document has a note.
     pub fn of_query(id: &'a str, decision: &'a Decision) -> Self {
-        let verdict = Verdict::new(id, decision);
-        let is_known = matches!(decision, Decision::Known);
-        Verdict { note: if is_known { Some("known") } else { verdict.note }, ..verdict }
+        Verdict::new(id, decision).knowing(matches!(decision, Decision::Known))
+    }
+
+    /// The same with the note that the index has the document, if it `is_known`.
+    pub fn knowing(self, is_known: bool) -> Self {
+        Verdict { note: if is_known { Some("known") } else { self.note }, ..self }
+    }
+
+    /// The same with the line or number of its record on standard input, unless that is its id.
+    pub fn at(self, record: Option<u64>) -> Self {
+        Verdict { at: record.filter(|&record| !is_name_of(("-", Some(record)), self.id)).map(AtRecord), ..self }
     }
 
     /// Whether the document is a near-duplicate of another.
@@ -437,7 +522,16 @@ impl<'a> Verdict<'a> {
 
     /// The verdict on a record that could not be read.
     pub fn unread(id: &'a str, keep: bool, error: &'a str) -> Self {
-        Verdict { r#type: "verdict", id, keep, duplicate: None, note: None, error: Some(error), replaced: false }
+        Verdict {
+            r#type: "verdict",
+            id,
+            keep,
+            duplicate: None,
+            note: None,
+            error: Some(error),
+            replaced: false,
+            at: None,
+        }
     }
 }
 

@@ -43,6 +43,7 @@
 //! Memory per document, for MinHash with 16 keys: some 500 bytes while its postings are in memory. Once they are in
 //! files: 8 bytes for its place in the log, and 12 bits for each of its keys and its id, 34 bytes in all.
 
+mod agreement;
 mod awaited;
 mod checkpoint;
 mod coded;
@@ -90,6 +91,7 @@ mod unconfirmed;
 mod unnamed;
 mod upkeep;
 
+pub use agreement::check_plan;
 pub use checkpoint::tables_folder;
 pub use crowded::{MOST_OF_A_KEY, crowded_keys};
 pub use decision::{Decision, Pace, TableWork};

@@ -202,6 +202,11 @@ impl Plan {
         &self.warnings
     }
 
+    /// The same plan without warnings, for an index that was made with it.
+    pub fn without_warnings(self) -> Self {
+        Plan { warnings: Vec::new(), ..self }
+    }
+
     /// How signatures are made for an index in a file, given the seed in it; `None` if it is new.
     pub(super) fn for_file(&self, stored: Option<u64>) -> Signing {
         self.signing(self.seed.resolve(stored, &*self.algorithm, true))

@@ -263,6 +263,10 @@ impl Stored {
         if names.is_empty() {
             return Ok(());
         }
+        if names.iter().any(|name| *name == "algo") {
+            // The others follow from it.
+            names.retain(|name| *name == "algo");
+        }
         // One that a mistyped command has made is not worth its options.
         let is_empty = self.length - self.start.at <= MOST_WITHOUT_DOCUMENTS;
         let or_else = if is_empty { "it holds no documents: delete it, or " } else { "" };

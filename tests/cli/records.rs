@@ -946,11 +946,11 @@ pub fn filter_decisions(output: &str) -> Vec<Verdict> {
         matches!(
             (verdict.keep, &verdict.duplicate_of, value, note, verdict.error.as_deref()),
             (true, None, None, None | Some("no features" | "crowded keys"), None)
-                | (false, Some(_), Some(Some(_)), None | Some("crowded keys"), None)
+                | (false, Some(_), Some(Some(_)), None | Some("crowded keys" | "known"), None)
                 | (_, None, None, None, Some(_))
         ) && verdict.r#type == "verdict"
             && verdict.cluster.is_none()
-            && verdict.at.is_none()
+            && verdict.at.as_deref().map_or(verdict.id.starts_with("-:"), |at| at.starts_with("-:") && at != verdict.id)
             && verdict.duplicate_of_at.is_none()
             && (verdict.duplicate_of.is_some() || verdict.duplicate_of_time.is_none())
             && verdict.replaced != Some(false)

@@ -145,7 +145,7 @@ fn a_page_of_too_many_tokens_does_not_end_the_run() {
     let answer = format!("{{\"id\":7,\"text\":\"{text}\",\"dedup\":{{\"error\":\"{error}\"}}}}\n");
     assert!(found == [page(1), answer.into_bytes(), page(2)], "{}", run.stderr);
     assert_eq!(run.status, 3, "{}", run.stderr);
-    let verdict = format!("{{\"type\":\"verdict\",\"id\":\"7\",\"keep\":true,\"error\":\"{error}\"}}\n");
+    let verdict = format!("{{\"type\":\"verdict\",\"id\":\"7\",\"keep\":true,\"error\":\"{error}\",\"at\":\"-:2\"}}\n");
     assert_eq!(shell.sh("sed -n 2p verdicts").done(), verdict);
     // Elsewhere it ends the run, as before.
     let run = shell.sh("dedup filter --on-error keep -q --memory 100M --tokenizer char:3 < lines");

@@ -399,13 +399,15 @@ def test_options_that_an_index_was_not_made_with_are_refused(tmp_path):
         ({"shingle": 5}, "shingle 3", "shingle 5"),
         ({"tokenizer": "char"}, "tokenizer word", "tokenizer char:4"),
         ({"algo": "simhash"}, "algo minhash", "algo simhash"),
-        ({"threshold": 0.6, "recall": 0.5}, "bands ", "bands "),
+        ({"threshold": 0.6, "recall": 0.5}, "bands ", "`recall` is not stored: give all options"),
         ({"preset": "fineweb"}, "shingle 3", "shingle 5"),
     ]:
         with pytest.raises(ValueError) as error:
             neardups.Index(path, **given)
         made, this = str(error.value).split(", and this run has ")
         assert there in made and now in this, error.value
+    with pytest.raises(ValueError, match=r"distance.*\(options that are not given are those that .* was made with: "):
+        neardups.Index(path, distance=3)
     # Nothing else is named than what was given.
     with pytest.raises(ValueError, match="made with threshold 0.6, and this run has threshold 0.7: "):
         neardups.Index(path, threshold=0.7)

@@ -384,6 +384,9 @@ pub fn explain(program: &Command, error: &clap::Error, line: &[OsString]) -> Opt
     let (command, name) = command_of(program, line);
     let typed = single_hyphen(command, typed, line).unwrap_or(typed);
     match (typed.starts_with('-'), &*name) {
+        (true, "filter" | "index query" | "index add") if typed == "-" => {
+            Some(format!("unexpected argument '-' found: {name} always reads standard input: leave '-' out"))
+        }
         (true, _) if follows_the_end_of_options(line, typed) => {
             Some(format!("unexpected argument '{typed}' found: all that follows '--' is a value; options go before it"))
         }

@@ -212,7 +212,7 @@ fn index_args() -> impl Iterator<Item = Arg> {
         .long_help(
             "Decide by this index, as dedup filter does with the same documents in their order, and remember in it what is kept: near-duplicates \
              of documents of earlier runs are left out, and those are not read again. The index is created if it does not exist; \
-             otherwise it requires the options that it was made with. It is changed at the end, when the output is on the disk. The first of \
+             otherwise options that are not given are those that it was made with. It is changed at the end, when the output is on the disk. The first of \
              near-duplicates is kept. With --memory, the run stops with an error once the index takes more, as dedup filter does.",
         );
     let drop_known = signing::drop_known_arg()

@@ -89,7 +89,7 @@ pub fn command() -> Command {
              readable page pass through in place: warcinfo, requests, metadata, revisits, images; also those that belong to a dropped page.\n\n\
              With --index FILE, passed documents are remembered across restarts and crashes: a document is in the index before its line is \
              written. A document with the same id and the same tokens is passed again, so that input that may have been lost can be fed \
-             again. An index is bound to the options that it was made with, and to one writer at a time.",
+             again. An index is bound to one writer at a time, and to the options that it was made with: they need not be repeated.",
         )
         .after_help(
             "Examples:\n  crawler | dedup filter --index seen.idx > fresh.jsonl\n  \

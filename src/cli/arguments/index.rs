@@ -162,7 +162,7 @@ pub fn command() -> Command {
                 .about("Prints for each document on standard input whether it would be passed; remembers nothing")
                 .long_about(
                     "Prints for each document on standard input whether it would be passed: one verdict each, as JSON lines. The index is \
-                     not changed, and may be in use meanwhile. Requires the options that the index was made with.\n\n\
+                     not changed, and may be in use meanwhile. Options that are not given are those that it was made with.\n\n\
                      With --top K, prints the most similar documents instead, whatever the threshold.",
                 )
                 .arg(file())
@@ -198,7 +198,7 @@ pub fn command() -> Command {
                 .about("Remembers all documents on standard input, near-duplicates or not; prints nothing")
                 .long_about(
                     "Remembers all documents on standard input, near-duplicates or not, so that dedup filter drops them and their near-duplicates. \
-                     Creates the index if it does not exist. Requires the options that the index was made with. Documents that it already has, \
+                     Creates the index if it does not exist; otherwise options that are not given are those that it was made with. Documents that it already has, \
                      by id and text, are not added again.",
                 )
                 .arg(file())

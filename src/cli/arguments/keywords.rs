@@ -148,7 +148,7 @@ pub fn parse(command: Command, withheld: &[Withheld], given: &[(String, Given)])
                 return Err(mistyped(name, if *is_on { "True" } else { "False" }, &expected));
             }
         }
-        line.extend(typed(name, given));
+        line.extend(words_of(name, given));
     }
     let parsed = command.clone().try_get_matches_from(line);
     parsed.map_err(|error| {
@@ -171,7 +171,7 @@ fn words(command: &Command, name: &str) -> Vec<String> {
 }
 
 /// The words of a command line.
-fn typed(name: &str, given: &Given) -> Vec<OsString> {
+pub fn words_of(name: &str, given: &Given) -> Vec<OsString> {
     match given {
         Given::Switch(false) => Vec::new(),
         Given::Switch(true) => vec![format!("--{name}").into()],
@@ -217,7 +217,7 @@ fn missing(command: &Command, given: &[(String, Given)], error: &clap::Error) ->
     let other = others.first()?.strip_prefix("--")?.split([' ', '=']).next()?.to_string();
     // The error names what is missing, and not what needs it.
     let needs = |(name, given): &&(String, Given)| {
-        let line = [vec![command.get_name().into()], typed(name, given)].concat();
+        let line = [vec![command.get_name().into()], words_of(name, given)].concat();
         command.clone().try_get_matches_from(line).is_err_and(|error| is_missing(&error))
     };
     Some(Misuse::Needs { name: given.iter().find(needs)?.0.clone(), other })

@@ -11,6 +11,7 @@
 //! aliases.rs   options that people type by habit from other tools
 //! levels.rs    how much of the help -h, --help and --help-all show
 //! keywords.rs  names and values in the place of a command line
+//! indexed.rs   the options of an index in the place of those that were not typed
 //! the others   one file for each command
 //! ```
 
@@ -23,6 +24,7 @@ pub mod filter;
 pub mod generate;
 pub mod help;
 pub mod index;
+pub mod indexed;
 mod input;
 pub mod keep;
 #[cfg_attr(not(feature = "python"), allow(dead_code, reason = "Python calls with names and values"))]

@@ -433,7 +433,7 @@ class Index:
     Documents without ids are remembered under their numbers in the index: the first is `"0"`, the next `"1"`, and so on over all
     calls, also when a file is opened again. What they say of a document is about its text alone: the same text again is a
     near-duplicate for `filter`, and there already for `add`. A document with an id that comes again with the same text is the
-    same document, as after a crash, and passes `filter` again.
+    same document, as after a crash, and passes `filter` again if the index is a file; in memory it is a near-duplicate.
 
     What `add` and `filter` remember, they remember when they return. After an exception, nothing of the call is remembered, and the
     same documents can be passed again. The same holds after Ctrl-C, except at the end of a call, while the file is written:
