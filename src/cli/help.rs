@@ -11,13 +11,29 @@ use std::mem::take;
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let topic = arguments.topic.as_deref();
     let (name, text) = match topic.and_then(Chapter::by_name) {
-        Some(chapter) => (chapter.name, shown(chapter.text)),
+        Some(chapter) => (chapter.name, with_sections(&shown(chapter.text))),
         None if topic == Some(SCHEMA) => (SCHEMA, RECORDS_SCHEMA.into()),
         None => unreachable!("clap accepts commands, chapters and the schema only, and the help of commands is clap's"),
     };
     match arguments.nested.first() {
         None => generate::print(text.as_bytes()),
         Some(nested) => Err(usage_error(format!("'{name}' is a chapter of the guide and has no command '{nested}'"))),
+    }
+}
+
+/// A chapter with the names of its sections after its title: a terminal has no other list of them.
+fn with_sections(text: &str) -> String {
+    let mut in_block = false;
+    let is_heading = |line: &&str| {
+        in_block ^= line.starts_with("```");
+        !in_block && line.starts_with("## ")
+    };
+    let sections: Vec<&str> = text.lines().filter(is_heading).map(|line| &line[3..]).collect();
+    match text.split_once("\n\n") {
+        Some((title, rest)) if sections.len() > 1 => {
+            format!("{title}\n\n{}\n{rest}", wrapped(&format!("Sections: {}.", sections.join("; ")), 0, 0))
+        }
+        _ => text.into(),
     }
 }
 
@@ -150,6 +166,23 @@ mod tests {
     fn blocks_of_code_stay_as_they_are() {
         for text in ["```rust\n#[test]\nlet a = [tokens];\n```\n", "```console\n# a comment\n```\n"] {
             assert_eq!(shown(text), text);
+        }
+    }
+
+    #[test]
+    fn sections_are_listed_after_the_title() {
+        let text = "# Title\n\nWords.\n\n## One\n\n```sh\n## no section\n```\n\n### Below\n\n## Two `of` them\n";
+        let rest = &text["# Title\n\n".len()..];
+        assert_eq!(with_sections(text), format!("# Title\n\nSections: One; Two `of` them.\n\n{rest}"));
+        assert_eq!(with_sections("# Title\n\n## One\n"), "# Title\n\n## One\n");
+        for Chapter { name, text, .. } in CHAPTERS {
+            let shown = with_sections(&shown(text));
+            let sections = shown.lines().skip(2).take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+            // Every other part of the text is a block of code.
+            let outside = shown.split("```").step_by(2);
+            let headings = outside.flat_map(str::lines).filter(|line| line.starts_with("## "));
+            let expected = format!("Sections: {}.", headings.map(|line| &line[3..]).collect::<Vec<_>>().join("; "));
+            assert_eq!(sections, expected, "{name}");
         }
     }
 
