@@ -3,11 +3,12 @@
 use super::accepted::{AllKnown, Known, Sample, shared_grams, sorted};
 use super::error::{Error, InvalidBaseline, SinceError};
 use super::find::Kind;
-use super::finding::{Finding, MAX_REASON, Place, first, name, shown_reason};
+use super::finding::{Finding, MAX_REASON, Origin, Place, first, name, shown_reason};
 use super::globs::Globs;
 use super::grading::Grader;
 use super::pages::{Page, Tree};
 use super::paths::{joined, place, relative, shown};
+use super::since::Changes;
 use super::staged::{Index, Setting};
 use crate::readable::{controls_display, counted};
 use crate::replace::{Links, open_regular};
@@ -252,6 +253,16 @@ pub struct Outside {
     pub roots: Vec<String>,
 }
 
+/// A page with a copy that is accepted although no entry names the page, because a page that the entry names is gone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Renamed {
+    /// The path of the page as given.
+    pub page: String,
+    /// The page that is gone, relative to the current folder.
+    pub gone: String,
+}
+
 /// A baseline that was read.
 pub(super) struct Baseline {
     /// Its folder, which paths are relative to: absolute and without links.
@@ -267,8 +278,8 @@ pub(super) struct Checked<'a> {
     pub roots: Vec<PathBuf>,
     /// The minimum length of a passage.
     pub min_words: usize,
-    /// With the index of git, it determines which files exist.
-    pub index: Option<&'a Index>,
+    /// What changed since a commit. With the index of git, it determines which files exist.
+    pub changes: Option<&'a Changes>,
 }
 
 /// Entries of pages that a run left out.
@@ -283,12 +294,18 @@ pub(super) struct Unchecked {
 
 impl Checked<'_> {
     fn exists(&self, file: &Path) -> bool {
-        exists(file, self.index)
+        exists(file, self.changes.and_then(Changes::index))
     }
 
     /// In how many of its places in a file a text may still be. Earlier texts are not known: in all, as long as the file exists.
     fn times(&self, text: &Known, file: &Path) -> usize {
         if self.exists(file) { text.places_in(file) } else { 0 }
+    }
+
+    /// The same, but a text of a file that was gone at the commit already did not move from there since.
+    fn times_since(&self, text: &Known, file: &Path) -> usize {
+        let was_gone = self.changes.is_some_and(|changes| changes.unknown(file).is_none() && !changes.is_gone(file));
+        if was_gone { text.places_in(file) } else { self.times(text, file) }
     }
 
     fn is_below_root(&self, file: &Path) -> bool {
@@ -321,6 +338,8 @@ struct Uses {
     left: BTreeSet<usize>,
     /// The fingerprints of the findings that are not accepted and of which each shows that a place is new.
     shown: BTreeMap<usize, BTreeSet<String>>,
+    /// The pages of accepted copies that no entry names.
+    renamed: BTreeSet<Renamed>,
 }
 
 /// The entries of a baseline, by what was found.
@@ -332,6 +351,8 @@ pub(super) struct Entries {
     found: Vec<Entry>,
     /// Those of pages that were not checked.
     elsewhere: Vec<Entry>,
+    /// The pages of accepted copies that no entry names.
+    pub renamed: BTreeSet<Renamed>,
 }
 
 impl Entries {
@@ -407,7 +428,7 @@ impl Baseline {
     pub fn accept(&self, findings: &mut [Finding], covered: &[Finding], checked: &Checked, grader: &Grader) -> Entries {
         let mut uses = self.mark(findings, covered, checked, grader);
         let is_checked = self.is_checked(checked);
-        let mut entries = Entries::default();
+        let mut entries = Entries { renamed: std::mem::take(&mut uses.renamed), ..Entries::default() };
         for (number, entry) in self.entries().iter().enumerate() {
             let entry = entry.clone();
             match (entry.paths.iter().all(&is_checked), uses.left.contains(&number)) {
@@ -594,7 +615,7 @@ impl Baseline {
         // The findings with the words of each entry, also in a part, and whether they have most of them.
         let mut with_words: BTreeMap<usize, BTreeMap<usize, bool>> = BTreeMap::new();
         for (number, finding) in findings.iter_mut().enumerate() {
-            let found = known.look_up(finding, |text, file| checked.times(text, file));
+            let found = known.look_up(finding, |text, file| checked.times_since(text, file));
             found
                 .of_entries()
                 .for_each(|(entry, most)| *with_words.entry(entry).or_default().entry(number).or_default() |= most);
@@ -606,8 +627,13 @@ impl Baseline {
             }
             uses.left.extend(accepted_by.iter().copied());
             if finding.accepted {
+                uses.renamed.extend(self.renamed(finding, &accepted_by, checked));
                 finding.reason = reasons_of(accepted_by.into_iter().map(|number| &self.entries()[number]));
                 continue;
+            }
+            if checked.changes.is_some() {
+                // Whether an entry is stale does not depend on the commit.
+                uses.left.extend(known.look_up(finding, |text, file| checked.times(text, file)).accepted_by);
             }
             // Of a text that no entry has, a page that was not there yet is where it is new.
             let in_new_pages = || {
@@ -642,6 +668,26 @@ impl Baseline {
             }
         }
         uses
+    }
+
+    /// The pages of an accepted finding that the entries which accept it do not name, each with a page that they name and that is gone.
+    fn renamed(&self, finding: &Finding, accepted_by: &[usize], checked: &Checked) -> Vec<Renamed> {
+        let paths = accepted_by.iter().flat_map(|&number| &self.entries()[number].paths);
+        let named: BTreeSet<PathBuf> = paths.map(|path| joined(&self.folder, Path::new(path))).collect();
+        let has_name = |place: &&Place| place.origin == Origin::Version || named.contains(&place.page.place);
+        let mut pages: Vec<&str> = finding.places.iter().filter(|place| !has_name(place)).map(Place::path).collect();
+        pages.dedup();
+        if pages.is_empty() {
+            return Vec::new();
+        }
+        let gone: Vec<&PathBuf> = named.iter().filter(|file| !checked.exists(file)).collect();
+        let here = place(Path::new("."));
+        // Two places in a page that is gone may be one in each of two pages.
+        let of_page = |(number, page): (usize, &str)| {
+            let gone = gone.get(number).or(gone.last())?;
+            Some(Renamed { page: page.into(), gone: shown_from(&here, gone) })
+        };
+        pages.into_iter().enumerate().filter_map(of_page).collect()
     }
 
     /// Whether something of what an entry accepts is left, given the findings with its words, and which of these have most of them: two of

@@ -1,6 +1,6 @@
 //! The outcome of a check.
 
-use super::baseline::{Entry, Outside, Update};
+use super::baseline::{Entry, Outside, Renamed, Update};
 use super::finding::{Finding, Place};
 use super::grade::Grade;
 use super::link::Link;
@@ -106,7 +106,10 @@ pub struct Outcome {
     /// Stale entries of the baseline: they were not found, although their pages were checked or no longer exist. Of a comparison with a
     /// commit, only with [`fail_on_stale`](super::Request::fail_on_stale).
     pub stale: Vec<Entry>,
-    /// How many of them show which place of a copy is new, because their texts moved there. The baseline keeps them until that copy is removed
+    /// Pages of accepted copies that the baseline does not name: pages that it names are gone, and these are taken for them under other names.
+    /// None if a commit is compared.
+    pub renamed: Vec<Renamed>,
+    /// How many of the stale entries show which place of a copy is new, because their texts moved there. The baseline keeps them until that copy is removed
     /// or accepted.
     pub needed: usize,
     /// How many findings that are not accepted have no place that is known to be new since the baseline was written; 0 without a baseline,

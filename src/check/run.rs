@@ -186,7 +186,7 @@ impl Pages<'_> {
         let idle = if cut_short == 0 { self::idle(idle, request, &unused, &tree) } else { Vec::new() };
         let index = changes.as_ref().and_then(Changes::index);
         let roots = request.paths.iter().map(|root| place(root)).collect();
-        let checked = Checked { tree: &tree, roots, min_words, index };
+        let checked = Checked { tree: &tree, roots, min_words, changes: changes.as_ref() };
         let entries = baseline.as_ref().map(|baseline| baseline.accept(&mut findings, &covered, &checked, &grader));
         let unaccepted = |findings: &[Finding]| findings.iter().filter(|finding| !finding.accepted).count();
         let all = unaccepted(&findings);
@@ -213,7 +213,11 @@ impl Pages<'_> {
         let (accepted, is_written) = (accepted_of(&findings), is_written(update.as_ref()));
         let is_needed = |stale: &Stale| stale.is_needed(&accepted);
         let is_wanted = past.is_none() || request.fail_on_stale;
-        let mut stale = entries.map(|entries| entries.stale).filter(|_| is_wanted).unwrap_or_default();
+        let Entries { stale, renamed, .. } = entries.unwrap_or_default();
+        // An update of all entries writes the new names.
+        let is_named = matches!(update, Some(Update::Written { .. })) && request.accept.is_empty();
+        let renamed = if past.is_none() && !is_named { renamed.into_iter().collect() } else { Vec::new() };
+        let mut stale = if is_wanted { stale } else { Vec::new() };
         stale.retain(|stale| !is_written || is_needed(stale));
         let needed = stale.iter().filter(|stale| is_needed(stale)).count();
         let stale = stale.into_iter().map(|stale| stale.entry).collect();
@@ -230,6 +234,7 @@ impl Pages<'_> {
         Ok(Outcome {
             findings,
             stale,
+            renamed,
             needed,
             unplaced,
             lacks_pages,

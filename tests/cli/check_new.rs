@@ -842,3 +842,70 @@ fn an_entry_that_shows_what_is_new_is_not_pruned() {
     shell.sh("dedup check -q docs --baseline b.json --prune-baseline").done();
     assert_eq!(reasons(&shell), [("de".to_string(), None)]);
 }
+
+/// A page that the baseline names was removed. A later page with the text may be that page under another name, or a new copy: with a commit
+/// to compare with, git knows which pages there were.
+#[test]
+fn a_page_that_was_gone_before_is_not_renamed() {
+    let text = own("shared", 73);
+    let with_text = |name: &str| page(name, &[&text]);
+    let shell = repository(&[("docs/a.md", with_text("alpha")), ("docs/b.md", with_text("beta"))]);
+    shell.sh("dedup check -q docs --baseline b.json --update-baseline").done();
+    shell.sh("git rm -q docs/b.md").done();
+    commit(&shell);
+    write(&shell, "docs/c.md", &with_text("gamma"));
+    let new = one("error", "docs/c.md", &["docs/c.md"]);
+    let check = |options: &str| shell.sh(&format!("dedup check docs --baseline b.json {options}"));
+    assert_eq!(found(&shell, "docs --baseline b.json --since HEAD"), new);
+    shell.sh("git add docs/c.md").done();
+    assert_eq!(found(&shell, "docs --baseline b.json --staged"), new);
+    // The page was there: it may have been renamed.
+    assert_eq!(found(&shell, "docs --baseline b.json --since HEAD~1"), []);
+    assert!(!check("--since HEAD~1").stderr.contains("taken for"));
+    // What is stale does not depend on the commit.
+    for options in ["", "--since HEAD --fail-on none", "--since HEAD~1"] {
+        assert_eq!(check(&format!("{options} --fail-on-stale")).status, 0, "{options}");
+    }
+    // Without a commit it is not known.
+    let run = check("");
+    let line = "dedup: docs/c.md has an accepted copy, because it is taken for docs/b.md, which b.json names and which is gone: \
+                --update-baseline writes the new name; if it is a new copy, remove the copy\n";
+    assert!(run.status == 0 && run.stderr.contains(line), "{}", run.stderr);
+    let run = shell.sh("cd docs; dedup check . --baseline ../b.json");
+    assert!(
+        run.stderr.contains("c.md has an accepted copy, because it is taken for b.md, which ../b.json"),
+        "{}",
+        run.stderr
+    );
+    shell.sh("cp b.json other.json").done();
+    assert!(!shell.sh("dedup check docs --baseline other.json --update-baseline").stderr.contains("taken for"));
+    assert!(!shell.sh("dedup check docs --baseline other.json").stderr.contains("taken for"));
+    // A new entry names both pages of the new copy.
+    let run = check("--since HEAD --update-baseline");
+    assert!(run.stderr.contains("1 copy accepted in b.json, 1 new\n"), "{}", run.stderr);
+    assert_eq!(reasons(&shell), [("ab".to_string(), None), ("ac".to_string(), None)]);
+    let run = check("");
+    assert!(run.status == 0 && !run.stderr.contains("taken for"), "{}", run.stderr);
+}
+
+#[test]
+fn pages_that_are_taken_for_others_are_counted() {
+    let texts = ["one", "two", "six"].map(|name| own(name, 60));
+    let pages = |names: &[&str]| -> Vec<(String, String)> {
+        let of = |(name, text): (&&str, &String)| (format!("docs/{name}.md"), page(name, &[text]));
+        names.iter().zip(&texts).map(of).collect()
+    };
+    let shell = Shell::new();
+    let write = |names: &[&str]| pages(names).iter().for_each(|(path, text)| write(&shell, path, text));
+    [["a", "b", "c"], ["d", "e", "f"]].iter().for_each(|names| write(names));
+    shell.sh("dedup check -q docs --baseline b.json --update-baseline").done();
+    shell.sh("rm docs/[def].md").done();
+    write(&["x", "y", "z"]);
+    let run = shell.sh("dedup check docs --baseline b.json");
+    let line = "dedup: docs/x.md and 2 more pages have accepted copies, because they are taken for docs/d.md and others, which b.json \
+                names and which are gone: --update-baseline writes the new names; if one is a new copy, remove the copy\n";
+    assert!(run.status == 0 && run.stderr.contains(line), "{}", run.stderr);
+    // An update of one entry leaves the others.
+    let run = shell.sh("dedup check docs --baseline b.json --update-baseline --accept docs/x.md:5");
+    assert!(run.stderr.contains("docs/x.md and 2 more pages have"), "{}", run.stderr);
+}

@@ -7,7 +7,7 @@ use super::targets::cannot_write;
 use crate::cli::standard_output::refuse_closed_output;
 use crate::readable::shell_word;
 use neardups::Error;
-use neardups::check::baseline::{Entry, Outside, Update};
+use neardups::check::baseline::{Entry, Outside, Renamed, Update};
 use neardups::check::config::{Config, NAME, Settings};
 use neardups::check::{Allow, List, Outcome, Tree, Unused};
 use std::io::{self, Write};
@@ -159,6 +159,9 @@ pub fn summary(outcome: &Outcome, baseline: Option<&Path>, is_listed: bool, time
             false => terminal.line(&format!("{which}, because all their pages were there before; --since shows it")),
         }
     }
+    if let (Some(renamed), Some(baseline)) = (outcome.renamed.first(), baseline) {
+        self::renamed(renamed, outcome.renamed.len() - 1, baseline, terminal);
+    }
     if let (Some(outside), Some(baseline)) = (&outcome.outside, baseline) {
         self::outside(outside, baseline, terminal);
     }
@@ -206,6 +209,22 @@ fn first_of(pages: &[String]) -> String {
         named.push(counted((pages.len() - NAMED_PAGES) as u64, "more page"));
     }
     named.join(", ")
+}
+
+/// Reports that copies are accepted in a page, and in so many more, that the baseline does not name.
+fn renamed(Renamed { page, gone, .. }: &Renamed, more: usize, baseline: &Path, terminal: &Terminal) {
+    let baseline = baseline.display();
+    terminal.line(&match more {
+        0 => format!(
+            "{page} has an accepted copy, because it is taken for {gone}, which {baseline} names and which is gone: --update-baseline \
+             writes the new name; if it is a new copy, remove the copy"
+        ),
+        _ => format!(
+            "{page} and {} have accepted copies, because they are taken for {gone} and others, which {baseline} names and which are gone: \
+             --update-baseline writes the new names; if one is a new copy, remove the copy",
+            counted(more as u64, "more page")
+        ),
+    });
 }
 
 /// Reports that pages were not checked when the baseline was written, and the command after which they are known.
