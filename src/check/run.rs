@@ -5,7 +5,7 @@ use super::error::{Error, List, PruneError, SinceError};
 use super::find::{self, Document, Judgement, find_with};
 use super::finding::Finding;
 use super::globs::Globs;
-use super::grading::Grader;
+use super::grading::{Grader, Languages};
 use super::outcome::Outcome;
 use super::pages::{self, BEGINNING, Page, Root, Selection, Tree};
 use super::past::Past;
@@ -293,7 +293,12 @@ fn found<'a>(pages: &'a [Arc<Page>], rules: &Rules, options: &find::FindOptions,
     let scopes = rules.of(pages);
     let documents: Vec<Document> =
         pages.iter().zip(&scopes.of_page).map(|(page, &scope)| page.document(scope)).collect();
-    let judge = |finding: &find::Finding| Some(Judgement { number: scopes.verdict(finding)? as usize, rank: 0 });
+    let languages = Languages::of(pages);
+    // A page copies that of its own language, rather than what is not translated of it yet.
+    let rank = |a: &find::Place, b: &find::Place| usize::from(languages.is_of_translation([a.document, b.document]));
+    let judge = |finding: &find::Finding| {
+        Some(Judgement { number: scopes.verdict(finding)? as usize, rank: rank(&finding.a, &finding.b) })
+    };
     let with_covered = covered != Covered::Dropped;
     let (find::Found { findings, cut_short, .. }, redundant) = find_with(&documents, options, with_covered, judge);
     let is_reported = |finding: &find::Finding| scopes.verdict(finding) == Some(Verdict::Reported);

@@ -195,6 +195,40 @@ impl Files {
     }
 }
 
+/// The languages of pages.
+pub struct Languages {
+    /// What the path of each page says.
+    pages: Vec<About>,
+    /// Each page without its language and version, with these. Empty if no page has a language.
+    known: BTreeSet<[String; 3]>,
+}
+
+impl Languages {
+    pub fn of(pages: &[Arc<Page>]) -> Self {
+        let repository = pages.first().and_then(|page| repository_of(&page.place));
+        let about = |page: &Arc<Page>| {
+            let mut about = About::default();
+            about.add_path(&page.path_in(repository.as_deref()));
+            about
+        };
+        let pages: Vec<About> = pages.iter().map(about).collect();
+        let has_languages = pages.iter().any(|page| !page.language.is_empty());
+        let key = |About { rest, language, version, .. }: &About| [rest, language, version].map(String::clone);
+        let known = pages.iter().filter(|_| has_languages).map(key).collect();
+        Languages { pages, known }
+    }
+
+    /// Whether two pages, by index, have different languages and are not translations of one page, and one of them has a translation into
+    /// the language of the other.
+    pub fn is_of_translation(&self, pages: [usize; 2]) -> bool {
+        let [one, other] = pages.map(|page| &self.pages[page]);
+        let has_in = |About { rest, version, .. }: &About, About { language, .. }: &About| {
+            self.known.contains(&[rest, language, version].map(String::clone))
+        };
+        one.language != other.language && one.rest != other.rest && (has_in(one, other) || has_in(other, one))
+    }
+}
+
 /// The path of a page within its own repository.
 fn graded_path(page: &Page) -> String {
     page.path_in(repository_of(&page.place).as_deref())

@@ -29,7 +29,7 @@ use places::{Pairs, grade_of};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub(super) use files::{in_named_versions, is_of_version};
+pub(super) use files::{Languages, in_named_versions, is_of_version};
 pub(super) use generated::is_whole as is_generated;
 pub(super) use releases::is_in_posts;
 

@@ -624,6 +624,63 @@ fn a_page_copies_the_one_of_its_language() {
     }
 }
 
+/// The findings that are not notes: the grade, the reasons, and the paths of the places.
+fn above_notes(files: &[(&str, String)]) -> Vec<(Grade, Vec<Reason>, Vec<String>)> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let file = folder.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    let request = Request { folder: folder.path().into(), ..Request::new([folder.path()]) };
+    let inside = |path: &str| path.strip_prefix(folder.path().to_str().unwrap()).unwrap()[1..].to_string();
+    let found = run(&request).unwrap().findings.into_iter().filter(|finding| finding.grade > Grade::Note);
+    found
+        .map(|finding| {
+            let paths = finding.places.iter().map(|place| inside(place.path())).collect();
+            (finding.grade, finding.reasons, paths)
+        })
+        .collect()
+}
+
+/// A translation has some paragraphs that are not translated yet, and other pages copy one of these: that of the original stands for both,
+/// whatever the order of their names.
+#[test]
+fn the_original_stands_for_what_is_not_translated_of_it() {
+    let [before, after] = [own("before"), own("after")];
+    for (original, translation, copies) in [
+        ("docs/md/os.md", "docs/de/md/os.md", &["docs/handbook/keys.md"][..]),
+        ("docs/md/os.md", "docs/de/md/os.md", &["docs/handbook/keys.md", "docs/md/repl.md"]),
+        ("docs/en/os.md", "docs/de/os.md", &["docs/en/keys.md"]),
+        ("docs/os.md", "docs/os.de.md", &["docs/keys.md"]),
+        ("docs/de/os.md", "docs/os.md", &["docs/de/keys.md"]),
+    ] {
+        let untranslated = format!("{before}\n\n{COPIED}\n\n{after}");
+        let mut files = vec![
+            (original, format!("# Alpha\n\n{}\n\n{untranslated}\n\n{}\n", own("one"), own("two"))),
+            (translation, format!("# Alpha\n\n{}\n\n{untranslated}\n\n{}\n", own("eins"), own("zwei"))),
+        ];
+        let page = |path: &str| {
+            format!("# Beta\n\n{}\n\n{COPIED}\n\n{}\n", own(&format!("{path}x")), own(&format!("{path}y")))
+        };
+        files.extend(copies.iter().map(|path| (*path, page(path))));
+        let mut expected: Vec<String> = copies.iter().chain([&original]).map(|path| path.to_string()).collect();
+        expected.sort_unstable();
+        assert_eq!(above_notes(&files), [(Grade::Error, vec![], expected)], "{original}");
+    }
+    // The page of its language has another text there.
+    let files = [
+        ("docs/os.md", format!("# Alpha\n\n{}\n\n{before}\n\n{after}\n\n{}\n", own("one"), own("two"))),
+        (
+            "docs/os.de.md",
+            format!("# Alpha\n\n{}\n\n{before}\n\n{COPIED}\n\n{after}\n\n{}\n", own("eins"), own("zwei")),
+        ),
+        ("docs/keys.md", page("Beta", COPIED)),
+    ];
+    let expected = ["docs/keys.md", "docs/os.de.md"].map(String::from).to_vec();
+    assert_eq!(above_notes(&files), [(Grade::Error, vec![], expected)]);
+}
+
 /// Words of a text of its own.
 fn own(name: &str) -> String {
     (0..40).map(|number| format!("{name}{number} ")).collect::<String>().trim_end().into()
