@@ -551,7 +551,7 @@ impl Pair {
     }
 
     /// Two places with these indices.
-    fn added(kind: Kind, places: [Place; 2], indices: [usize; 2], runs: Vec<Run>) -> Self {
+    pub(super) fn added(kind: Kind, places: [Place; 2], indices: [usize; 2], runs: Vec<Run>) -> Self {
         let matched: usize = runs.iter().map(|run| run.tokens).sum();
         let lengths = places.each_ref().map(|place| place.words.len());
         let contained = lengths.map(|length| matched as f64 / length as f64);

@@ -189,6 +189,12 @@ impl Files {
         Files(files)
     }
 
+    /// Whether two places are in translations of one page.
+    pub fn are_translations(&self, places: &[Place; 2]) -> bool {
+        let [one, other] = places.each_ref().map(|place| self.about(place));
+        one.language != other.language && one.rest == other.rest && one.version == other.version
+    }
+
     /// What is known about the file of a place.
     pub fn about(&self, place: &Place) -> &About {
         &self.0[place.path()]
@@ -322,7 +328,7 @@ mod tests {
             "docs/blog/page.md",
             "2023/_posts/page.md",
             "docs/relnotes/0.8.7.rst",
-            "upgrading_rails.md",
+            "upgrading_rails_4_2.md",
             "unsupported-legacy-releases.md",
         ];
         assert!(notes.iter().all(|path| is(path) == (true, false)));
@@ -343,6 +349,7 @@ mod tests {
                 "blog.md",
                 "2023/articles/page.md",
                 "docs/2023/page.md",
+                "upgrading_rails.md",
                 "posts/a.md"
             ]
             .iter()

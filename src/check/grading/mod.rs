@@ -49,7 +49,7 @@ impl<'a> Grader<'a> {
         let copies = whole::add(findings, &files, options);
         let mut grader = Grader { files, copies, links: None };
         for finding in findings.iter_mut() {
-            finding.limits = text::limits(finding, options);
+            finding.limits = text::limits(finding, &grader.files, options);
             grader.grade(finding);
         }
         grader.links = links(findings, pages);

@@ -5,17 +5,19 @@ use super::versions::{counts_parts, is_number};
 use crate::prose::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names of folders and files of release notes. Others have one of [`RELEASE_PARTS`], or begin with one of [`RELEASE_PREFIXES`].
+/// Names of folders and files of release notes. Others have one of [`RELEASE_PARTS`].
 const RELEASE_NOTES: &str = "releasenotes relnotes";
 const RELEASE_PARTS: [&str; 7] =
     ["changelog", "change-log", "release-note", "whatsnew", "whats-new", "porting-guide", "breaking-change"];
-const RELEASE_PREFIXES: [&str; 3] = ["upgrade-", "upgrading-", "migrating-"];
 /// Or end with one of these.
 const RELEASE_ENDS: [&str; 3] = ["legacy-releases", "old-releases", "previous-releases"];
 
 /// Ordinary words: names of folders of release notes, and of files in capitals or with headings of versions.
 const ORDINARY: &str = "changes history news release releases roadmap roadmaps upgrade upgrading migrate migrating \
     migration deprecations";
+
+/// What names of folders of upgrade notes begin with, and those of files that are as of [`ORDINARY`] or have the number of a version.
+const UPGRADE_PREFIXES: [&str; 3] = ["upgrade-", "upgrading-", "migrating-"];
 
 /// Names of folders of posts.
 const POSTS: &str = "blog blogs -posts news";
@@ -56,22 +58,28 @@ const LOWEST: u8 = 7;
 const MONTHS: &str = "jan january feb february mar march apr april may jun june jul july aug august sep sept september oct october nov november dec december";
 
 /// Whether a folder or the file is named like release notes, or like a dated post, or is in a folder of posts; of some names, only if a
-/// folder of a year is below it. A file whose name is an ordinary word counts if the name is in capitals, or if `has_versions`.
+/// folder of a year is below it. A file whose name is an ordinary word, or begins with `upgrade-` or the like, counts if the name is in capitals, or if `has_versions`.
 pub(super) fn is_release_notes(path: &str, has_versions: impl FnOnce() -> bool) -> bool {
     let is_one = |name: String| {
         is_in(RELEASE_NOTES, &name)
             || is_dated(&name)
             || RELEASE_PARTS.iter().any(|part| name.contains(part))
-            || RELEASE_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
             || RELEASE_ENDS.iter().any(|end| name.ends_with(end))
     };
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
     let mut below_posts = names(folder).skip_while(|name| !is_in(PERHAPS_POSTS, name));
-    let is_ordinary = |name: String| is_in(ORDINARY, &name);
+    let is_upgrade = |name: &str| UPGRADE_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    let is_ordinary = |name: String| is_in(ORDINARY, &name) || is_upgrade(&name);
     names(folder).any(|name| is_in(POSTS, &name) || is_ordinary(name))
+        || names(file).any(|name| is_upgrade(&name) && has_number(&name))
         || below_posts.any(|name| is_year(&name))
         || names(path).any(is_one)
         || names(file).any(is_ordinary) && (is_in_capitals(file) || has_versions())
+}
+
+/// Whether a part of a name is the number of a version, or any number: `upgrade-to-2.1`, `upgrading-from-2-to-3`.
+fn has_number(name: &str) -> bool {
+    name.split('-').any(|part| is_number(part) || !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Whether a page is in a folder that may be one of posts.

@@ -402,7 +402,7 @@ fn rules_limit_the_grade() {
         (Grade::Note, vec![Reason::Translation])
     );
     assert_eq!(graded(["x/one/b.md", "x/two/c.md"], is(Preset::Translations)), (Grade::Error, vec![]));
-    let changes = ["x/CHANGES.md", "x/upgrading_all.md"];
+    let changes = ["x/CHANGES.md", "x/UPGRADING_ALL.md"];
     assert_eq!(
         graded(changes, Rule { min_words: Some(20), ..Rule::default() }),
         (Grade::Note, vec![Reason::ReleaseNotes])
@@ -679,6 +679,60 @@ fn the_original_stands_for_what_is_not_translated_of_it() {
     ];
     let expected = ["docs/keys.md", "docs/os.de.md"].map(String::from).to_vec();
     assert_eq!(above_notes(&files), [(Grade::Error, vec![], expected)]);
+}
+
+/// A page has two sections that are worded alike, and a translation of it one of them, which is not translated yet.
+#[test]
+fn a_translation_makes_nothing_more_serious() {
+    let section = |name: &str, doing: &str, code: &str| {
+        format!(
+            "## {name}\n\nThe querystring {name} method is used by querystring {doing} and is generally not expected to be used directly. It \
+             is exported primarily to allow application code to provide a replacement {code} implementation if necessary by assigning \
+             querystring {name} to an alternative function."
+        )
+    };
+    let [one, two] = [section("escape", "stringify", "percent encoding"), section("unescape", "parse", "decoding")];
+    let original = format!("# Query\n\n{}\n\n{one}\n\n{two}\n\n{}\n", own("before"), own("after"));
+    let parallel = (Grade::Warning, vec![Reason::Parallel]);
+    let grades = |files: &[(&str, String)]| -> Vec<_> {
+        above_notes(files).into_iter().map(|(grade, reasons, _)| (grade, reasons)).collect()
+    };
+    for (path, translation) in
+        [("docs/md/q.md", "docs/de/md/q.md"), ("docs/q.md", "docs/q.de.md"), ("docs/de/q.md", "docs/en/q.md")]
+    {
+        assert_eq!(grades(&[(path, original.clone())]), std::slice::from_ref(&parallel));
+        for untranslated in [&one, &two, &format!("{one}\n\n{two}")] {
+            let page = format!("# Frage\n\n{}\n\n{untranslated}\n\n{}\n", own("vor"), own("nach"));
+            let found = grades(&[(path, original.clone()), (translation, page)]);
+            assert!(found.iter().all(|found| *found == parallel), "{path}: {untranslated}: {found:?}");
+        }
+        // Another page is no translation.
+        let page = format!("# Other\n\n{}\n\n{two}\n\n{}\n", own("other"), own("more"));
+        let found = grades(&[(path, original.clone()), ("docs/other.md", page)]);
+        assert!(found.iter().any(|(grade, _)| *grade == Grade::Error), "{found:?}");
+    }
+    // Equal sections of the original are an error, with a translation too.
+    let equal = format!("# Query\n\n{}\n\n{one}\n\n{}\n\n{one}\n", own("before"), own("after"));
+    let page = format!("# Frage\n\n{}\n\n{one}\n\n{}\n", own("vor"), own("nach"));
+    assert_eq!(grades(&[("docs/q.md", equal), ("docs/q.de.md", page)]), [(Grade::Error, vec![])]);
+}
+
+/// A page on how to upgrade is documentation, unless it is by versions.
+#[test]
+fn upgrade_notes_are_of_versions() {
+    let graded = |path, text: &str| {
+        graded(&[(path, page("Alpha", text)), ("docs/b.md", page("Beta", COPIED))], Request::default())
+    };
+    let notes = (Grade::Warning, vec![Reason::ReleaseNotes]);
+    for path in ["docs/upgrade-options.md", "docs/upgrading_all.md", "docs/migrating-data.md", "docs/upgrade-k8s.md"] {
+        assert_eq!(graded(path, COPIED), (Grade::Error, vec![]), "{path}");
+        assert_eq!(graded(path, &format!("## 2.1\n\n{COPIED}\n\n{}", own("more"))), notes, "{path}");
+    }
+    for path in
+        ["docs/upgrade-to-2.1.md", "docs/upgrading_from_2_to_3.md", "docs/UPGRADING_ALL.md", "docs/upgrade-notes/x.md"]
+    {
+        assert_eq!(graded(path, COPIED), notes, "{path}");
+    }
 }
 
 /// Words of a text of its own.

@@ -4,7 +4,10 @@ use super::super::find::{FindOptions, Kind, has_letter, size};
 use super::super::finding::{Finding, Pair, Place};
 use super::super::grade::{Grade, Limit, Reason};
 use super::super::pages::Part;
+use super::files::Files;
 use crate::prose;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// A block with fewer words is not a running sentence.
@@ -23,15 +26,42 @@ const EQUAL_PERCENT: u32 = 95;
 /// Parts of one page with more words are not worded alike by chance.
 const PARALLEL_WORDS: usize = 150;
 
+/// Maximum number of pairs of places in one page that are compared beside those of translations.
+const MAX_IN_PAGES: usize = 64;
+
 /// Maximum number of edited words between two matching words of one stretch.
 const MAX_GAP: usize = 5;
 
 /// The limits of a finding: those of its most serious pair.
-pub(super) fn limits(finding: &Finding, options: &FindOptions) -> Vec<Limit> {
-    let of_pairs = finding.pairs.iter().map(|pair| of_pair(pair, options));
+pub(super) fn limits(finding: &Finding, files: &Files, options: &FindOptions) -> Vec<Limit> {
+    let of_pairs = pairs_of(finding, files).into_iter().map(|pair| of_pair(&pair, options));
     let lowest = |limits: &Vec<Limit>| limits.iter().map(|(grade, _)| *grade).min().unwrap_or(Grade::Error);
     let most_serious = of_pairs.reduce(|best, other| if lowest(&other) > lowest(&best) { other } else { best });
     most_serious.unwrap_or_default()
+}
+
+/// The pairs of a finding. Those of translations of one page say nothing about its words; instead of them, the places of each page that they
+/// connect are paired. If nothing else is left, all count.
+fn pairs_of<'a>(finding: &'a Finding, files: &Files) -> Vec<Cow<'a, Pair>> {
+    let (translations, others): (Vec<&Pair>, Vec<&Pair>) =
+        finding.pairs.iter().partition(|pair| files.are_translations(&pair.places));
+    let mut pairs: Vec<Cow<Pair>> = others.into_iter().map(Cow::Borrowed).collect();
+    if !translations.is_empty() {
+        let known: BTreeSet<[usize; 2]> = finding.pairs.iter().map(|pair| pair.indices).collect();
+        // Places are ordered by page.
+        let next = (1..finding.places.len()).map(|index| [index - 1, index]);
+        let in_page = next.filter(|pair| {
+            let [one, other] = pair.map(|index| finding.places[index].path());
+            one == other && !known.contains(pair)
+        });
+        pairs.extend(in_page.take(MAX_IN_PAGES).filter_map(|pair| {
+            let places = pair.map(|index| finding.places[index].clone());
+            let least = places.iter().map(|place| place.words.len()).min()?;
+            let pair = Pair::added(finding.kind, places, pair, finding.runs_between(pair[0], pair[1]));
+            (2 * pair.matched >= least).then_some(Cow::Owned(pair))
+        }));
+    }
+    if pairs.is_empty() { finding.pairs.iter().map(Cow::Borrowed).collect() } else { pairs }
 }
 
 fn of_pair(pair: &Pair, options: &FindOptions) -> Vec<Limit> {
