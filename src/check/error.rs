@@ -26,6 +26,9 @@ pub enum Error {
     NoBaselineToPrune,
     /// The request fails on stale entries of a baseline but names none.
     NoBaselineToFailOn,
+    /// The request fails on stale entries of a baseline that does not exist, or, of what is staged, that a commit would not have. The path
+    /// as given.
+    MissingBaseline(String),
     /// The request drops stale entries of a baseline, and what else it does excludes that.
     Prune(PruneError),
     /// The request accepts a finding that was not found, named as given.
@@ -131,6 +134,9 @@ impl fmt::Display for Error {
             Error::SinceAndStaged => f.write_str("changes since a commit and what is staged: choose one"),
             Error::NoBaseline => f.write_str("no baseline to update: name its file"),
             Error::NoBaselineToPrune => f.write_str("no baseline to drop stale entries from: name its file"),
+            Error::MissingBaseline(path) => {
+                write!(f, "{path}: no such baseline, so it is not known which entries are stale")
+            }
             Error::NoBaselineToFailOn => f.write_str("no baseline whose entries could be stale: name its file"),
             Error::Prune(error) => error.fmt(f),
             Error::UnknownFinding(named) => {

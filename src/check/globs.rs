@@ -1,7 +1,8 @@
 //! Globs with the syntax of `.gitignore`, relative to a folder.
 
 use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::gitignore::{Gitignore, GitignoreBuilder, Glob};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
@@ -93,9 +94,14 @@ impl Globs {
 
     /// The result of the last pattern that matches the path, or else the nearest folder above it that a pattern matches.
     fn matched(&self, inside: &Path, is_folder: bool) -> Match<()> {
+        self.decisive(inside, is_folder).map(drop)
+    }
+
+    /// The pattern that decides.
+    fn decisive(&self, inside: &Path, is_folder: bool) -> Match<&Glob> {
         let of = |(above, path): (usize, &Path)| {
             let parts = self.patterns.iter().rev();
-            parts.map(|part| part.matched(path, is_folder || above > 0).map(drop)).find(|found| !found.is_none())
+            parts.map(|part| part.matched(path, is_folder || above > 0)).find(|found| !found.is_none())
         };
         inside.ancestors().enumerate().find_map(of).unwrap_or(Match::None)
     }
@@ -121,6 +127,24 @@ impl Globs {
             nothing.extend(patterns.iter().filter(|pattern| !finds(pattern)).map(String::as_str));
         }
         nothing
+    }
+
+    /// The negated patterns, as typed, that decide for none of these paths of files that the others would match.
+    ///
+    /// Cost: each path is tried on all patterns twice, if there are negated ones.
+    pub fn idle_negations(&self, places: &[&Path]) -> Vec<&str> {
+        let (negated, others): (Vec<&String>, Vec<&String>) =
+            self.typed.iter().partition(|pattern| pattern.starts_with('!'));
+        let others: Vec<String> = others.into_iter().cloned().collect();
+        let Some(others) = Globs::new(&self.base, &others).ok().filter(|_| !negated.is_empty()) else {
+            return Vec::new();
+        };
+        let used: BTreeSet<String> = places
+            .iter()
+            .filter(|place| others.find(place))
+            .filter_map(|place| Some(self.decisive(&self.inside(place), false).inner()?.original().to_string()))
+            .collect();
+        negated.into_iter().filter(|pattern| !used.contains(&line_of(pattern))).map(String::as_str).collect()
     }
 
     /// A path relative to the folder.
@@ -193,8 +217,15 @@ fn builder(base: &Path) -> GitignoreBuilder {
     builder
 }
 
-fn add(builder: &mut GitignoreBuilder, pattern: &str) -> Result<(), String> {
+/// A pattern as a line of an ignore file: `./` anchors it to the folder.
+fn line_of(pattern: &str) -> String {
     let (not, name) = pattern.strip_prefix('!').map_or(("", pattern), |pattern| ("!", pattern));
+    let from_here = name.strip_prefix("./").map_or(name.to_string(), |rest| format!("/{rest}"));
+    format!("{not}{from_here}")
+}
+
+fn add(builder: &mut GitignoreBuilder, pattern: &str) -> Result<(), String> {
+    let name = pattern.strip_prefix('!').unwrap_or(pattern);
     // In a `.gitignore` these lines have no effect.
     if name.trim().is_empty() {
         return Err("expected a glob, such as old/ or *.txt".into());
@@ -202,9 +233,7 @@ fn add(builder: &mut GitignoreBuilder, pattern: &str) -> Result<(), String> {
     if pattern.starts_with('#') {
         return Err("a glob that starts with # is a comment; write \\# for the character".into());
     }
-    // `./` anchors the pattern to this folder.
-    let from_here = name.strip_prefix("./").map_or(name.to_string(), |rest| format!("/{rest}"));
-    match builder.add_line(None, &format!("{not}{from_here}")) {
+    match builder.add_line(None, &line_of(pattern)) {
         Ok(_) => Ok(()),
         Err(ignore::Error::Glob { err, .. }) => Err(invalid(&err)),
         Err(error) => Err(invalid(&error)),
@@ -317,6 +346,25 @@ mod tests {
         for pattern in ["\\#", "!a", "a b", "{a,b}", "**"] {
             assert_eq!(check(pattern), Ok(()), "{pattern}");
         }
+    }
+
+    #[test]
+    fn negated_patterns_that_include_nothing_again() {
+        let is = |typed: &[&str], places: &[&str], expected: &[&str]| {
+            let typed: Vec<String> = typed.iter().map(|glob| glob.to_string()).collect();
+            let globs = Globs::new(Path::new("/home/docs"), &typed).unwrap();
+            let places: Vec<PathBuf> = places.iter().map(|name| Path::new("/home/docs").join(name)).collect();
+            let places: Vec<&Path> = places.iter().map(PathBuf::as_path).collect();
+            assert_eq!(globs.idle_negations(&places), expected, "{typed:?}");
+        };
+        is(&["old/", "!old/a.md"], &["old/a.md", "b.md"], &[]);
+        is(&["!./old/a.md", "old/"], &["old/a.md", "b.md"], &[]);
+        is(&["old/", "!old/a.md", "!b.md", "!c.md", "*.rst"], &["old/a.md", "b.md"], &["!b.md", "!c.md"]);
+        is(&["!b.md"], &["b.md"], &["!b.md"]);
+        // The last one decides, and two equal ones are one.
+        is(&["*.md", "!b.*", "!b.md"], &["b.md"], &["!b.*"]);
+        is(&["*.md", "!b.md", "!b.md"], &["b.md"], &[]);
+        is(&["old/", "\\!b.md"], &["b.md"], &[]);
     }
 
     #[test]

@@ -55,8 +55,8 @@ impl<'a> Check<'a> {
     /// Determines what changed, reads the baseline, and prepares globs and threads.
     ///
     /// # Errors
-    /// A glob is invalid, the baseline cannot be read or is not one, git cannot determine what changed, or the request has both `since`
-    /// and `staged`.
+    /// A glob is invalid, the baseline cannot be read or is not one, or it is missing and its stale entries would matter, git cannot
+    /// determine what changed, or the request has both `since` and `staged`.
     pub fn new(request: &'a Request) -> Result<Self, Error> {
         if request.staged && request.since.is_some() {
             return Err(Error::SinceAndStaged);
@@ -94,6 +94,11 @@ impl<'a> Check<'a> {
         let index = changes.as_ref().and_then(Changes::index).filter(|_| !request.writes_baseline());
         let read = |path| index.map_or_else(|| Baseline::read(path), |index| Baseline::staged(path, index));
         let baseline = request.baseline.as_deref().map(read).transpose()?;
+        if let Some(path) = request.baseline.as_ref().filter(|_| request.fail_on_stale && !request.update_baseline)
+            && baseline.as_ref().is_some_and(Baseline::is_missing)
+        {
+            return Err(Error::MissingBaseline(path.display().to_string()));
+        }
         let pool = thread_pool(request.threads)?;
         Ok(Check { request, base, rules, selection, changes, baseline, pool })
     }

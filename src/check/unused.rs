@@ -15,7 +15,8 @@ pub struct Unused {
     pub glob: String,
 }
 
-/// The globs in these lists that match nothing in a tree. Empty if the tree is empty.
+/// The globs in these lists that match nothing in a tree, and negated ones of what is ignored that include nothing again. Empty if the tree is
+/// empty.
 pub(super) fn unused(tree: &Tree, lists: &[(List, &Globs)]) -> Vec<Unused> {
     if tree.pages.is_empty() && tree.left_out.is_empty() {
         return Vec::new();
@@ -24,7 +25,16 @@ pub(super) fn unused(tree: &Tree, lists: &[(List, &Globs)]) -> Vec<Unused> {
     let skipped = tree.skipped.iter().map(|(place, is_folder)| (place.as_path(), *is_folder));
     let places: Vec<(&Path, bool)> = files.map(|place| (place.as_path(), false)).chain(skipped).collect();
     let of_list = |&(list, globs): &(List, &Globs)| {
-        let unmatched: Vec<String> = globs.unmatched(&places).into_iter().map(String::from).collect();
+        let mut unmatched: Vec<String> = globs.unmatched(&places).into_iter().map(String::from).collect();
+        // A page that could not be read may be one that is included again.
+        if matches!(list, List::IgnoreHere | List::Ignore) && tree.failed.is_empty() {
+            let read: Vec<&Path> = tree.pages.iter().map(|page| page.place.as_path()).collect();
+            let idle: Vec<&str> = globs.idle_negations(&read);
+            let known = unmatched.len();
+            let more: Vec<String> =
+                idle.into_iter().map(String::from).filter(|glob| !unmatched[..known].contains(glob)).collect();
+            unmatched.extend(more);
+        }
         unmatched.into_iter().map(move |glob| Unused { list, glob })
     };
     lists.iter().flat_map(of_list).collect()

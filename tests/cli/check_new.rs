@@ -909,3 +909,35 @@ fn pages_that_are_taken_for_others_are_counted() {
     let run = shell.sh("dedup check docs --baseline b.json --update-baseline --accept docs/x.md:5");
     assert!(run.stderr.contains("docs/x.md and 2 more pages have"), "{}", run.stderr);
 }
+
+/// A mistyped path is no baseline without stale entries.
+#[test]
+fn a_baseline_that_does_not_exist_has_no_stale_entries_to_know_of() {
+    let shell = two_copies();
+    let run = shell.sh("dedup check docs --baseline none.json --fail-on-stale -q");
+    let error = "none.json: no such baseline, so it is not known which entries are stale: correct the path, or create it with \
+                 --update-baseline\n";
+    assert!(run.status == 2 && run.stderr.ends_with(error), "{}", run.stderr);
+    assert_eq!(shell.sh("dedup check docs --baseline none.json --prune-baseline --fail-on-stale").status, 2);
+    assert!(shell.sh("dedup check docs --baseline none.json").status < 2);
+    shell.sh("dedup check docs --baseline none.json --fail-on-stale --update-baseline").done();
+    shell.sh("dedup check docs --baseline none.json --fail-on-stale").done();
+    // A commit would not have it.
+    shell.sh("git init -q -b main .").done();
+    let run = shell.sh("dedup check docs --baseline none.json --fail-on-stale --staged");
+    assert!(run.status == 2 && run.stderr.contains("none.json is not staged: stage it with git add"), "{}", run.stderr);
+}
+
+#[test]
+fn a_negated_glob_that_no_page_needs() {
+    let shell = two_copies();
+    shell.write("dedup.toml", "[check]\nignore = [\"docs/\", \"!docs/a.md\"]\n");
+    shell.write("other.md", "A page.\n");
+    let run = shell.sh("dedup check . --ignore '!other.md'");
+    let other = "warning: --ignore '!other.md' includes no page again that others exclude: correct or remove it\n";
+    assert!(run.stderr.contains(other) && !run.stderr.contains("docs/a.md"), "{}", run.stderr);
+    assert!(run.stderr.contains("2 pages"), "{}", run.stderr);
+    shell.write("dedup.toml", "[check]\nignore = [\"!docs/a.md\"]\n");
+    let run = shell.sh("dedup check");
+    assert!(run.stderr.contains("dedup.toml: ignore '!docs/a.md' includes no page again"), "{}", run.stderr);
+}

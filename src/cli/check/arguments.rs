@@ -13,7 +13,7 @@ use neardups::check::{Counted, FailOn, Grade, Link, Request, Sort, Walk};
 use neardups::prose::Markup;
 use neardups::similarity::Threshold;
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The parsed arguments.
 pub struct Arguments {
@@ -143,6 +143,12 @@ pub fn explained(error: neardups::check::Error, staged: bool) -> Error {
             usage_error(format!("--prune-baseline: {error}, without --ignore"))
         }
         Error::Prune(error) => usage_error(format!("--prune-baseline: {error}")),
+        Error::MissingBaseline(path) if staged && Path::new(&path).exists() => {
+            usage_error(format!("--fail-on-stale: {path} is not staged: stage it with git add, or let git ignore it"))
+        }
+        Error::MissingBaseline(_) => {
+            usage_error(format!("--fail-on-stale: {error}: correct the path, or create it with --update-baseline"))
+        }
         Error::NoBaselineToFailOn => {
             usage_error("--fail-on-stale (`fail-on-stale`) needs --baseline FILE (`baseline`)")
         }

@@ -49,7 +49,9 @@ pub fn unused(unused: &[Unused], config: &Config, terminal: &Terminal) {
                 continue;
             }
         };
-        terminal.warning(&format!("{key} '{glob}' matches no page: correct or remove it"));
+        let is_negated = matches!(list, List::IgnoreHere | List::Ignore) && glob.starts_with('!');
+        let why = if is_negated { "includes no page again that others exclude" } else { "matches no page" };
+        terminal.warning(&format!("{key} '{glob}' {why}: correct or remove it"));
     }
     config.notices().iter().for_each(|notice| terminal.warning(notice));
 }
