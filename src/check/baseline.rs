@@ -90,6 +90,9 @@ pub struct Entry {
     /// Why it is accepted. For people, who may edit it. Files of earlier programs lack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The line of the file where it starts, from 1; 0 if it was not read from one.
+    #[serde(skip)]
+    pub line: usize,
 }
 
 /// Hashes of runs of four words, in hexadecimal, separated by spaces. `…` at the end: there are more, all of them larger.
@@ -133,6 +136,7 @@ impl Entry {
             fingerprint: None,
             text: finding.places[0].beginning(),
             reason: reason.map(String::from),
+            line: 0,
         }
     }
 
@@ -778,11 +782,36 @@ fn content(path: &Path, bytes: &[u8]) -> Result<Content, InvalidBaseline> {
         let what = "unresolved merge conflict: keep one of the versions";
         return Err(InvalidBaseline { is_conflict: true, ..invalid(line + 1, 1, what) });
     }
-    serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)).map_err(|error| {
+    let content = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)).map_err(|error| {
         let place = format!(" at line {} column {}", error.line(), error.column());
         let what = error.to_string();
         invalid(error.line(), error.column().max(1), what.strip_suffix(&place).unwrap_or(&what))
+    });
+    content.map(|mut content: Content| {
+        content.accepted.iter_mut().zip(lines_of_entries(text)).for_each(|(entry, line)| entry.line = line);
+        content
     })
+}
+
+/// The lines where the entries of a valid baseline start: of its objects, these are the ones within another one.
+fn lines_of_entries(text: &str) -> Vec<usize> {
+    let (mut line, mut depth, mut lines) = (1, 0, Vec::new());
+    let (mut is_in_string, mut is_escaped) = (false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_in_string,
+            b'"' => is_in_string = !is_in_string,
+            b'\n' => line += 1,
+            b'{' if !is_in_string => {
+                depth += 1;
+                lines.extend((depth == 2).then_some(line));
+            }
+            b'}' if !is_in_string => depth -= 1,
+            _ => {}
+        }
+    }
+    lines
 }
 
 /// The text of a baseline with these entries.
@@ -795,4 +824,27 @@ fn rendered(mut content: Content) -> String {
         .accepted
         .sort_unstable_by(|x, y| (&x.paths, &x.words, &x.fingerprint).cmp(&(&y.paths, &y.words, &y.fingerprint)));
     serde_json::to_string_pretty(&content).expect("strings make JSON") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_have_their_lines() {
+        let entry =
+            |text: &str| format!("{{\"kind\":\"passage\",\"paths\":[\"a.md\",\"b.md\"],\n\n\"text\":\"{text}\"}}");
+        let text = format!(
+            "{{\"version\":2,\"pages\":[\"{{.md\"],\"accepted\":[\n{},{},\n\n {}\n]}}\n",
+            entry("x } \\\" { \\\\"),
+            entry("{{"),
+            entry("é")
+        );
+        let lines = |text: &str| {
+            parse(Path::new("b.json"), text.as_bytes()).unwrap().iter().map(|entry| entry.line).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(&text), [2, 4, 8]);
+        assert_eq!(lines(&format!("\u{feff}{text}")), [2, 4, 8]);
+        assert_eq!(lines("{\"version\":2,\"accepted\":[]}"), Vec::<usize>::new());
+    }
 }

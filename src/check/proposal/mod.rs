@@ -16,7 +16,8 @@ use crate::readable::counted;
 use crate::union_find::UnionFind;
 use generator::{Found, Generator, Generators};
 use keeper::{Keepers, Kept, are_parallel};
-use std::collections::BTreeSet;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Files that are at least this similar, in percent, are one page twice.
@@ -50,7 +51,7 @@ const MAX_NAME: usize = 40;
 pub(super) fn propose(findings: &mut [Finding], links: Option<&Links>, rules: &Rules) {
     let Some(links) = links else { return };
     let keepers = Keepers::new(findings, links, rules);
-    let mut generators = Generators::default();
+    let (mut generators, mut names) = (Generators::default(), Names::default());
     for finding in findings.iter_mut().filter(|finding| finding.grade > Grade::Note) {
         let kept = keepers.of(finding);
         if keepers.is_only_in_version(finding, kept) || keepers.is_only_in_release_notes(finding, kept) {
@@ -60,7 +61,12 @@ pub(super) fn propose(findings: &mut [Finding], links: Option<&Links>, rules: &R
         if finding.primary().path() == page.path || keepers.accepts(&finding.primary().page, page) {
             finding.look_at(to_change(finding, kept.index, &keepers));
         }
-        let how = Change::new(finding, kept, links, &keepers).how(&mut generators);
+        let name = names.of(&finding.places[kept.index]);
+        let change = Change::new(finding, kept, name, links, &keepers);
+        let how = change.how(&mut generators);
+        if change.has_named.get() {
+            names.take(&finding.places[kept.index], change.name);
+        }
         finding.proposal = Some(Proposal { keep: kept.index, how });
     }
 }
@@ -82,6 +88,10 @@ fn to_change(finding: &Finding, keep: usize, keepers: &Keepers) -> usize {
 struct Change<'a> {
     finding: &'a Finding,
     kept: &'a Place,
+    /// The name that the marks around the text have, and the lines that include it.
+    name: String,
+    /// Whether the proposal has that name.
+    has_named: Cell<bool>,
     /// A place of each other page that is to change.
     pages: Vec<To<'a>>,
     /// The lines of further places in the page that keeps the text.
@@ -120,7 +130,13 @@ enum Action {
 }
 
 impl<'a> Change<'a> {
-    fn new(finding: &'a Finding, Kept { index, is_sure }: Kept, links: &Links, keepers: &Keepers) -> Self {
+    fn new(
+        finding: &'a Finding,
+        Kept { index, is_sure }: Kept,
+        name: String,
+        links: &Links,
+        keepers: &Keepers,
+    ) -> Self {
         let kept = &finding.places[index];
         let wholes = wholes(finding, index);
         let to = |index: usize| {
@@ -136,6 +152,8 @@ impl<'a> Change<'a> {
         Change {
             finding,
             kept,
+            name,
+            has_named: Cell::new(false),
             pages: pages.into_iter().map(to).collect(),
             lines: own.into_iter().map(|index| finding.places[index].stretch.start.line).collect(),
             is_sure,
@@ -210,7 +228,7 @@ impl<'a> Change<'a> {
                 return Action::Link("");
             }
             let found = self.generator(to.place, generators);
-            match found.map(|found| include(&found, self.kept, to.place, self.is_partial())) {
+            match found.map(|found| include(&found, &self.name, [self.kept, to.place], self.is_partial())) {
                 Some(Some(line)) => Action::Write(line),
                 _ if self.is_included => Action::Include,
                 Some(None) if difference.is_none() => {
@@ -287,8 +305,9 @@ impl<'a> Change<'a> {
             return format!("keep what {} share in {kept} and {clauses} ({difference})", self.all());
         }
         let has_lines = groups.iter().any(|(action, _)| is_line(action));
+        self.has_named.set(has_lines && !self.is_partial());
         let reverse = if self.is_sure || self.pages.len() > 1 { "" } else { ", or the other way round" };
-        let marks = found.and_then(|found| marks(found.generator, &name(self.kept)));
+        let marks = found.and_then(|found| marks(found.generator, &self.name));
         let marks = marks.map_or(String::new(), |[start, end]| format!(" (put {start} and {end} around the text)"));
         let how = match groups {
             [(Action::Include, pages)] if self.is_partial() => {
@@ -306,9 +325,9 @@ impl<'a> Change<'a> {
 
     /// The file to create if the generator includes files only as a whole, and the line that includes it in the page that has the text now.
     fn created(&self, found: &Found) -> Option<(String, String)> {
-        let file = whole_file(found.generator, &name(self.kept))?;
+        let file = whole_file(found.generator, &self.name)?;
         let folder = self.kept.path().rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
-        Some((folder + &file, include(found, self.kept, self.kept, false)?))
+        Some((folder + &file, include(found, &self.name, [self.kept; 2], false)?))
     }
 
     /// To move the text to a page of its own, where all pages are included.
@@ -605,13 +624,12 @@ fn whole_file(generator: Generator, name: &str) -> Option<String> {
 
 /// The line that includes the text of one place in another; if `is_whole`, the page of it. `None` if the generator has none of its own: Hugo
 /// includes by shortcodes that a site defines.
-fn include(found: &Found, kept: &Place, other: &Place, is_whole: bool) -> Option<String> {
-    let name = name(kept);
+fn include(found: &Found, name: &str, [kept, other]: [&Place; 2], is_whole: bool) -> Option<String> {
     let path = found.path(&kept.page.place);
     let near = Found::between(&other.page.place, &kept.page.place);
     let of_text = |text: String| if is_whole { String::new() } else { text };
     let folder = near.rsplit_once('/').map_or(".", |(folder, _)| folder);
-    let shared = match whole_file(found.generator, &name) {
+    let shared = match whole_file(found.generator, name) {
         Some(file) if !is_whole => format!("{folder}/{file}"),
         _ => near.clone(),
     };
@@ -673,6 +691,38 @@ fn name(place: &Place) -> String {
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let slugs = [slug(place.heading.as_deref().unwrap_or_default()), slug(stem)];
     slugs.into_iter().find(|slug| !slug.is_empty()).unwrap_or_else(|| "shared".into())
+}
+
+/// The names of shared texts that proposals have, each with the path of the page that keeps the text.
+#[derive(Default)]
+struct Names {
+    taken: BTreeSet<(String, String)>,
+    /// The least number that may be free, of names that are taken without one.
+    next: BTreeMap<(String, String), usize>,
+}
+
+impl Names {
+    /// A name for the text of a place that no other text of its page has: with a number, if need be.
+    fn of(&mut self, place: &Place) -> String {
+        let (path, first) = (place.path().to_string(), name(place));
+        let mut named = (path, first.clone());
+        if !self.taken.contains(&named) {
+            return first;
+        }
+        let next = self.next.entry(named.clone()).or_insert(2);
+        loop {
+            named.1 = format!("{first}-{next}");
+            if !self.taken.contains(&named) {
+                return named.1;
+            }
+            *next += 1;
+        }
+    }
+
+    /// A text of a page has this name.
+    fn take(&mut self, place: &Place, name: String) {
+        self.taken.insert((place.path().to_string(), name));
+    }
 }
 
 /// The first words of a text in lower case, joined by `-`.

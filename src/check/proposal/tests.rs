@@ -239,6 +239,23 @@ fn many_pages_are_counted() {
     assert_eq!(how(12), format!("{keep} p21.md, p11.md, p12.md, p13.md, p14.md and 6 more pages"));
 }
 
+/// Two texts under one heading, or under headings of one name.
+#[test]
+fn marks_of_one_page_have_names_of_their_own() {
+    let [one, two] = [own("first", 50), own("second", 50)];
+    let [x, y] = [own("x", 90), own("y", 90)];
+    let files = [
+        ("a.adoc", format!("{x}.\n\n== Nightly job\n\n{one}.\n\n{y}.\n\n== Nightly job\n\n{two}.\n")),
+        ("b/c.adoc", format!("{}.\n\n== Jobs\n\n{one}.\n", own("p", 40))),
+        ("b/d.adoc", format!("{}.\n\n== Jobs\n\n{two}.\n", own("q", 40))),
+    ];
+    let (outcome, _) = checked(&files);
+    let how: Vec<&str> = outcome.findings.iter().map(|found| found.proposal.as_ref().unwrap().how.as_str()).collect();
+    let [one, two] = &how[..] else { panic!("{how:?}") };
+    assert!(one.contains("[tag=nightly-job]") && one.contains("// end::nightly-job[]"), "{one}");
+    assert!(two.contains("[tag=nightly-job-2]") && two.contains("// end::nightly-job-2[]"), "{two}");
+}
+
 /// The line of a generator differs by the folder of the page.
 #[test]
 fn each_page_has_its_own_line() {

@@ -23,7 +23,7 @@ pub(super) fn render(outcome: &Outcome) -> String {
     all.sort_by_key(|(number, finding)| (Reverse(finding.grade), *number > 0));
     let stale = outcome.failing_stale().iter().map(|entry| {
         let (file, message) = (property(&escaped_lines(&outcome.baseline_path())), escaped(&entry.stale_message()));
-        format!("::error file={file},line=1,title=Stale entry::{}\n", data(&message))
+        format!("::error file={file},line={},title=Stale entry::{}\n", entry.line.max(1), data(&message))
     });
     all.iter().map(|(_, finding)| command(outcome, finding)).chain(stale).collect()
 }

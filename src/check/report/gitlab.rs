@@ -45,7 +45,7 @@ pub(super) fn render(outcome: &Outcome) -> String {
             "check_name": "stale-entry",
             "fingerprint": hex(&format!("stale\n{path}\n{}\n{}", entry.paths.join("\n"), entry.text)),
             "severity": severity(Grade::Error),
-            "location": { "path": path, "lines": { "begin": 1, "end": 1 } },
+            "location": { "path": path, "lines": { "begin": entry.line.max(1), "end": entry.line.max(1) } },
         })
     });
     let issues: Vec<Value> = issues.into_iter().chain(stale).collect();

@@ -101,7 +101,7 @@ fn stale_result(outcome: &Outcome, entry: &Entry) -> Value {
         "ruleIndex": RULES.len(),
         "level": level(Grade::Error),
         "message": { "text": literal(&entry.stale_message()) },
-        "locations": [{ "physicalLocation": { "artifactLocation": artifact, "region": { "startLine": 1 } } }],
+        "locations": [{ "physicalLocation": { "artifactLocation": artifact, "region": { "startLine": entry.line.max(1) } } }],
         "partialFingerprints": { "entry/v1": format!("{} {}", entry.paths.join(" "), entry.text) },
         "baselineState": "new",
     })
