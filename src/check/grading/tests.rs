@@ -14,14 +14,20 @@ const COPIED: &str = "The nightly job copies every table to the second server be
 const SHORT: &str =
     "Restart the server after each change of this file, because the workers read it only once when they are started.";
 
-/// The grade and the reasons of the only finding.
-fn graded(files: &[(&str, String)], request: Request) -> (Grade, Vec<Reason>) {
+/// A folder with these files.
+fn written(files: &[(&str, String)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
         let file = folder.path().join(name);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
     }
+    folder
+}
+
+/// The grade and the reasons of the only finding.
+fn graded(files: &[(&str, String)], request: Request) -> (Grade, Vec<Reason>) {
+    let folder = written(files);
     let outcome = run(&Request { folder: folder.path().into(), paths: vec![folder.path().into()], ..request }).unwrap();
     let [finding] = &outcome.findings[..] else { panic!("{files:?}: {:#?}", outcome.findings.len()) };
     (finding.grade, finding.reasons.clone())
@@ -626,12 +632,7 @@ fn a_page_copies_the_one_of_its_language() {
 
 /// The findings that are not notes: the grade, the reasons, and the paths of the places.
 fn above_notes(files: &[(&str, String)]) -> Vec<(Grade, Vec<Reason>, Vec<String>)> {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        let file = folder.path().join(name);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
-    }
+    let folder = written(files);
     let request = Request { folder: folder.path().into(), ..Request::new([folder.path()]) };
     let inside = |path: &str| path.strip_prefix(folder.path().to_str().unwrap()).unwrap()[1..].to_string();
     let found = run(&request).unwrap().findings.into_iter().filter(|finding| finding.grade > Grade::Note);
